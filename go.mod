@@ -1,0 +1,3 @@
+module github.com/sluice-iac/sluice
+
+go 1.26

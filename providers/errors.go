@@ -1,0 +1,68 @@
+package providers
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// InitError says that a resource exists but is not healthy: what it carries is to be recorded (protocol.md 3.7). It is
+// returned by Create, Update and Read.
+type InitError struct {
+	ID                  string
+	Properties          property.Map
+	Inputs              property.Map // of a Read
+	HasInputs           bool
+	Reasons             []string
+	RefreshBeforeUpdate bool
+	Err                 error // what the provider said
+}
+
+func (e *InitError) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return "the resource was made but did not become healthy: " + strings.Join(e.Reasons, "; ")
+}
+
+func (e *InitError) Unwrap() error { return e.Err }
+
+// DiffUnavailableError says that a provider cannot compare yet; it counts as a change without details (steps.md 3.8).
+type DiffUnavailableError struct{ Reason string }
+
+func (e *DiffUnavailableError) Error() string { return e.Reason }
+
+// ErrUnsupported is wrapped by the error of a method that a provider does not have.
+var ErrUnsupported = errors.New("the provider does not support this")
+
+// UncertainError wraps an error after which nobody knows whether the operation happened (steps.md 9.3). Died is true
+// when the provider's process is known to have ended during the call.
+type UncertainError struct {
+	Err  error
+	Died bool
+}
+
+func (e *UncertainError) Error() string { return e.Err.Error() }
+func (e *UncertainError) Unwrap() error { return e.Err }
+
+// ConfigMissingError lists configuration that a provider needs and did not get.
+type ConfigMissingError struct {
+	Package string
+	Keys    []MissingKey
+}
+
+// MissingKey is one key with the provider's description of it.
+type MissingKey struct{ Name, Description string }
+
+func (e *ConfigMissingError) Error() string {
+	var b strings.Builder
+	for i, k := range e.Keys {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "missing required configuration key %q: %s\nset a value with `sluice config set %s <value>`", k.Name, k.Description, k.Name)
+	}
+	return b.String()
+}

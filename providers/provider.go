@@ -1,0 +1,365 @@
+package providers
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Provider manages the resources of one package with one configuration. A plugin process, a built-in and a Go value in
+// a test all look like this. Every method may be called from many goroutines at once; Check, Diff and the other
+// resource methods are called only after Configure has returned (protocol.md 3.1).
+//
+// Embed [Unimplemented] to write a provider that supports only some of the methods.
+type Provider interface {
+	// Package is the name of the package this provider serves.
+	Package() string
+
+	// CheckConfig and DiffConfig are Check and Diff of the provider resource itself (protocol.md 3.3).
+	CheckConfig(ctx context.Context, req CheckRequest) (CheckResponse, error)
+	DiffConfig(ctx context.Context, req DiffRequest) (DiffResponse, error)
+	Configure(ctx context.Context, req ConfigureRequest) error
+
+	Check(ctx context.Context, req CheckRequest) (CheckResponse, error)
+	Diff(ctx context.Context, req DiffRequest) (DiffResponse, error)
+	Create(ctx context.Context, req CreateRequest) (CreateResponse, error)
+	Read(ctx context.Context, req ReadRequest) (ReadResponse, error)
+	Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error)
+	Delete(ctx context.Context, req DeleteRequest) error
+
+	Invoke(ctx context.Context, req InvokeRequest) (InvokeResponse, error)
+	Call(ctx context.Context, req CallRequest) (CallResponse, error)
+	Construct(ctx context.Context, req ConstructRequest) (ConstructResponse, error)
+	Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error)
+	Schema(ctx context.Context, req SchemaRequest) (string, error)
+
+	// Cancel asks the provider to abort what it is doing; calls in flight then return soon.
+	Cancel(ctx context.Context) error
+	// Close ends the provider: a plugin process is stopped. It is called once, after the last call has returned.
+	Close() error
+}
+
+// CheckRequest asks a provider to validate inputs (protocol.md 3.4).
+type CheckRequest struct {
+	URN           urn.URN
+	Name          string
+	Type          urn.Type
+	Olds          property.Map // checked inputs of the last run; empty when there are none
+	News          property.Map
+	AllowUnknowns bool   // true in previews
+	RandomSeed    []byte // 32 bytes, the same for every Check of a registration
+	Autonaming    *Autonaming
+}
+
+// Autonaming is what the project's configuration says about the names that the provider makes up.
+type Autonaming struct {
+	ProposedName string
+	Mode         AutonamingMode
+	// WarnIfUnsupported asks for a warning when the provider does not support this.
+	WarnIfUnsupported bool
+}
+
+// AutonamingMode says how binding a proposed name is.
+type AutonamingMode int
+
+// The modes of autonaming, with their numbers on the wire.
+const (
+	AutonamingPropose AutonamingMode = iota
+	AutonamingEnforce
+	AutonamingDisable
+)
+
+// CheckFailure is one input that a provider refuses. Property may be empty.
+type CheckFailure struct{ Property, Reason string }
+
+// CheckResponse holds the inputs to use from now on, or failures.
+type CheckResponse struct {
+	Inputs   property.Map
+	Failures []CheckFailure
+}
+
+// DiffRequest asks what a change of inputs means (protocol.md 3.5).
+type DiffRequest struct {
+	URN           urn.URN
+	Name          string
+	Type          urn.Type
+	ID            string
+	OldInputs     property.Map
+	OldOutputs    property.Map
+	NewInputs     property.Map
+	AllowUnknowns bool
+	IgnoreChanges []string
+}
+
+// DiffChanges says whether anything changed.
+type DiffChanges int
+
+// The answers of a Diff, with their numbers on the wire.
+const (
+	DiffUnknown DiffChanges = iota // the engine compares the inputs itself
+	DiffNone
+	DiffSome
+)
+
+// DiffKind is the kind of change of one property.
+type DiffKind int
+
+// The kinds of change, with their numbers on the wire.
+const (
+	DiffAdd DiffKind = iota
+	DiffAddReplace
+	DiffDelete
+	DiffDeleteReplace
+	DiffUpdate
+	DiffUpdateReplace
+)
+
+// IsReplace tells whether a change of this kind needs a replacement.
+func (k DiffKind) IsReplace() bool {
+	return k == DiffAddReplace || k == DiffDeleteReplace || k == DiffUpdateReplace
+}
+
+// AsReplace returns the variant of k that needs a replacement.
+func (k DiffKind) AsReplace() DiffKind {
+	if k.IsReplace() {
+		return k
+	}
+	return k + 1
+}
+
+// String returns the name used in events: "add", "add-replace" and so on.
+func (k DiffKind) String() string {
+	switch k {
+	case DiffAdd:
+		return "add"
+	case DiffAddReplace:
+		return "add-replace"
+	case DiffDelete:
+		return "delete"
+	case DiffDeleteReplace:
+		return "delete-replace"
+	case DiffUpdateReplace:
+		return "update-replace"
+	default:
+		return "update"
+	}
+}
+
+// PropertyDiff is the change of one property. InputDiff says that old and new inputs differ; otherwise old outputs
+// differ from new inputs.
+type PropertyDiff struct {
+	Kind      DiffKind
+	InputDiff bool
+}
+
+// DiffResponse is a provider's answer to a Diff.
+type DiffResponse struct {
+	Changes             DiffChanges
+	ReplaceKeys         []string
+	StableKeys          []string
+	ChangedKeys         []string
+	DetailedDiff        map[string]PropertyDiff // property path -> change; nil when the provider gave none
+	DeleteBeforeReplace bool
+}
+
+// Replaces tells whether the answer asks for a replacement (steps.md 3.8).
+func (d DiffResponse) Replaces() bool {
+	if len(d.ReplaceKeys) > 0 {
+		return true
+	}
+	for _, p := range d.DetailedDiff {
+		if p.Kind.IsReplace() {
+			return true
+		}
+	}
+	return false
+}
+
+// ConfigureRequest configures a provider instance (protocol.md 3.3).
+type ConfigureRequest struct {
+	URN    urn.URN // of the provider resource
+	Name   string
+	Type   urn.Type
+	ID     string // "" when not known yet
+	Inputs property.Map
+}
+
+// CreateRequest makes a resource.
+type CreateRequest struct {
+	URN        urn.URN
+	Name       string
+	Type       urn.Type
+	Properties property.Map
+	Timeout    float64 // seconds; 0 is the provider's default
+	Preview    bool
+	Status     StatusToken
+}
+
+// CreateResponse is a resource that exists. ID is empty only in previews.
+type CreateResponse struct {
+	ID                  string
+	Properties          property.Map
+	RefreshBeforeUpdate bool
+}
+
+// ReadRequest reads the current state of a resource (protocol.md 3.6).
+type ReadRequest struct {
+	URN      urn.URN
+	Name     string
+	Type     urn.Type
+	ID       string
+	Inputs   property.Map
+	State    property.Map
+	Known    bool    // Inputs and State are to be sent; false when importing, which knows only the ID
+	Timeout  float64 // seconds
+	OldViews []View
+	Status   StatusToken
+}
+
+// ReadResponse is what a provider found. An empty ID or Exists == false means that there is no such resource.
+type ReadResponse struct {
+	ID                  string
+	Exists              bool
+	Inputs              property.Map
+	HasInputs           bool // false: the provider returned no inputs
+	Properties          property.Map
+	RefreshBeforeUpdate bool
+}
+
+// UpdateRequest changes a resource in place.
+type UpdateRequest struct {
+	URN           urn.URN
+	Name          string
+	Type          urn.Type
+	ID            string
+	OldInputs     property.Map
+	OldOutputs    property.Map
+	NewInputs     property.Map
+	Timeout       float64 // seconds
+	IgnoreChanges []string
+	Preview       bool
+	OldViews      []View
+	Status        StatusToken
+}
+
+// UpdateResponse holds the outputs after an update.
+type UpdateResponse struct {
+	Properties          property.Map
+	RefreshBeforeUpdate bool
+}
+
+// DeleteRequest deletes a resource.
+type DeleteRequest struct {
+	URN      urn.URN
+	Name     string
+	Type     urn.Type
+	ID       string
+	Inputs   property.Map
+	Outputs  property.Map
+	Timeout  float64 // seconds
+	OldViews []View
+	Status   StatusToken
+}
+
+// View is a state that a provider published below a resource (steps.md 9.9).
+type View struct {
+	Type            urn.Type
+	Name            string
+	ParentType      urn.Type
+	ParentName      string
+	Inputs, Outputs property.Map
+}
+
+// StatusToken lets a provider publish views during a call; the zero value means that it may not.
+type StatusToken struct{ Address, Token string }
+
+// InvokeRequest calls a function of the provider.
+type InvokeRequest struct {
+	Token   string
+	Args    property.Map
+	Preview bool
+}
+
+// InvokeResponse is the function's result, or the arguments it refuses.
+type InvokeResponse struct {
+	Return   property.Map
+	Failures []CheckFailure
+}
+
+// CallRequest calls a method of a resource.
+type CallRequest struct {
+	Token            string
+	Args             property.Map
+	ArgDependencies  map[string][]urn.URN
+	Deployment       Deployment
+	StackTraceHandle string
+}
+
+// Deployment is what a provider that calls back into the engine needs to know about the run.
+type Deployment struct {
+	Project          string
+	Stack            string
+	Organization     string
+	Config           map[string]string // "namespace:name" -> plain text
+	ConfigSecretKeys []string
+	DryRun           bool
+	Parallel         int
+	MonitorAddress   string
+}
+
+// CallResponse is a method's result.
+type CallResponse struct {
+	Return             property.Map
+	ReturnDependencies map[string][]urn.URN
+	Failures           []CheckFailure
+}
+
+// ConstructRequest asks a provider to make a component (protocol.md 3.10).
+type ConstructRequest struct {
+	Deployment              Deployment
+	Type                    urn.Type
+	Name                    string
+	Parent                  urn.URN
+	Inputs                  property.Map
+	InputDependencies       map[string][]urn.URN
+	Providers               map[string]string
+	Dependencies            []urn.URN
+	Protect                 *bool
+	Aliases                 []urn.Alias
+	AdditionalSecretOutputs []string
+	CustomTimeouts          Timeouts
+	DeletedWith             urn.URN
+	DeleteBeforeReplace     *bool
+	IgnoreChanges           []string
+	ReplaceOnChanges        []string
+	RetainOnDelete          *bool
+	ReplaceWith             []urn.URN
+	ReplacementTrigger      property.Value
+	ResourceHooks           map[string][]string
+	StackTraceHandle        string
+}
+
+// Timeouts are customTimeouts as the program wrote them, in seconds.
+type Timeouts struct{ Create, Update, Delete, Read float64 }
+
+// ConstructResponse is a component that registered itself through the monitor.
+type ConstructResponse struct {
+	URN              urn.URN
+	Outputs          property.Map
+	OutputDependency map[string][]urn.URN
+}
+
+// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12).
+type ParameterizeRequest struct {
+	Name, Version string
+	Value         []byte
+}
+
+// ParameterizeResponse names the package that the plugin serves now.
+type ParameterizeResponse struct{ Name, Version string }
+
+// SchemaRequest asks for the JSON schema of a package.
+type SchemaRequest struct {
+	SubpackageName, SubpackageVersion string
+}
