@@ -1,0 +1,70 @@
+package sluice
+
+import "github.com/sluice-iac/sluice/stages"
+
+// The events of an operation. They are the types of package stages, named here so that callers need only this package.
+type (
+	// Event is something that happened: one of the types below.
+	Event = stages.Event
+	// Prelude is the first event of a phase.
+	Prelude = stages.Prelude
+	// StepInfo describes a step.
+	StepInfo = stages.StepInfo
+	// StepStarted says that a step is about to run.
+	StepStarted = stages.StepStarted
+	// StepDone says that a step has succeeded.
+	StepDone = stages.StepDone
+	// StepFailed says that a step has failed.
+	StepFailed = stages.StepFailed
+	// Diagnostic is a message for the user.
+	Diagnostic = stages.Diagnostic
+	// Stdout is text for the terminal that belongs to no resource.
+	Stdout = stages.Stdout
+	// Summary is the last event but one.
+	Summary = stages.Summary
+	// Ended is the last event.
+	Ended = stages.Ended
+	// Op is the kind of a step.
+	Op = stages.Op
+	// Reason says why a step was decided on.
+	Reason = stages.Reason
+	// Severity is the weight of a diagnostic.
+	Severity = stages.Severity
+	// RunResult is how a run ended.
+	RunResult = stages.RunResult
+)
+
+// The kinds of steps.
+const (
+	OpSame                 = stages.OpSame
+	OpCreate               = stages.OpCreate
+	OpUpdate               = stages.OpUpdate
+	OpDelete               = stages.OpDelete
+	OpReplace              = stages.OpReplace
+	OpCreateReplacement    = stages.OpCreateReplacement
+	OpDeleteReplaced       = stages.OpDeleteReplaced
+	OpRead                 = stages.OpRead
+	OpReadReplacement      = stages.OpReadReplacement
+	OpRefresh              = stages.OpRefresh
+	OpDiscard              = stages.OpDiscard
+	OpDiscardReplaced      = stages.OpDiscardReplaced
+	OpRemovePendingReplace = stages.OpRemovePendingReplace
+	OpImport               = stages.OpImport
+	OpImportReplacement    = stages.OpImportReplacement
+)
+
+// The severities.
+const (
+	Debug   = stages.Debug
+	Info    = stages.Info
+	InfoErr = stages.InfoErr
+	Warning = stages.Warning
+	Error   = stages.Error
+)
+
+// The results of a run.
+const (
+	Succeeded = stages.Succeeded
+	Failed    = stages.Failed
+	Canceled  = stages.Canceled
+)

@@ -1,0 +1,33 @@
+package providers
+
+import "context"
+
+// Host finds and starts providers. Load may be called from many goroutines; each call starts an instance of its own,
+// which the caller closes (protocol.md 1.13: one process for each provider resource).
+type Host interface {
+	Load(ctx context.Context, spec Spec) (Provider, error)
+}
+
+// Spec says which provider to start.
+type Spec struct {
+	Package          string            // name of the package to serve
+	Version          string            // of the package; "" means any
+	DownloadURL      string            // where a missing plugin could be had from; only for messages here
+	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256
+	Parameterization *Parameterization
+	// Environment maps names that the plugin shall see to names in the engine's environment (protocol.md 1.5).
+	Environment map[string]string
+}
+
+// Parameterization makes a plugin serve another package: Plugin and PluginVersion say which plugin to start, Value is
+// handed to it (protocol.md 1.12).
+type Parameterization struct {
+	Plugin, PluginVersion string
+	Value                 []byte
+}
+
+// HostFunc makes a Host of a function.
+type HostFunc func(ctx context.Context, spec Spec) (Provider, error)
+
+// Load calls the function.
+func (f HostFunc) Load(ctx context.Context, spec Spec) (Provider, error) { return f(ctx, spec) }

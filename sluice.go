@@ -1,0 +1,83 @@
+package sluice
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Options describe one operation on one stack.
+type Options struct {
+	Stack        string
+	Project      string
+	Organization string // "organization" when empty
+	// Directory is the program's directory: relative paths of assets are resolved against it. "" is the working
+	// directory of the process.
+	Directory string
+	// Config is the stack's configuration, decrypted.
+	Config Config
+	// Program declares the resources. Destroy does not run it.
+	Program source.Program
+	// Providers starts providers.
+	Providers providers.Host
+	// State is where the stack's state is read from and recorded.
+	State StateStore
+	// EngineAddress is that of the Engine service for log messages of programs and plugins; "" when there is none.
+	EngineAddress string
+
+	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
+	ContinueOnError bool
+	IgnoreProtect   bool
+	ShowSecrets     bool // in messages
+	Analyzers       []stages.Analyzer
+
+	// Observe is called with each event, one at a time. It must not block for long.
+	Observe func(Event)
+	// Interrupts lets somebody stop the operation in an orderly way; nil when nobody can.
+	Interrupts *Interrupts
+	Log        *slog.Logger // nil discards
+}
+
+// Config maps "namespace:name" to values.
+type Config map[string]ConfigValue
+
+// ConfigValue is one setting. Text is what the program sees: structured values are JSON text.
+type ConfigValue struct {
+	Text   string
+	Secret bool // it is, or contains, a secret
+}
+
+// StateStore keeps the state of one stack. The file backend's is made with [OpenBackend]; [MemoryState] keeps it in memory.
+type StateStore interface {
+	// Load returns the recorded state, nil for a stack that has none.
+	Load(ctx context.Context) (*state.Snapshot, error)
+	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
+	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
+}
+
+// Result is what an operation did, or would do.
+type Result struct {
+	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
+	Changes map[stages.Op]int
+	State   *state.Snapshot // after the operation; of a preview what it would be
+	Outputs property.Map    // of the stack
+}
+
+// HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).
+func (r *Result) HasChanges() bool {
+	for op, n := range r.Changes {
+		switch op {
+		case stages.OpSame, stages.OpRead, stages.OpDiscard, stages.OpReadReplacement:
+		default:
+			if n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}

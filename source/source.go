@@ -1,0 +1,46 @@
+package source
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Program is something that declares resources. Its Run may be called several times, one after the other (an update
+// previews first), never at once.
+type Program interface {
+	// Packages lists the packages that the program needs: the table from which default providers take their versions
+	// (protocol.md 4.5). It may be slow the first time: a language plugin is started.
+	Packages(ctx context.Context) ([]stages.Package, error)
+	// Run runs the program to its end. It returns nil when the program succeeded, an error that wraps [ErrReported]
+	// when it failed and has said why through Monitor.Log, and any other error when nobody has been told yet.
+	// Cancelling ctx ends the program.
+	Run(ctx context.Context, host Host) error
+	// Close ends what the program keeps running between calls, for example a language plugin.
+	Close() error
+}
+
+// Host is what a running program is given.
+type Host struct {
+	Monitor stages.Monitor
+	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that speaks for Monitor, and starts it the first time.
+	MonitorAddress func() (string, error)
+	// EngineAddress is that of the Engine service, for log messages; "" when there is none.
+	EngineAddress string
+}
+
+// ErrReported is wrapped by the error of a program that has already told the user what is wrong.
+var ErrReported = errors.New("the program failed and has said why")
+
+// Func is a program that is a Go function.
+type Func func(ctx context.Context, m stages.Monitor) error
+
+// Packages returns nothing: a function names versions in its registrations.
+func (f Func) Packages(context.Context) ([]stages.Package, error) { return nil, nil }
+
+// Run calls the function.
+func (f Func) Run(ctx context.Context, host Host) error { return f(ctx, host.Monitor) }
+
+// Close does nothing.
+func (f Func) Close() error { return nil }

@@ -1,0 +1,134 @@
+package stages
+
+import (
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Event is something that happened during a run: one of the types below. Events are delivered one at a time, for one
+// URN in the order in which things happened (protocol.md 9.4).
+type Event interface{ isEvent() }
+
+// Prelude is the first event of a phase. Config values that are secret read "[secret]".
+type Prelude struct {
+	Operation string // preview, update, destroy, ...
+	IsPreview bool
+	Config    map[string]string
+}
+
+// StepInfo describes a step in events (protocol.md 9.2 "metadata"). Old and New are immutable.
+type StepInfo struct {
+	Op           Op
+	URN          urn.URN
+	Type         urn.Type
+	Old, New     *state.Resource
+	Keys         []string // the properties that force a replacement
+	Diffs        []string // the properties that changed
+	DetailedDiff map[string]providers.PropertyDiff
+	Provider     string
+	Internal     bool // not shown and not counted (steps.md 1.6)
+	Reason       Reason
+}
+
+// StepStarted says that a step is about to run.
+type StepStarted struct {
+	Step     StepInfo
+	Planning bool
+	At       time.Time
+}
+
+// StepDone says that a step has succeeded; for a component again when its outputs are registered.
+type StepDone struct {
+	Step     StepInfo
+	Planning bool
+	At       time.Time
+	// Outputs is true when this event reports registered outputs rather than a step.
+	Outputs bool
+}
+
+// StepFailed says that a step has failed. Status is that of protocol.md 9.2: 0 nothing happened, 1 the resource exists
+// but is not healthy, 2 nobody knows.
+type StepFailed struct {
+	Step   StepInfo
+	Status int
+	Err    error
+	At     time.Time
+}
+
+// Diagnostic is a message for the user.
+type Diagnostic struct {
+	LogMessage
+	// Code is the number of the message (steps.md appendix B), 0 for others.
+	Code int
+}
+
+// Stdout is text for the user's terminal that belongs to no resource.
+type Stdout struct{ Message string }
+
+// Summary is the last event but one.
+type Summary struct {
+	IsPreview    bool
+	MaybeCorrupt bool // an operation's outcome is unknown
+	Duration     time.Duration
+	Changes      map[Op]int
+	Result       RunResult
+	// Outputs are the outputs of the stack, OldOutputs those before the run.
+	Outputs, OldOutputs property.Map
+}
+
+// RunResult is how a run ended.
+type RunResult string
+
+// The results of a run.
+const (
+	Succeeded RunResult = "succeeded"
+	Failed    RunResult = "failed"
+	Canceled  RunResult = "canceled"
+)
+
+// Ended is always the last event.
+type Ended struct{}
+
+func (Prelude) isEvent()     {}
+func (StepStarted) isEvent() {}
+func (StepDone) isEvent()    {}
+func (StepFailed) isEvent()  {}
+func (Diagnostic) isEvent()  {}
+func (Stdout) isEvent()      {}
+func (Summary) isEvent()     {}
+func (Ended) isEvent()       {}
+
+// Op is the kind of a step (steps.md 8.1).
+type Op string
+
+// The kinds of steps.
+const (
+	OpSame                 Op = "same"
+	OpCreate               Op = "create"
+	OpUpdate               Op = "update"
+	OpDelete               Op = "delete"
+	OpReplace              Op = "replace"
+	OpCreateReplacement    Op = "create-replacement"
+	OpDeleteReplaced       Op = "delete-replaced"
+	OpRead                 Op = "read"
+	OpReadReplacement      Op = "read-replacement"
+	OpRefresh              Op = "refresh"
+	OpDiscard              Op = "discard"
+	OpDiscardReplaced      Op = "discard-replaced"
+	OpRemovePendingReplace Op = "remove-pending-replace"
+	OpImport               Op = "import"
+	OpImportReplacement    Op = "import-replacement"
+)
+
+// IsLogical tells whether steps of this kind are meaningful to users and counted.
+func (o Op) IsLogical() bool {
+	switch o {
+	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpRefresh, OpDiscard, OpImport:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,37 @@
+package stages
+
+import (
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Goal is the desired state that one registration carries, complete: inheritance, transforms and the choice of a
+// provider are done (steps.md 1.1). It is immutable.
+type Goal struct {
+	Type   urn.Type
+	Name   string
+	Custom bool
+	Parent urn.URN
+	// Inputs are the program's properties before Check, without output values.
+	Inputs                  property.Map
+	Protect                 *bool
+	Dependencies            []urn.URN
+	PropertyDependencies    map[string][]urn.URN
+	Provider                string
+	DeleteBeforeReplace     *bool
+	IgnoreChanges           []string
+	HideDiff                []string
+	ReplaceOnChanges        []string
+	ReplacementTrigger      property.Value
+	AdditionalSecretOutputs []string
+	Aliases                 []urn.Alias
+	ImportID                string
+	CustomTimeouts          state.Timeouts
+	RetainOnDelete          *bool
+	DeletedWith             urn.URN
+	ReplaceWith             []urn.URN
+	ResourceHooks           map[string][]string
+	SourcePosition          string
+	StackTrace              []state.StackFrame
+}

@@ -1,0 +1,289 @@
+package stages
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Monitor is what a program talks to: it declares resources, reads and calls. The gRPC server in source/monitor speaks
+// it for programs in other processes, and a program that is a Go function is handed one. Every method may be called
+// from many goroutines; Register and Read return only when the resource's step is finished and recorded (steps.md
+// ORD-6). After the run has stopped every method returns an error that wraps [ErrShutDown].
+type Monitor interface {
+	Register(ctx context.Context, req *RegisterRequest) (*RegisterReply, error)
+	Read(ctx context.Context, req *ReadRequest) (*RegisterReply, error)
+	RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error
+	Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply, error)
+	Call(ctx context.Context, req *CallRequest) (*CallReply, error)
+	RegisterPackage(ctx context.Context, p Package) (ref string, err error)
+	RegisterStackTransform(ctx context.Context, t Transform) error
+	RegisterInvokeTransform(ctx context.Context, t InvokeTransform) error
+	RegisterHook(ctx context.Context, h Hook) error
+	RegisterErrorHook(ctx context.Context, h ErrorHook) error
+
+	// Log reports a message of the program or of a plugin. An error message fails the run (protocol.md 5.1).
+	Log(ctx context.Context, m LogMessage)
+	// WaitForShutdown says that no more registrations will come, and returns when the engine is completely done
+	// (steps.md 9.8). Only one caller may wait.
+	WaitForShutdown(ctx context.Context) error
+	// Info describes the run.
+	Info() RunInfo
+}
+
+// RunInfo is what a program may know about the run.
+type RunInfo struct {
+	Organization     string
+	Project          string
+	Stack            string
+	Config           map[string]string // "namespace:name" -> plain text, secrets decrypted (state.md 6.7)
+	ConfigSecretKeys []string
+	DryRun           bool
+	Parallel         int
+}
+
+// Package says which plugin serves a package (protocol.md 4.5, 4.9). The zero value of a field means "not given".
+type Package struct {
+	Name             string // of the package, or of the plugin when there is a Parameterization
+	Version          string // semver without a leading "v"
+	DownloadURL      string
+	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256 of the plugin's archive
+	Parameterization *Parameterization
+	Extension        *Parameterization
+}
+
+// Parameterization makes one plugin serve another package (protocol.md 1.12).
+type Parameterization struct {
+	Name, Version string
+	Value         []byte
+}
+
+// RegisterRequest declares one resource: the fields of protocol.md 4.3. Nil pointers and empty values mean "not given".
+type RegisterRequest struct {
+	Type   urn.Type
+	Name   string
+	Parent urn.URN
+	Custom bool
+	Remote bool // a component that a provider constructs
+	Inputs property.Map
+
+	ImportID                string
+	Protect                 *bool
+	RetainOnDelete          *bool
+	DeleteBeforeReplace     *bool
+	Dependencies            []urn.URN
+	PropertyDependencies    map[string][]urn.URN // nil: not given; every property then depends on Dependencies
+	Provider                string               // reference of an explicit provider
+	Providers               map[string]string    // package -> reference
+	Package                 Package              // version, URL and so on for the default provider, or for a provider resource
+	PackageRef              string               // of [Monitor.RegisterPackage]; overrides Package
+	Aliases                 []urn.Alias
+	AliasSpecs              bool // the SDK knows alias specifications
+	IsNodeJS                bool // the caller is the Node.js SDK (steps.md 1.2 item 5)
+	IgnoreChanges           []string
+	ReplaceOnChanges        []string
+	HideDiffs               []string
+	AdditionalSecretOutputs []string
+	CustomTimeouts          CustomTimeouts
+	DeletedWith             urn.URN
+	ReplaceWith             []urn.URN
+	ReplacementTrigger      property.Value
+	Transforms              []Transform
+	Hooks                   map[string][]string // hook type -> names
+	EnvVarMappings          map[string]string
+	SupportsResultReporting bool
+	SourcePosition          string // already in the form that states hold (protocol.md 4.13)
+	StackTrace              []state.StackFrame
+	ParentStackTraceHandle  string
+}
+
+// CustomTimeouts are the texts that the program gave: Go durations such as "5m".
+type CustomTimeouts struct{ Create, Update, Delete, Read string }
+
+// RegisterReply answers a registration or a read.
+type RegisterReply struct {
+	URN                  urn.URN
+	ID                   string // empty for components and for what a preview would create
+	Outputs              property.Map
+	Result               Result
+	Unknown              bool                 // nothing was done; everything about the resource is unknown (steps.md 1.3)
+	PropertyDependencies map[string][]urn.URN // of remote components
+}
+
+// Result says how a registration ended. The numbers are those of the wire.
+type Result int
+
+// The results. Fail and Skip occur only with continue-on-error (steps.md 9.4).
+const (
+	Success Result = iota
+	Fail
+	Skip
+)
+
+// ReadRequest asks for a resource that the program does not manage (steps.md 4.1).
+type ReadRequest struct {
+	Type                    urn.Type
+	Name                    string
+	ID                      property.Value // a string or an unknown
+	Parent                  urn.URN
+	Properties              property.Map
+	Dependencies            []urn.URN
+	Provider                string
+	Package                 Package
+	PackageRef              string
+	AdditionalSecretOutputs []string
+	SourcePosition          string
+	StackTrace              []state.StackFrame
+	ParentStackTraceHandle  string
+}
+
+// InvokeRequest calls a function of a provider (protocol.md 4.6).
+type InvokeRequest struct {
+	Token      string
+	Args       property.Map
+	Provider   string
+	Package    Package
+	PackageRef string
+	Parent     urn.URN
+	DependsOn  []urn.URN
+}
+
+// InvokeReply is the result of an Invoke, or the arguments that the function refuses.
+type InvokeReply struct {
+	Return   property.Map
+	Failures []CheckFailure
+	Unknown  bool
+}
+
+// CheckFailure is one property that a provider refuses.
+type CheckFailure struct{ Property, Reason string }
+
+// CallRequest calls a method of a resource (protocol.md 4.7).
+type CallRequest struct {
+	Token            string
+	Args             property.Map
+	ArgDependencies  map[string][]urn.URN
+	Provider         string
+	Package          Package
+	PackageRef       string
+	SourcePosition   string
+	StackTraceHandle string
+}
+
+// CallReply is the result of a Call.
+type CallReply struct {
+	Return             property.Map
+	ReturnDependencies map[string][]urn.URN
+	Failures           []CheckFailure
+}
+
+// LogMessage is a message for the user (protocol.md 5.1).
+type LogMessage struct {
+	Severity  Severity
+	Message   string
+	URN       urn.URN // "" is the stack
+	StreamID  int32   // messages with the same non-zero ID belong together
+	Ephemeral bool
+}
+
+// Severity is the weight of a diagnostic.
+type Severity int
+
+// The severities.
+const (
+	Debug Severity = iota
+	Info
+	InfoErr // what a process wrote to its error stream
+	Warning
+	Error
+)
+
+// String returns the name used in events.
+func (s Severity) String() string {
+	return [...]string{"debug", "info", "info#err", "warning", "error"}[s]
+}
+
+// Transform rewrites a registration before the engine sees it (protocol.md 4.10). It runs in the program.
+type Transform func(ctx context.Context, in TransformInput) (TransformInput, error)
+
+// TransformInput is what a transform sees and what it returns. Type, Name, Custom and Parent cannot be changed.
+type TransformInput struct {
+	Type       urn.Type
+	Name       string
+	Custom     bool
+	Parent     urn.URN
+	Properties property.Map
+	Options    TransformOptions
+}
+
+// TransformOptions are the options that a transform may change.
+type TransformOptions struct {
+	DependsOn               []urn.URN
+	Protect                 *bool
+	IgnoreChanges           []string
+	ReplaceOnChanges        []string
+	Version                 string
+	Aliases                 []urn.Alias
+	Provider                string
+	CustomTimeouts          CustomTimeouts
+	PluginDownloadURL       string
+	RetainOnDelete          *bool
+	DeletedWith             urn.URN
+	DeleteBeforeReplace     *bool
+	AdditionalSecretOutputs []string
+	Providers               map[string]string
+	PluginChecksums         map[string][]byte
+	Hooks                   map[string][]string
+	Import                  string
+	HideDiffs               []string
+	ReplaceWith             []urn.URN
+	ReplacementTrigger      property.Value
+}
+
+// InvokeTransform rewrites the arguments of an Invoke. It runs in the program.
+type InvokeTransform func(ctx context.Context, in InvokeTransformInput) (InvokeTransformInput, error)
+
+// InvokeTransformInput is what an invoke transform sees and what it returns. Token cannot be changed.
+type InvokeTransformInput struct {
+	Token             string
+	Args              property.Map
+	Provider          string
+	Version           string
+	PluginDownloadURL string
+	PluginChecksums   map[string][]byte
+}
+
+// Hook is a callback of the program around an operation on a resource (steps.md 9.6).
+type Hook struct {
+	Name         string
+	OnDryRun     bool
+	IgnoreErrors bool
+	Run          func(ctx context.Context, in HookInput) error
+}
+
+// ErrorHook is asked after a failed operation whether to try again.
+type ErrorHook struct {
+	Name string
+	Run  func(ctx context.Context, in HookInput) (retry bool, err error)
+}
+
+// HookInput is what a hook learns about the operation. Nil maps are absent.
+type HookInput struct {
+	URN                    urn.URN
+	ID                     string
+	Name                   string
+	Type                   urn.Type
+	OldInputs, NewInputs   *property.Map
+	OldOutputs, NewOutputs *property.Map
+	OldOptions, NewOptions *HookOptions
+	FailedOperation        string   // error hooks: create, update or delete
+	Errors                 []string // error hooks: newest first
+}
+
+// HookOptions are the options of a resource as hooks see them.
+type HookOptions struct {
+	TransformOptions
+	Parent urn.URN
+}

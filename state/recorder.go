@@ -1,0 +1,72 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Recorder keeps the record of one run. It is told of operations before they begin and after they end, and what it
+// has been told is durable when the method returns (steps.md 9.10). Its methods may be called from many goroutines.
+//
+// A file backend that rewrites the checkpoint and a journal are both Recorders.
+type Recorder interface {
+	// Begin records that an operation is about to start. The operation appears among the pending ones until its End.
+	Begin(ctx context.Context, op Pending) error
+	// End records what a step did. Begun names the operation begun before it, nil if the step has none.
+	End(ctx context.Context, change Change) error
+	// Rebase replaces the base by a rebuilt one and forgets all changes (after a refresh, steps.md 7.3).
+	Rebase(ctx context.Context, base *Snapshot) error
+	// Close writes what has not been written yet. Nothing may be recorded afterwards.
+	Close(ctx context.Context) error
+}
+
+// Pending is an operation that has begun and not ended (state.md 1.8).
+type Pending struct {
+	Type     PendingType
+	Resource *Resource
+}
+
+// PendingType says what the operation does.
+type PendingType string
+
+// The types of pending operations.
+const (
+	Creating  PendingType = "creating"
+	Updating  PendingType = "updating"
+	Deleting  PendingType = "deleting"
+	Reading   PendingType = "reading"
+	Importing PendingType = "importing"
+)
+
+// Change is what a finished step does to the snapshot (state.md 3.2). Resources are identified by pointer. An empty
+// change with only Begun set is a failure that changed nothing.
+type Change struct {
+	Begun   *Resource // the Resource of the Pending that ends, nil if none
+	Add     *Resource // appended
+	Remove  []*Resource
+	Replace []Replacement // in place
+	// Elide allows the recorder to write this later, with the next change that must be written (state.md 3.3).
+	Elide bool
+	// Refresh says that references to what is gone may dangle now and are to be dropped (state.md 3.7).
+	Refresh bool
+}
+
+// Replacement puts New in the place of Old.
+type Replacement struct{ Old, New *Resource }
+
+// Snapshot is the recorded state of a stack: one deployment (state.md 1.4).
+type Snapshot struct {
+	Manifest        Manifest
+	SecretsProvider *SecretsProvider
+	Resources       []*Resource // every resource comes after what it refers to
+	Pending         []Pending
+	Metadata        json.RawMessage // as read; nil writes {}
+	Snippets        []json.RawMessage
+	Extensions      map[string]json.RawMessage
+}
+
+// SecretsProvider says how the secrets of a snapshot are encrypted (state.md 5.1).
+type SecretsProvider struct {
+	Type  string
+	State json.RawMessage
+}
