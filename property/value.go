@@ -70,9 +70,6 @@ const (
 	KindURI
 )
 
-// secret and output are reached through [Value.IsSecret], [Value.AsSecret], [Value.IsOutput] and [Value.AsOutput].
-type secret struct{ element Value }
-
 // Output is a value together with the resources it came from. It exists only on the wire between engine and programs
 // or remote components; states never hold one.
 type Output struct {
@@ -85,7 +82,8 @@ type Output struct {
 // Null is the null value.
 var Null = Value{}
 
-// Bool, Number and String make scalars. Numbers have float64 semantics, strings are UTF-8.
+// Bool, Number and String make scalars. Numbers have float64 semantics. Strings are normally UTF-8; other bytes survive
+// in state files and reach only peers that support byte strings.
 func Bool(b bool) Value { return Value{b} }
 
 // Number makes a number.
@@ -110,7 +108,7 @@ func Of[T Array | Map | Asset | Archive | Reference](v T) Value { return Value{v
 func OutputOf(o Output) Value { return Value{&o} }
 
 // Secret marks v secret. A secret of a secret stays nested, as state files may hold one.
-func Secret(v Value) Value { return Value{&secret{v}} }
+func Secret(v Value) Value { return Value{&secret{element: v}} }
 
 // IsNull and the other Is methods tell what the value holds.
 func (v Value) IsNull() bool { return v.v == nil }
@@ -250,6 +248,9 @@ func (m Map) With(name string, v Value) Map {
 
 // Without returns a copy of m that lacks the given names.
 func (m Map) Without(names ...string) Map {
+	if !slices.ContainsFunc(names, func(n string) bool { _, ok := m.m[n]; return ok }) {
+		return m
+	}
 	c := maps.Clone(m.m)
 	for _, n := range names {
 		delete(c, n)

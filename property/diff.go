@@ -1,0 +1,158 @@
+package property
+
+import (
+	"maps"
+	"slices"
+)
+
+// ObjectDiff is how one object became another. A property is in exactly one of the four; one whose value is null counts
+// as missing.
+type ObjectDiff struct {
+	Adds    map[string]Value
+	Deletes map[string]Value
+	Updates map[string]ValueDiff
+	Sames   map[string]Value // the old values
+}
+
+// ArrayDiff is how one array became another, index by index: elements that only the longer one has are adds or deletes.
+type ArrayDiff struct {
+	Adds    map[int]Value
+	Deletes map[int]Value
+	Updates map[int]ValueDiff
+	Sames   map[int]Value
+}
+
+// ValueDiff is one changed value. Object or Array is set when both sides are of that type; both are nil otherwise.
+type ValueDiff struct {
+	Old, New Value
+	Object   *ObjectDiff
+	Array    *ArrayDiff
+}
+
+// Diff compares two objects at every depth, in the sense of [Equal], and returns nil when they are equal. Secret and
+// output wrappers are part of the values; strip them first where they are not to count (steps.md 3.8). ignore, which
+// may be nil, leaves out the places it holds for, with all that is inside them; it must not keep the path.
+func Diff(old, new Map, ignore func(Path) bool) *ObjectDiff {
+	return differ{ignore: ignore}.objects(nil, old, new)
+}
+
+// DiffValues is [Diff] for two values.
+func DiffValues(old, new Value) *ValueDiff { return differ{}.values(nil, old, new) }
+
+type differ struct{ ignore func(Path) bool }
+
+func (d differ) ignores(p Path) bool { return d.ignore != nil && d.ignore(p) }
+
+// at extends a path, if there is somebody to show it to.
+func (d differ) at(p Path, e Element) Path {
+	if d.ignore == nil {
+		return nil
+	}
+	return append(p, e)
+}
+
+func (d differ) objects(p Path, old, new Map) *ObjectDiff {
+	out := &ObjectDiff{
+		Adds: map[string]Value{}, Deletes: map[string]Value{}, Updates: map[string]ValueDiff{}, Sames: map[string]Value{},
+	}
+	for k, o := range old.m {
+		at := d.at(p, Key(k))
+		if d.ignores(at) {
+			continue
+		}
+		n := new.m[k]
+		switch {
+		case o.IsNull() && n.IsNull():
+			if _, both := new.m[k]; both {
+				out.Sames[k] = o
+			}
+		case n.IsNull():
+			out.Deletes[k] = o
+		case o.IsNull():
+			out.Adds[k] = n
+		default:
+			if v := d.values(at, o, n); v != nil {
+				out.Updates[k] = *v
+			} else {
+				out.Sames[k] = o
+			}
+		}
+	}
+	for k, n := range new.m {
+		if _, inOld := old.m[k]; !inOld && !n.IsNull() && !d.ignores(d.at(p, Key(k))) {
+			out.Adds[k] = n
+		}
+	}
+	if len(out.Adds)+len(out.Deletes)+len(out.Updates) == 0 {
+		return nil
+	}
+	return out
+}
+
+func (d differ) values(p Path, old, new Value) *ValueDiff {
+	switch o := old.v.(type) {
+	case Map:
+		if n, ok := new.v.(Map); ok {
+			if obj := d.objects(p, o, n); obj != nil {
+				return &ValueDiff{Old: old, New: new, Object: obj}
+			}
+			return nil
+		}
+	case Array:
+		if n, ok := new.v.(Array); ok {
+			if arr := d.arrays(p, o, n); arr != nil {
+				return &ValueDiff{Old: old, New: new, Array: arr}
+			}
+			return nil
+		}
+	}
+	if Equal(old, new) {
+		return nil
+	}
+	return &ValueDiff{Old: old, New: new}
+}
+
+func (d differ) arrays(p Path, old, new Array) *ArrayDiff {
+	out := &ArrayDiff{
+		Adds: map[int]Value{}, Deletes: map[int]Value{}, Updates: map[int]ValueDiff{}, Sames: map[int]Value{},
+	}
+	for i := range max(len(old.a), len(new.a)) {
+		at := d.at(p, Index(i))
+		switch {
+		case d.ignores(at):
+		case i >= len(old.a):
+			out.Adds[i] = new.a[i]
+		case i >= len(new.a):
+			out.Deletes[i] = old.a[i]
+		default:
+			if v := d.values(at, old.a[i], new.a[i]); v != nil {
+				out.Updates[i] = *v
+			} else {
+				out.Sames[i] = old.a[i]
+			}
+		}
+	}
+	if len(out.Adds)+len(out.Deletes)+len(out.Updates) == 0 {
+		return nil
+	}
+	return out
+}
+
+// IsEmpty tells whether nothing changed. The nil diff is empty.
+func (d *ObjectDiff) IsEmpty() bool {
+	return d == nil || len(d.Adds)+len(d.Deletes)+len(d.Updates) == 0
+}
+
+// ChangedKeys returns the top-level names that were added, deleted or updated, in ascending byte order.
+func (d *ObjectDiff) ChangedKeys() []string {
+	if d == nil {
+		return nil
+	}
+	keys := slices.Concat(slices.Collect(maps.Keys(d.Adds)), slices.Collect(maps.Keys(d.Deletes)),
+		slices.Collect(maps.Keys(d.Updates)))
+	slices.Sort(keys)
+	return keys
+}
+
+// Len returns the length of the longer array.
+func (d *ArrayDiff) Len() int { return len(d.Adds) + len(d.Deletes) + len(d.Updates) + len(d.Sames) }

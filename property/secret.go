@@ -1,0 +1,150 @@
+package property
+
+import "sync/atomic"
+
+// secret is the content of a secret value. The ciphertext it was last read from or written as is kept beside it, so
+// that an unchanged secret is written back byte for byte (state.md 5.6). That memory is not part of the value: two
+// secrets that differ only in it are equal.
+type secret struct {
+	element Value
+	sealed  atomic.Pointer[sealed]
+}
+
+// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there.
+type sealed struct {
+	ciphertext string
+	crypter    string
+	opaque     bool
+}
+
+func sealedSecret(element Value, s *sealed) Value {
+	v := &secret{element: element}
+	v.sealed.Store(s)
+	return Value{v}
+}
+
+// IsSealed tells whether v is a secret that was read without a [Decrypter]: its element is not available, and it can
+// only be written back by the crypter that made it.
+func (v Value) IsSealed() bool {
+	s, ok := v.v.(*secret)
+	return ok && s.isOpaque()
+}
+
+func (s *secret) isOpaque() bool {
+	c := s.sealed.Load()
+	return c != nil && c.opaque
+}
+
+// Unwrap removes the secret and output wrappers around v, not those inside it. It returns an unknown for an output that
+// is not known, and tells whether any wrapper said "secret".
+func (v Value) Unwrap() (inner Value, secretive bool) {
+	for {
+		switch x := v.v.(type) {
+		case *secret:
+			secretive, v = true, x.element
+		case *Output:
+			secretive = secretive || x.Secret
+			if !x.Known {
+				return Computed(), secretive
+			}
+			v = x.Element
+		default:
+			return v, secretive
+		}
+	}
+}
+
+// StripSecretsAndOutputs returns v with every secret and output, at any depth, replaced by its element. An output that
+// is not known becomes an unknown (steps.md 3.8).
+func (v Value) StripSecretsAndOutputs() Value {
+	s, _ := stripWrappers(v)
+	return s
+}
+
+// StripSecretsAndOutputs does it for every property.
+func (m Map) StripSecretsAndOutputs() Map {
+	s, _ := rewriteMap(m, stripWrappers)
+	return s
+}
+
+func stripWrappers(v Value) (Value, bool) {
+	switch v.v.(type) {
+	case *secret, *Output:
+		inner, _ := v.Unwrap()
+		inner, _ = stripWrappers(inner)
+		return inner, true
+	}
+	return rewriteChildren(v, stripWrappers)
+}
+
+// StripSecrets returns v without its secret wrappers at any depth; outputs lose their secret flag.
+func (v Value) StripSecrets() Value {
+	s, _ := stripSecrets(v)
+	return s
+}
+
+// StripSecrets does it for every property.
+func (m Map) StripSecrets() Map {
+	s, _ := rewriteMap(m, stripSecrets)
+	return s
+}
+
+func stripSecrets(v Value) (Value, bool) {
+	switch x := v.v.(type) {
+	case *secret:
+		inner, _ := stripSecrets(x.element)
+		return inner, true
+	case *Output:
+		o := *x
+		o.Secret = false
+		o.Element, _ = stripSecrets(x.Element)
+		return OutputOf(o), true
+	}
+	return rewriteChildren(v, stripSecrets)
+}
+
+// MakeSecret returns v as a secret, and v itself when it is one already or is a secret output.
+func MakeSecret(v Value) Value {
+	if isSecret(v) {
+		return v
+	}
+	if o, ok := v.v.(*Output); ok {
+		c := *o
+		c.Secret = true
+		return OutputOf(c)
+	}
+	return Secret(v)
+}
+
+// ReuseCiphertexts lets the secrets of m be written as the ciphertext of the equal secret at the same place in old, so
+// that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
+// only what is remembered beside the secrets, and is safe for concurrent use.
+func (m Map) ReuseCiphertexts(old Map) {
+	for k, v := range m.m {
+		if o, ok := old.m[k]; ok {
+			reuseCiphertexts(v, o)
+		}
+	}
+}
+
+func reuseCiphertexts(v, old Value) {
+	switch x := v.v.(type) {
+	case *secret:
+		o, ok := old.v.(*secret)
+		if !ok || o == x {
+			return
+		}
+		if c := o.sealed.Load(); c != nil && !c.opaque && Identical(x.element, o.element) {
+			x.sealed.CompareAndSwap(nil, c)
+		}
+	case Map:
+		if o, ok := old.v.(Map); ok {
+			x.ReuseCiphertexts(o)
+		}
+	case Array:
+		o, ok := old.v.(Array)
+		for i := 0; ok && i < min(len(x.a), len(o.a)); i++ {
+			reuseCiphertexts(x.a[i], o.a[i])
+		}
+	}
+}

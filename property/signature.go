@@ -1,0 +1,73 @@
+package property
+
+// The signature key marks an object as a special value; its text says which (protocol.md 2.1, state.md section 2).
+const (
+	SignatureKey = "4dabf18193072939515e22adb298388d"
+
+	secretSignature     = "1b47061264138c4ac30d75fd1eb44270"
+	assetSignature      = "c44067f5952c0a294b673a41bacd8c17"
+	archiveSignature    = "0def7320c3a5731c473e5ecbe6d01bc7"
+	referenceSignature  = "5cf8f73096256a8f31e491e813e4eb8e"
+	outputSignature     = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+	byteStringSignature = "803fd3297a5875dc03ca845dda5d2a98"
+	floatSignature      = "8ad145fe-0d11-4827-bfd7-1abcbf086f5c"
+)
+
+// The strings that stand for unknown values (protocol.md 2.2).
+const (
+	unknownStringSentinel  = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+	unknownBoolSentinel    = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"
+	unknownNumberSentinel  = "3eeb2bf0-c639-47a8-9e75-3b44932eb421"
+	unknownArraySentinel   = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2"
+	unknownAssetSentinel   = "030794c1-ac77-496b-92df-f27374a8bd58"
+	unknownArchiveSentinel = "e48ece36-62e2-4504-bad9-02848725956a"
+	unknownObjectSentinel  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
+)
+
+const sentinelLength = len(unknownStringSentinel)
+
+func (k UnknownKind) sentinel() string {
+	switch k {
+	case UnknownBool:
+		return unknownBoolSentinel
+	case UnknownNumber:
+		return unknownNumberSentinel
+	case UnknownArray:
+		return unknownArraySentinel
+	case UnknownAsset:
+		return unknownAssetSentinel
+	case UnknownArchive:
+		return unknownArchiveSentinel
+	case UnknownObject:
+		return unknownObjectSentinel
+	default:
+		return unknownStringSentinel
+	}
+}
+
+func unknownFromSentinel(s string) (UnknownKind, bool) {
+	if len(s) != sentinelLength {
+		return "", false
+	}
+	switch s {
+	case unknownStringSentinel:
+		return UnknownString, true
+	case unknownBoolSentinel:
+		return UnknownBool, true
+	case unknownNumberSentinel:
+		return UnknownNumber, true
+	case unknownArraySentinel:
+		return UnknownArray, true
+	case unknownAssetSentinel:
+		return UnknownAsset, true
+	case unknownArchiveSentinel:
+		return UnknownArchive, true
+	case unknownObjectSentinel:
+		return UnknownObject, true
+	}
+	return "", false
+}
+
+// IsInternalName tells whether a top-level property is internal to SDKs, such as "__defaults": stored and sent to
+// providers, but not shown to people or policies (protocol.md 2.1).
+func IsInternalName(name string) bool { return len(name) > 2 && name[:2] == "__" }

@@ -1,0 +1,153 @@
+package property
+
+// anyValue tells whether pred holds for v or for a value inside it. The order of the calls is not defined.
+func anyValue(v Value, pred func(Value) bool) bool {
+	if pred(v) {
+		return true
+	}
+	switch x := v.v.(type) {
+	case Array:
+		for _, e := range x.a {
+			if anyValue(e, pred) {
+				return true
+			}
+		}
+	case Map:
+		return anyInMap(x, pred)
+	case *secret:
+		return anyValue(x.element, pred)
+	case *Output:
+		return x.Known && anyValue(x.Element, pred)
+	}
+	return false
+}
+
+func anyInMap(m Map, pred func(Value) bool) bool {
+	for _, e := range m.m {
+		if anyValue(e, pred) {
+			return true
+		}
+	}
+	return false
+}
+
+// rewriter returns the value to put in place of its argument, and whether that is another one.
+type rewriter func(Value) (Value, bool)
+
+// rewriteChildren applies f to the values directly inside v. What f leaves alone is shared with v, and v itself comes
+// back when f changed nothing.
+func rewriteChildren(v Value, f rewriter) (Value, bool) {
+	switch x := v.v.(type) {
+	case Array:
+		if a, changed := rewriteArray(x, f); changed {
+			return Value{a}, true
+		}
+	case Map:
+		if m, changed := rewriteMap(x, f); changed {
+			return Value{m}, true
+		}
+	case *secret:
+		if e, changed := f(x.element); changed {
+			return Secret(e), true
+		}
+	case *Output:
+		if !x.Known {
+			return v, false
+		}
+		if e, changed := f(x.Element); changed {
+			o := *x
+			o.Element = e
+			return OutputOf(o), true
+		}
+	case Archive:
+		if m, changed := rewriteMap(x.Members, f); changed {
+			x.Members = m
+			return Value{x}, true
+		}
+	}
+	return v, false
+}
+
+func rewriteArray(a Array, f rewriter) (Array, bool) {
+	var out []Value
+	for i, e := range a.a {
+		n, changed := f(e)
+		if changed && out == nil {
+			out = append(make([]Value, 0, len(a.a)), a.a...)
+		}
+		if changed {
+			out[i] = n
+		}
+	}
+	if out == nil {
+		return a, false
+	}
+	return Array{out}, true
+}
+
+func rewriteMap(m Map, f rewriter) (Map, bool) {
+	var out map[string]Value
+	for k, e := range m.m {
+		n, changed := f(e)
+		if changed && out == nil {
+			out = m.Mutable()
+		}
+		if changed {
+			out[k] = n
+		}
+	}
+	if out == nil {
+		return m, false
+	}
+	return Map{out}, true
+}
+
+// HasUnknowns tells whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
+// reference itself is known.
+func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
+
+// HasUnknowns tells whether any property is or contains an unknown.
+func (m Map) HasUnknowns() bool { return anyInMap(m, isUnknown) }
+
+func isUnknown(v Value) bool {
+	if o, ok := v.v.(*Output); ok {
+		return !o.Known
+	}
+	return v.IsUnknown()
+}
+
+// HasSecrets tells whether v or anything inside it is a secret or a secret output.
+func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
+
+// HasSecrets tells whether any property is or contains a secret.
+func (m Map) HasSecrets() bool { return anyInMap(m, isSecret) }
+
+func isSecret(v Value) bool {
+	if o, ok := v.v.(*Output); ok {
+		return o.Secret
+	}
+	return v.IsSecret()
+}
+
+// DropUnknowns returns m without the top-level properties that are or contain unknowns: the form for programs that do
+// not accept partly known values (protocol.md 4.4).
+func (m Map) DropUnknowns() Map {
+	var drop []string
+	for k, v := range m.m {
+		if v.HasUnknowns() {
+			drop = append(drop, k)
+		}
+	}
+	return m.Without(drop...)
+}
+
+// WithoutInternal returns m without its internal top-level properties; see [IsInternalName].
+func (m Map) WithoutInternal() Map {
+	var drop []string
+	for k := range m.m {
+		if IsInternalName(k) {
+			drop = append(drop, k)
+		}
+	}
+	return m.Without(drop...)
+}
