@@ -1,0 +1,233 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/sourcegraph/conc"
+)
+
+// Actor is a single writer with a crew. Receive, Resume, Flush and Abandon are never called at the same time, so they may
+// share unlocked state; they decide and must not wait for anything but Emit. What takes time they ask of the crew: Work
+// runs in parallel, and its answer comes back through Resume, while the actor goes on with other input. Like a [Stage], an
+// actor comes from a constructor, one per run.
+//
+// While Receive or Resume blocks in Emit, asks go on being worked on and their answers queue in memory.
+type Actor[In, Ask, Answer, Out any] struct {
+	// Name is how errors and statistics call the actor. It is required.
+	Name string
+	// Workers is how many asks are worked on at once; 0 means 1. See also Unbounded.
+	Workers int
+	// Buffer is how many results may wait for the next step.
+	Buffer int
+	// Backlog makes the actor leave new input waiting while this many asks are unanswered. 0 means that it always takes
+	// input, so asks are bounded only by what bounds the inputs. A bound is unsafe if Work may need something that a step
+	// before the actor holds while it waits in Emit.
+	Backlog int
+	// Receive takes one input. If it returns an error or panics, the input is settled and the error is reported.
+	Receive func(ctx context.Context, in In, x Exchange[Ask, Out]) error
+	// Work answers one ask; it is called in parallel and shares nothing with the other functions. An error or a panic is
+	// reported like a stage's, the ask is settled if it is a [Settler], and Resume does not hear of it: a failure that the
+	// actor has to know about belongs into the answer.
+	Work func(ctx context.Context, ask Ask) (Answer, error)
+	// Resume takes one answer, in the order in which answers come. If it returns an error or panics, the answer is settled
+	// if it is a Settler. Answers that come after the run is over are settled instead.
+	Resume func(ctx context.Context, answer Answer, x Exchange[Ask, Out]) error
+	// Flush is optional. It is called when there is no more input and no ask is unanswered, unless the run is over by then;
+	// and again each time what it asked has been answered.
+	Flush func(ctx context.Context, x Exchange[Ask, Out]) error
+	// Abandon is optional. It is called last and once, if the run ended early or Flush failed, with the reason. It settles
+	// what the actor still keeps.
+	Abandon func(reason error)
+}
+
+// Exchange is how an actor's function speaks to the outside. It is valid until that function returns, and in its
+// goroutine only.
+type Exchange[Ask, Out any] struct {
+	emit Emit[Out]
+	ask  func(Ask, rank)
+	rank rank
+}
+
+// Emit hands v to the next step; see [Emit].
+func (x Exchange[Ask, Out]) Emit(v Out) error { return x.emit(v) }
+
+// Ask puts a question to the crew. It never blocks. An ask made when the run is over is settled.
+func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q, rankOf(q, x.rank)) }
+
+// ViaActor adds an actor to a flow.
+func ViaActor[In, Ask, Answer, Out any](f Flow[In], a Actor[In, Ask, Answer, Out]) Flow[Out] {
+	checkStep(a.Name, a.Workers, a.Buffer)
+	mustHave(a.Receive != nil, a.Name, "a Receive function")
+	mustHave(a.Work != nil, a.Name, "a Work function")
+	mustHave(a.Resume != nil, a.Name, "a Resume function")
+	mustHave(f.start != nil, a.Name, "a flow that begins with From")
+	if a.Workers == 0 {
+		a.Workers = 1
+	}
+	return Flow[Out]{start: func(r *run) *link[Out] {
+		in := f.start(r)
+		n := r.addNode(a.Name, in.counters)
+		host := &actorRun[In, Ask, Answer, Out]{
+			Actor: a, node: n, in: in, out: newLink[Out](n, a.Buffer),
+			asks:    NewMailbox[question[Ask]](),
+			answers: NewMailbox[reply[Answer]](),
+		}
+		r.wg.Go(host.serve)
+		return host.out
+	}}
+}
+
+// actorRun is an actor at work. Its own goroutine (one at a time, see handle) is the only one that touches the fields
+// below answers.
+type actorRun[In, Ask, Answer, Out any] struct {
+	Actor[In, Ask, Answer, Out]
+	node    *node
+	in      *link[In]
+	out     *link[Out]
+	asks    *Mailbox[question[Ask]]
+	answers *Mailbox[reply[Answer]]
+
+	unanswered int
+	closed     bool  // there is no more input
+	flushed    bool  // and nothing was asked since
+	flushErr   error // as reported
+}
+
+type question[Ask any] struct {
+	ask  Ask
+	rank rank // of the input that led to it
+}
+
+type reply[Answer any] struct {
+	answer Answer
+	rank   rank
+	failed bool // there is no answer; only the count of unanswered asks has to know
+}
+
+// event is the next thing for the actor to deal with.
+type event[In, Answer any] struct {
+	kind  eventKind
+	input parcel[In]
+	reply reply[Answer]
+}
+
+type eventKind int
+
+const (
+	hasInput eventKind = iota
+	hasReply
+	timeToFlush
+)
+
+func (a *actorRun[In, Ask, Answer, Out]) serve() {
+	defer close(a.out.ch)
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		next := func() (question[Ask], bool) { return a.asks.Take(context.Background()) }
+		runCrew(a.Workers, next, a.answer)
+	})
+	runCrew(1, a.next, a.handle)
+	a.asks.Close()
+	wg.Wait()
+	conclude(a.node, a.flushErr, a.Abandon)
+}
+
+// next waits for the next event. Replies come first: they finish what is begun, and so keep memory small.
+func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
+	type found = event[In, Answer]
+	for {
+		if r, state := a.answers.poll(); state == taken {
+			return found{kind: hasReply, reply: r}, true
+		}
+		if a.closed && a.unanswered == 0 {
+			return found{kind: timeToFlush}, a.mayFlush()
+		}
+		input := a.in.ch
+		if a.closed || (a.Backlog > 0 && a.unanswered >= a.Backlog) {
+			input = nil // a nil channel is never ready
+		}
+		select {
+		case <-a.answers.ready:
+		case p, ok := <-input:
+			if ok {
+				return found{kind: hasInput, input: p}, true
+			}
+			a.closed = true
+		}
+	}
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) mayFlush() bool {
+	return a.Flush != nil && !a.flushed && a.flushErr == nil && !a.node.run.isOver()
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) handle(e event[In, Answer]) {
+	switch e.kind {
+	case hasInput:
+		a.receive(e.input)
+	case hasReply:
+		a.unanswered--
+		a.node.asks.Add(-1)
+		if !e.reply.failed {
+			a.resume(e.reply)
+		}
+	case timeToFlush:
+		a.flushed = true
+		attempt(func() error { return a.Flush(a.node.run.ctx, a.exchange(lastRank)) }, func(err error) {
+			if err != nil {
+				a.flushErr = a.node.fail(lastRank, err)
+			}
+		})
+	}
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) receive(p parcel[In]) {
+	if a.node.run.isOver() {
+		drop(a.node, p.value)
+		return
+	}
+	x := a.exchange(rankOf(p.value, p.arrival))
+	workOn(a.node, p.value, p.arrival, func() error { return a.Receive(a.node.run.ctx, p.value, x) })
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) resume(r reply[Answer]) {
+	if a.node.run.isOver() {
+		settle(a.node, r.answer, a.node.stopped())
+		return
+	}
+	attempt(func() error { return a.Resume(a.node.run.ctx, r.answer, a.exchange(r.rank)) }, func(err error) {
+		if err != nil {
+			settle(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
+		}
+	})
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) exchange(rk rank) Exchange[Ask, Out] {
+	return Exchange[Ask, Out]{emit: a.out.send, ask: a.put, rank: rk}
+}
+
+func (a *actorRun[In, Ask, Answer, Out]) put(q Ask, rk rank) {
+	a.unanswered++
+	a.flushed = false
+	a.node.asks.Add(1)
+	a.asks.Put(question[Ask]{ask: q, rank: rk})
+}
+
+// answer does the work of one ask. It always replies, since the actor counts what is unanswered.
+func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
+	r := reply[Answer]{rank: q.rank, failed: true}
+	defer func() { a.answers.Put(r) }()
+	if a.node.run.isOver() {
+		settle(a.node, q.ask, a.node.stopped())
+		return
+	}
+	attempt(func() (err error) {
+		r.answer, err = a.Work(a.node.run.ctx, q.ask)
+		return err
+	}, func(err error) {
+		r.failed = err != nil
+		if err != nil {
+			settle(a.node, q.ask, a.node.failFor(q.ask, q.rank, err))
+		}
+	})
+}

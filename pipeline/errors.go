@@ -1,0 +1,80 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrStopped is what [Emit] returns once the run is over. Return it unchanged: a stage that ends with it has not failed
+// by itself, so it is never reported by [Run].
+var ErrStopped = errors.New("pipeline stopped")
+
+// StoppedError is the reason why an item did not go further although nothing was wrong with it: the run had ended. It
+// is what waiting parties are told through [Settler], and the cause of the run's context ([context.Cause]).
+//
+// errors.Is(err, [ErrStopped]) holds for it, which tells it from an item's own failure.
+type StoppedError struct {
+	// Cause is the failure that ended the run, or the cause of the caller's cancellation.
+	Cause error
+}
+
+func (e *StoppedError) Error() string { return ErrStopped.Error() + ": " + e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *StoppedError) Unwrap() error { return e.Cause }
+
+// Is reports that a StoppedError is an [ErrStopped].
+func (e *StoppedError) Is(target error) bool { return target == ErrStopped }
+
+// StageError is an error together with the stage in which it arose. Every error that [Run] returns is one, except the
+// cause of the caller's own cancellation.
+type StageError struct {
+	Stage string
+	Err   error
+}
+
+func (e *StageError) Error() string { return e.Stage + ": " + e.Err.Error() }
+
+// Unwrap returns the stage's own error.
+func (e *StageError) Unwrap() error { return e.Err }
+
+// PanicError is a panic in a stage's function. Its text is one line; the stack is for a bug report.
+type PanicError struct {
+	// Item is what the stage was working on, if the item has a String method; otherwise it is empty.
+	Item string
+	// Value is what was passed to panic.
+	Value any
+	// Stack is the stack of the goroutine at the moment of the panic, as runtime/debug prints it.
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	if e.Item == "" {
+		return fmt.Sprintf("panic: %v", e.Value)
+	}
+	return fmt.Sprintf("panic while working on %s: %v", e.Item, e.Value)
+}
+
+// Unwrap returns the panic's value if that was an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// errExited is reported for a stage's function that ended its goroutine instead of returning, as testing.T.FailNow does.
+var errExited = errors.New("the stage's function called runtime.Goexit; it must return")
+
+// formatErrors renders the aggregate of a run: one error stands alone, several are listed one a line.
+func formatErrors(errs []error) string {
+	if len(errs) == 1 {
+		return errs[0].Error()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d errors:", len(errs))
+	for _, err := range errs {
+		b.WriteString("\n  * ")
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}

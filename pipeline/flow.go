@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+)
+
+// Emit hands v to the next step. It blocks while that step is full, and returns [ErrStopped], after settling v, once the
+// run is over. It may be called from several goroutines at once, but not after the function that it was passed to has
+// returned.
+type Emit[T any] func(v T) error
+
+// Flow describes steps joined so far; T is what comes out of the last one. It is a value: nothing runs until [Run].
+//
+// Steps usually keep state in their functions, so a flow should be built anew for every run. A flow that is continued in
+// two ways is two flows, each with the common part.
+type Flow[T any] struct {
+	start func(r *run) *link[T]
+}
+
+// From begins a flow. gen is called once per run; it emits values until it has no more, its context ends, or emit
+// returns an error. buffer is how many values may wait for the first stage.
+func From[T any](name string, buffer int, gen func(ctx context.Context, emit Emit[T]) error) Flow[T] {
+	checkStep(name, 1, buffer)
+	mustHave(gen != nil, name, "a generator")
+	return Flow[T]{start: func(r *run) *link[T] {
+		n := r.addNode(name, new(counters))
+		n.offered.Add(1)
+		out := newLink[T](n, buffer)
+		r.wg.Go(func() {
+			defer close(out.ch)
+			if r.isOver() {
+				n.dropped.Add(1)
+				return
+			}
+			workOn(n, struct{}{}, 0, func() error { return gen(r.ctx, out.send) })
+		})
+		return out
+	}}
+}
+
+// Option changes how [Run] works.
+type Option func(*options)
+
+type options struct {
+	keepGoing bool
+	observer  *Observer
+}
+
+// KeepGoing makes a run record the items that fail and go on with the others. Without it the first error ends the run.
+// The caller's cancellation ends the run in either case.
+func KeepGoing() Option { return func(o *options) { o.keepGoing = true } }
+
+// SinkName is the stage under which errors of a run's sink are reported.
+const SinkName = "sink"
+
+// Run drives f into sink and returns when every goroutine of the run has ended. sink is called for one value at a time, in
+// the order in which the last stage emitted them. A nil sink takes the values and forgets them.
+//
+// All steps share one context, which ends when ctx does, when the run fails, or when Run returns. A step must return
+// soon after its context ends; Run waits for it.
+//
+// Run returns nil if nothing failed; the cause of ctx ([context.Cause], unwrapped) if it was cancelled and nothing failed;
+// otherwise a *multierror.Error with one [*StageError] for each failure, ordered by stage, then by the item's place (see
+// [Sequencer]), then by text, followed by the cause of ctx if it was cancelled too. errors.As with a *StageError thus
+// tells a failure from a cancellation. Errors that only repeat that the run is over are not listed.
+func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v T) error, opts ...Option) error {
+	mustHave(f.start != nil, "flow", "a source: begin it with From")
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	r := newRun(ctx)
+	defer r.cancel(ErrStopped)
+	r.keepGoing = o.keepGoing
+	in := f.start(r)
+	n := r.addNode(SinkName, in.counters)
+	r.wg.Go(func() {
+		runCrew(1, in.receive, func(p parcel[T]) {
+			if r.isOver() {
+				drop(n, p.value)
+				return
+			}
+			workOn(n, p.value, p.arrival, func() error {
+				if sink == nil {
+					return nil
+				}
+				return sink(r.ctx, p.value)
+			})
+		})
+	})
+	if o.observer != nil {
+		o.observer.watch(r.nodes)
+	}
+	r.wg.Wait()
+	return r.result(ctx)
+}
+
+// A misdescribed step is a bug of the program that describes it, so it panics where it is described.
+
+func checkStep(name string, workers, buffer int) {
+	mustHave(name != "", "step", "a name")
+	if workers < Unbounded {
+		panic(fmt.Sprintf("pipeline: %s: %d workers; use a positive number, 0 for one, or Unbounded", name, workers))
+	}
+	if buffer < 0 {
+		panic(fmt.Sprintf("pipeline: %s: a buffer of %d; links are always bounded", name, buffer))
+	}
+}
+
+func mustHave(ok bool, name, what string) {
+	if !ok {
+		panic(fmt.Sprintf("pipeline: %s needs %s", name, what))
+	}
+}

@@ -1,0 +1,45 @@
+package pipeline
+
+// link carries items from one step to the next. It is made and closed by the sending step alone, and the receiving step
+// always reads it to its close, so that whatever lies in it when the run ends gets settled.
+type link[T any] struct {
+	*counters // of the receiving step
+	from      *node
+	ch        chan parcel[T]
+}
+
+// parcel is an item with its number among those handed to the link.
+type parcel[T any] struct {
+	value   T
+	arrival rank
+}
+
+func newLink[T any](from *node, buffer int) *link[T] {
+	return &link[T]{counters: new(counters), from: from, ch: make(chan parcel[T], buffer)}
+}
+
+// send is the link's Emit.
+func (l *link[T]) send(v T) error {
+	arrival := l.offered.Add(1)
+	// Looked at first, so that a run that is over accepts nothing even where there is room.
+	if l.from.run.isOver() {
+		return l.refuse(v)
+	}
+	select {
+	case l.ch <- parcel[T]{value: v, arrival: arrival}:
+		return nil
+	case <-l.from.run.done:
+		return l.refuse(v)
+	}
+}
+
+func (l *link[T]) refuse(v T) error {
+	l.dropped.Add(1)
+	settle(l.from, v, l.from.stopped())
+	return ErrStopped
+}
+
+func (l *link[T]) receive() (parcel[T], bool) {
+	p, ok := <-l.ch
+	return p, ok
+}

@@ -1,0 +1,151 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/sourcegraph/conc"
+)
+
+// run is the state of one call of Run.
+type run struct {
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	done      <-chan struct{} // ctx.Done(), looked up once
+	keepGoing bool
+	wg        conc.WaitGroup
+	nodes     []*node // in the order of the flow; complete before anybody reads it
+
+	mu       sync.Mutex
+	failures []failure
+}
+
+type failure struct {
+	stage int
+	rank  rank
+	err   *StageError
+}
+
+func newRun(parent context.Context) *run {
+	ctx, cancel := context.WithCancelCause(parent)
+	return &run{ctx: ctx, cancel: cancel, done: ctx.Done()}
+}
+
+func (r *run) isOver() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// reason says why the run is over, in the form that waiting parties get.
+func (r *run) reason() error {
+	cause := context.Cause(r.ctx)
+	if cause == nil {
+		return ErrStopped
+	}
+	if stopped, ok := cause.(*StoppedError); ok {
+		return stopped
+	}
+	return &StoppedError{Cause: cause}
+}
+
+// isConsequence tells whether err only repeats that the run is over.
+func (r *run) isConsequence(err error) bool {
+	if errors.Is(err, ErrStopped) {
+		return true
+	}
+	return r.isOver() && (errors.Is(err, r.ctx.Err()) || errors.Is(err, context.Cause(r.ctx)))
+}
+
+// result is what Run returns once all goroutines have ended. Errors are ordered by stage, then by the item's rank, then
+// by text: never by completion time.
+func (r *run) result(parent context.Context) error {
+	cause := context.Cause(parent)
+	if len(r.failures) == 0 {
+		return cause
+	}
+	slices.SortStableFunc(r.failures, func(a, b failure) int {
+		return cmp.Or(
+			cmp.Compare(a.stage, b.stage),
+			cmp.Compare(a.rank, b.rank),
+			cmp.Compare(a.err.Error(), b.err.Error()),
+		)
+	})
+	all := &multierror.Error{ErrorFormat: formatErrors}
+	for _, f := range r.failures {
+		all.Errors = append(all.Errors, f.err)
+	}
+	if cause != nil {
+		all.Errors = append(all.Errors, cause)
+	}
+	return all
+}
+
+// node is one step of a running flow.
+type node struct {
+	*counters
+	run   *run
+	index int
+	name  string
+}
+
+func (r *run) addNode(name string, c *counters) *node {
+	n := &node{counters: c, run: r, index: len(r.nodes), name: name}
+	r.nodes = append(r.nodes, n)
+	return n
+}
+
+// fail records err, ends the run unless it keeps going, and returns the error in the form that the item is settled with.
+func (n *node) fail(rk rank, err error) error {
+	if err == ErrStopped {
+		return n.stopped()
+	}
+	wrapped := &StageError{Stage: n.name, Err: err}
+	if n.run.isConsequence(err) {
+		return wrapped
+	}
+	n.run.mu.Lock()
+	n.run.failures = append(n.run.failures, failure{stage: n.index, rank: rk, err: wrapped})
+	n.run.mu.Unlock()
+	if !n.run.keepGoing {
+		n.run.cancel(&StoppedError{Cause: wrapped})
+	}
+	return wrapped
+}
+
+// stopped is the error for an item that n could not deal with because the run is over.
+func (n *node) stopped() error { return &StageError{Stage: n.name, Err: n.run.reason()} }
+
+// drop settles an item that came too late to be worked on.
+func drop[T any](n *node, v T) {
+	n.dropped.Add(1)
+	settle(n, v, n.stopped())
+}
+
+// workOn runs f for one input and settles the input if f did not succeed.
+func workOn[T any](n *node, v T, fallback rank, f func() error) {
+	n.begun.Add(1)
+	attempt(f, func(err error) {
+		if err == nil {
+			n.finished.Add(1)
+			return
+		}
+		n.failed.Add(1)
+		settle(n, v, n.failFor(v, fallback, err))
+	})
+}
+
+// failFor is fail for an error that belongs to item v.
+func (n *node) failFor(v any, fallback rank, err error) error {
+	if p, ok := err.(*PanicError); ok && p.Item == "" {
+		p.Item = nameOf(v)
+	}
+	return n.fail(rankOf(v, fallback), err)
+}

@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+
+	"github.com/sourcegraph/conc/panics"
+)
+
+// Settler is an item that somebody waits for. Settle tells them that the item will not go further, and why. It must be
+// idempotent, safe for concurrent use, and must not block.
+//
+// The runtime calls Settle on an item
+//
+//   - whose stage returned an error or panicked (with that error),
+//   - that a stage received after the run had ended,
+//   - that was emitted but could not be handed over ([Emit] returned [ErrStopped]),
+//   - that lay in a buffer when the run ended.
+//
+// The error is a [*StageError] that names the stage; in the last three cases it wraps a [*StoppedError]. The runtime
+// never settles an input for which the stage's function returned nil: the stage has emitted it, answered it or kept it.
+// What a stage keeps is its own to let go of, in Flush or Abandon.
+//
+// Settle is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
+type Settler interface {
+	Settle(err error)
+}
+
+// Sequencer is an item that knows its place. [Run] lists the errors of one stage by this number, so that the list is the
+// same whatever finished first. Items without it are listed in the order in which they were handed to the stage.
+type Sequencer interface {
+	Sequence() int64
+}
+
+// rank orders the errors of one stage.
+type rank = int64
+
+// lastRank is the rank of what a stage does after its inputs.
+const lastRank rank = math.MaxInt64
+
+func rankOf[T any](v T, fallback rank) rank {
+	if s, ok := any(v).(Sequencer); ok {
+		return s.Sequence()
+	}
+	return fallback
+}
+
+// settle tells whoever waits for v, if anybody does. A panic of Settle is one more failure of the stage.
+func settle[T any](n *node, v T, err error) {
+	s, ok := any(v).(Settler)
+	if !ok {
+		return
+	}
+	if p := panics.Try(func() { s.Settle(err) }); p != nil {
+		n.fail(lastRank, &PanicError{Item: nameOf(v), Value: p.Value, Stack: p.Stack})
+	}
+}
+
+// nameOf returns what v calls itself, or "".
+func nameOf[T any](v T) (name string) {
+	s, ok := any(v).(fmt.Stringer)
+	if !ok {
+		return ""
+	}
+	// A broken String method must not hide the panic that is being described.
+	_ = panics.Try(func() { name = s.String() })
+	return name
+}
+
+// attempt calls f and hands its error to end, whichever way f ends: it returns, panics, or leaves its goroutine. In the
+// last case end still runs, and the goroutine dies.
+func attempt(f func() error, end func(error)) {
+	var err error
+	returned := false
+	defer func() {
+		if !returned {
+			err = errExited
+			if v := recover(); v != nil {
+				err = &PanicError{Value: v, Stack: debug.Stack()}
+			}
+		}
+		end(err)
+	}()
+	err = f()
+	returned = true
+}

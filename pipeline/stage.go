@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/sourcegraph/conc"
+)
+
+// Order says how the results of a stage with several workers leave it.
+type Order int
+
+const (
+	// AsReady lets a result leave as soon as it is there.
+	AsReady Order = iota
+	// AsArrived lets the results of an input leave after those of all inputs that arrived before it. An input that is not
+	// yet first never blocks in Emit: its results wait in memory. At most Workers+Buffer inputs are ahead at any time.
+	AsArrived
+)
+
+// Stage is one typed step. It comes from a constructor, one per run: its functions usually keep state in a closure.
+type Stage[In, Out any] struct {
+	// Name is how errors and statistics call the stage. It is required.
+	Name string
+	// Workers is how many inputs are worked on at once. 0 means 1, and makes the stage a single writer: Run is never
+	// called twice at the same time and may keep unlocked state. See also Unbounded.
+	Workers int
+	// Buffer is how many results may wait for the next step.
+	Buffer int
+	// Order is the order of the results; it says nothing where there is one worker.
+	Order Order
+	// Run works on one input and emits any number of results. If it returns an error or panics, the input is settled (see
+	// [Settler]) and the error is reported under the stage's name; results already emitted stay emitted.
+	Run func(ctx context.Context, in In, emit Emit[Out]) error
+	// Flush is optional. It is called once, when all inputs have been worked on and no Run is active, unless the run is
+	// over by then.
+	Flush func(ctx context.Context, emit Emit[Out]) error
+	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, if the run
+	// ended early or Flush failed, with the reason. It settles what the stage still keeps.
+	Abandon func(reason error)
+}
+
+// Via adds a stage to a flow.
+func Via[In, Out any](f Flow[In], s Stage[In, Out]) Flow[Out] {
+	checkStep(s.Name, s.Workers, s.Buffer)
+	mustHave(s.Run != nil, s.Name, "a Run function")
+	mustHave(f.start != nil, s.Name, "a flow that begins with From")
+	if s.Workers == 0 {
+		s.Workers = 1
+	}
+	return Flow[Out]{start: func(r *run) *link[Out] {
+		in := f.start(r)
+		n := r.addNode(s.Name, in.counters)
+		a := &stageRun[In, Out]{Stage: s, node: n, in: in, out: newLink[Out](n, s.Buffer)}
+		r.wg.Go(a.serve)
+		return a.out
+	}}
+}
+
+// stageRun is a stage at work.
+type stageRun[In, Out any] struct {
+	Stage[In, Out]
+	node *node
+	in   *link[In]
+	out  *link[Out]
+}
+
+func (s *stageRun[In, Out]) serve() {
+	defer close(s.out.ch)
+	if s.Order == AsArrived && s.Workers != 1 {
+		s.serveAsArrived()
+	} else {
+		s.serveAsReady()
+	}
+	conclude(s.node, s.flush(), s.Abandon)
+}
+
+func (s *stageRun[In, Out]) serveAsReady() {
+	emit := Emit[Out](s.out.send)
+	runCrew(s.Workers, s.in.receive, func(p parcel[In]) { s.process(p, emit) })
+}
+
+func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
+	if s.node.run.isOver() {
+		drop(s.node, p.value)
+		return
+	}
+	workOn(s.node, p.value, p.arrival, func() error { return s.Run(s.node.run.ctx, p.value, emit) })
+}
+
+// flush returns the error of Flush as it was reported.
+func (s *stageRun[In, Out]) flush() (reported error) {
+	if s.Flush == nil || s.node.run.isOver() {
+		return nil
+	}
+	callAside(func() error { return s.Flush(s.node.run.ctx, s.out.send) }, func(err error) {
+		if err != nil {
+			reported = s.node.fail(lastRank, err)
+		}
+	})
+	return reported
+}
+
+// conclude is the last thing a step does: it abandons what the step keeps, if the run is over or flushing failed.
+func conclude(n *node, flushErr error, abandon func(error)) {
+	reason := flushErr
+	if reason == nil && n.run.isOver() {
+		reason = n.stopped()
+	}
+	if reason == nil || abandon == nil {
+		return
+	}
+	callAside(func() error { abandon(reason); return nil }, func(err error) {
+		if err != nil {
+			n.fail(lastRank, err)
+		}
+	})
+}
+
+// callAside calls f in a goroutine of its own, so that the caller survives whatever f does.
+func callAside(f func() error, end func(error)) {
+	var wg conc.WaitGroup
+	wg.Go(func() { attempt(f, end) })
+	wg.Wait()
+}
