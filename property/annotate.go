@@ -1,0 +1,110 @@
+package property
+
+// AnnotateSecrets returns out with the secretness of in laid over it, for providers that do not accept secrets
+// (protocol.md 2.4). Only properties that both have are touched: one that is a secret in in becomes a secret, objects are
+// entered, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
+func AnnotateSecrets(out, in Map) Map {
+	var changed map[string]Value
+	for k, sent := range in.m {
+		got, ok := out.m[k]
+		if !ok {
+			continue
+		}
+		v, touched := annotate(got, sent)
+		if !touched {
+			continue
+		}
+		if changed == nil {
+			changed = out.Mutable()
+		}
+		changed[k] = v
+	}
+	if changed == nil {
+		return out
+	}
+	return Map{changed}
+}
+
+func annotate(got, sent Value) (Value, bool) {
+	switch x := sent.v.(type) {
+	case Map:
+		if g, ok := got.v.(Map); ok && x.HasSecrets() {
+			return Of(AnnotateSecrets(g, x)), true
+		}
+		return got, false
+	case Array:
+		if !sent.HasSecrets() {
+			return got, false
+		}
+	default:
+		if !isSecret(sent) {
+			return got, false
+		}
+	}
+	return MakeSecret(got), true
+}
+
+// SecretsAll returns m with every top-level property a secret: the form for the result of an Invoke that had a secret
+// argument, from a provider that does not accept secrets (protocol.md 2.4).
+func (m Map) SecretsAll() Map {
+	out, _ := rewriteMap(m, func(v Value) (Value, bool) { return MakeSecret(v), !isSecret(v) })
+	return out
+}
+
+// RestoreAssets returns got with assets and archives that came back elided, with nothing but a hash, replaced by those
+// that were sent at the same place with the same hash (protocol.md 2.6).
+func RestoreAssets(got, sent Map) Map {
+	v, _ := restoreAssets(Of(got), Of(sent))
+	return v.AsMap()
+}
+
+func restoreAssets(got, sent Value) (Value, bool) {
+	sent, _ = sent.Unwrap()
+	switch x := got.v.(type) {
+	case Asset:
+		s, ok := sent.v.(Asset)
+		if ok && x.Kind == KindElided && x.Hash == s.knownHash() {
+			s.Hash = x.Hash
+			return Of(s), true
+		}
+	case Archive:
+		s, ok := sent.v.(Archive)
+		if ok && x.Kind == KindElided && x.Hash == s.Hash {
+			return sent, true
+		}
+	case *secret:
+		return rewriteChildren(got, func(v Value) (Value, bool) { return restoreAssets(v, sent) })
+	case Map:
+		s, _ := sent.v.(Map)
+		var out map[string]Value
+		for k, v := range x.m {
+			if n, changed := restoreAssets(v, s.m[k]); changed {
+				if out == nil {
+					out = x.Mutable()
+				}
+				out[k] = n
+			}
+		}
+		if out != nil {
+			return Of(Map{out}), true
+		}
+	case Array:
+		s, _ := sent.v.(Array)
+		var out []Value
+		for i, v := range x.a {
+			if i >= len(s.a) {
+				break
+			}
+			if n, changed := restoreAssets(v, s.a[i]); changed {
+				if out == nil {
+					out = append(make([]Value, 0, len(x.a)), x.a...)
+				}
+				out[i] = n
+			}
+		}
+		if out != nil {
+			return Of(Array{out}), true
+		}
+	}
+	return got, false
+}
