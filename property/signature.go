@@ -1,5 +1,7 @@
 package property
 
+import "strings"
+
 // The signature key marks an object as a special value; its text says which (protocol.md 2.1, state.md section 2).
 const (
 	SignatureKey = "4dabf18193072939515e22adb298388d"
@@ -70,4 +72,4 @@ func unknownFromSentinel(s string) (UnknownKind, bool) {
 
 // IsInternalName tells whether a top-level property is internal to SDKs, such as "__defaults": stored and sent to
 // providers, but not shown to people or policies (protocol.md 2.1).
-func IsInternalName(name string) bool { return len(name) > 2 && name[:2] == "__" }
+func IsInternalName(name string) bool { return strings.HasPrefix(name, "__") }

@@ -309,11 +309,11 @@ func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
 func (e *wireEncoder) asset(a Asset) (*structpb.Value, error) {
 	c := signedCell(assetSignature, 2, "", nil)
 	fields := c.GetStructValue().Fields
+	if e.ElideAssets {
+		a = Asset{Hash: a.knownHash()}
+	}
 	if a.Hash != "" {
 		fields["hash"] = textCell(a.Hash)
-	}
-	if e.ElideAssets {
-		return c, nil
 	}
 	var name, content string
 	switch a.Kind {
