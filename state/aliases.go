@@ -1,0 +1,164 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// AliasConflictError says that two resources claim the same old URN (steps.md 2.6).
+type AliasConflictError struct {
+	Alias         urn.URN
+	First, Second urn.URN // in ascending order
+}
+
+func (e *AliasConflictError) Error() string {
+	return fmt.Sprintf("two resources (%s and %s) are aliased to the same %s; remove the alias from one of them",
+		e.First, e.Second, e.Alias)
+}
+
+// renames maps old URNs to new ones: one lookup, not transitive.
+type renames map[urn.URN]urn.URN
+
+func (m renames) of(u urn.URN) urn.URN {
+	if v, ok := m[u]; ok {
+		return v
+	}
+	return u
+}
+
+// collectRenames computes what the aliases of rs rename (state.md 3.5): the aliased resources themselves, and children
+// that were not registered again, whose qualified types begin with their parent's. What a resource claims by an alias
+// wins over what its parent's name would make of it. The result depends on the set of resources, not on their order.
+func collectRenames(rs []*Resource) (renames, error) {
+	if !slices.ContainsFunc(rs, func(r *Resource) bool { return len(r.Aliases) > 0 }) {
+		return nil, nil
+	}
+	m, err := claims(rs)
+	if err != nil {
+		return nil, err
+	}
+	d := derivation{claimed: m, byURN: make(map[urn.URN]*Resource, len(rs)), done: make(renames, len(rs))}
+	for _, r := range rs {
+		if known, ok := d.byURN[r.URN]; !ok || known.Delete && !r.Delete {
+			d.byURN[r.URN] = r
+		}
+	}
+	out := make(renames, len(m))
+	for _, r := range rs {
+		if u := d.of(r.URN); u != r.URN {
+			out[r.URN] = u
+		}
+	}
+	for a, u := range m {
+		out[a] = u
+	}
+	return out, nil
+}
+
+// claims collects the aliases. Of several conflicts it reports the one with the smallest alias.
+func claims(rs []*Resource) (renames, error) {
+	m := renames{}
+	var conflict *AliasConflictError
+	for _, r := range rs {
+		for _, a := range r.Aliases {
+			other, ok := m[a]
+			if ok && other != r.URN && (conflict == nil || a <= conflict.Alias) {
+				conflict = &AliasConflictError{Alias: a, First: min(other, r.URN), Second: max(other, r.URN)}
+			}
+			if !ok || r.URN < other {
+				m[a] = r.URN
+			}
+		}
+	}
+	if conflict != nil {
+		return nil, conflict
+	}
+	return m, nil
+}
+
+// derivation finds the new names of children.
+type derivation struct {
+	claimed renames
+	byURN   map[urn.URN]*Resource
+	done    renames
+}
+
+func (d *derivation) of(u urn.URN) urn.URN {
+	if v, ok := d.claimed[u]; ok {
+		return v
+	}
+	if v, ok := d.done[u]; ok {
+		return v
+	}
+	d.done[u] = u // ends a circle of parents
+	r, ok := d.byURN[u]
+	if !ok || r.Parent == "" {
+		return u
+	}
+	if parent := d.of(r.Parent); parent != r.Parent && !parent.IsRootStack() {
+		d.done[u] = u.Under(parent)
+	}
+	return d.done[u]
+}
+
+// normalise returns r as it is written: with all its URNs renamed and without aliases.
+func (m renames) normalise(r *Resource) *Resource {
+	out := r
+	if len(m) > 0 {
+		out = mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { return m.of(u) })
+	}
+	if out.Aliases == nil {
+		return out
+	}
+	if out == r {
+		out = r.Clone()
+	}
+	out.Aliases = nil
+	return out
+}
+
+// snippet has the fields of a snippet in the order in which they are written (state.md 1.10).
+type snippet struct {
+	UUID       json.RawMessage    `json:"uuid,omitempty"`
+	Name       json.RawMessage    `json:"name,omitempty"`
+	Type       json.RawMessage    `json:"type,omitempty"`
+	Code       json.RawMessage    `json:"code,omitempty"`
+	Descriptor json.RawMessage    `json:"descriptor,omitempty"`
+	References map[string]urn.URN `json:"references,omitempty"`
+}
+
+// snippets returns the list with its references renamed; a snippet that mentions no renamed URN keeps its bytes.
+func (m renames) snippets(raws []json.RawMessage) ([]json.RawMessage, error) {
+	if len(m) == 0 || len(raws) == 0 {
+		return raws, nil
+	}
+	out := slices.Clone(raws)
+	for i, raw := range raws {
+		var s snippet
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return nil, fmt.Errorf("snippet at index %d: %w", i, err)
+		}
+		changed := false
+		for ident, u := range s.References {
+			if v := m.of(u); v != u {
+				s.References[ident], changed = v, true
+			}
+		}
+		if !changed {
+			continue
+		}
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(s); err != nil {
+			return nil, fmt.Errorf("snippet at index %d: %w", i, err)
+		}
+		out[i] = json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+	}
+	return out, nil
+}

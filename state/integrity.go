@@ -1,0 +1,244 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Rule names one of the integrity rules of state.md 1.14.
+type Rule string
+
+// The integrity rules, in the order in which they are checked. RuleOrder is ours: it is broken by a cycle, for which
+// no order exists.
+const (
+	RuleMagic                Rule = "I-1"
+	RuleResource             Rule = "I-2"
+	RuleProviderResource     Rule = "I-3"
+	RuleProvider             Rule = "I-4"
+	RuleParent               Rule = "I-5"
+	RuleDependencies         Rule = "I-6"
+	RulePropertyDependencies Rule = "I-7"
+	RuleDeletedWith          Rule = "I-8"
+	RuleReplaceWith          Rule = "I-9"
+	RuleDuplicate            Rule = "I-10"
+	RuleSnippets             Rule = "I-11"
+)
+
+// IntegrityError says which rule a snapshot breaks and where (state.md 1.14, steps.md 13).
+type IntegrityError struct {
+	Rule    Rule
+	Index   int     // of the resource or snippet in its list; -1 for the manifest
+	URN     urn.URN // of the resource; "" when it has none
+	Target  string  // what the resource refers to: a URN or a provider reference
+	Later   bool    // Target exists, but only after the resource
+	Problem string  // the whole sentence
+	Err     error   // the cause, if there is one
+}
+
+func (e *IntegrityError) Error() string {
+	return fmt.Sprintf("snapshot integrity failure (%s): %s", e.Rule, e.Problem)
+}
+
+func (e *IntegrityError) Unwrap() error { return e.Err }
+
+// Magic returns the manifest's magic of a version text: what [Verify] compares (state.md 1.5).
+func Magic(version string) string {
+	if version == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(version))
+	return hex.EncodeToString(sum[:])
+}
+
+// Verify checks the integrity rules of state.md 1.14 in their order, resource by resource, and returns an
+// [*IntegrityError] for the first one that is broken. A nil snapshot is valid. It costs one pass over resources and
+// references, and does not look at pending operations.
+func Verify(s *Snapshot) error {
+	if s == nil {
+		return nil
+	}
+	if s.Manifest.Magic != Magic(s.Manifest.Version) {
+		return &IntegrityError{Rule: RuleMagic, Index: -1, Problem: fmt.Sprintf(
+			"the manifest's magic does not match its version %q: the file was changed or damaged", s.Manifest.Version)}
+	}
+	c := verifier{
+		resources: s.Resources,
+		seen:      make(map[urn.URN]bool, len(s.Resources)),
+		providers: make(map[string]bool),
+	}
+	for i, r := range s.Resources {
+		if err := c.check(i, r); err != nil {
+			return err
+		}
+	}
+	return verifySnippets(s.Snippets)
+}
+
+// verifier walks a list once. seen maps each URN passed so far to whether a live copy has been among them.
+type verifier struct {
+	resources []*Resource
+	seen      map[urn.URN]bool
+	providers map[string]bool // references to the providers passed so far
+}
+
+func (c *verifier) check(i int, r *Resource) error {
+	if err := checkShape(i, r); err != nil {
+		return err
+	}
+	if r.Type.IsProvider() {
+		if err := checkReferenceable(i, r); err != nil {
+			return err
+		}
+		c.providers[ProviderRefOf(r)] = true
+	}
+	if err := c.checkProvider(i, r); err != nil {
+		return err
+	}
+	if err := c.checkReferences(i, r); err != nil {
+		return err
+	}
+	live := c.seen[r.URN]
+	if live && !r.Delete {
+		return &IntegrityError{Rule: RuleDuplicate, Index: i, URN: r.URN, Problem: fmt.Sprintf(
+			"duplicate resource %s: only one copy may be live, the others must be marked for deletion", r.URN)}
+	}
+	c.seen[r.URN] = live || !r.Delete
+	return nil
+}
+
+func checkShape(i int, r *Resource) error {
+	broken := func(problem string) error {
+		return &IntegrityError{Rule: RuleResource, Index: i, URN: r.URN, Problem: problem}
+	}
+	switch {
+	case r.URN == "":
+		return broken(fmt.Sprintf("resource at index %d has no urn", i))
+	case r.Type == "":
+		return broken(fmt.Sprintf("resource %s has no type", r.URN))
+	case !r.Custom && r.ID != "":
+		return broken(fmt.Sprintf("resource %s is a component (custom is false) but has the ID %q", r.URN, r.ID))
+	}
+	return nil
+}
+
+func checkReferenceable(i int, r *Resource) error {
+	_, err := urn.Parse(string(r.URN))
+	if err == nil && !r.URN.Type().IsProvider() {
+		err = fmt.Errorf("%w: its type is %q, not pulumi:providers:<package>", urn.ErrInvalid, r.URN.Type())
+	}
+	if err != nil {
+		return &IntegrityError{Rule: RuleProviderResource, Index: i, URN: r.URN, Err: err,
+			Problem: fmt.Sprintf("provider %s cannot be referred to: %v", r.URN, err)}
+	}
+	return nil
+}
+
+// ProviderRefOf returns the text by which resources refer to the provider resource r: "<URN>::<ID>".
+func ProviderRefOf(r *Resource) string { return urn.ProviderRef{URN: r.URN, ID: r.ID}.String() }
+
+// canonicalRef gives a reference the form of [ProviderRefOf]: only an empty ID is spelled differently.
+func canonicalRef(ref string) string {
+	if strings.HasSuffix(ref, "::") {
+		return ref + urn.UnknownID
+	}
+	return ref
+}
+
+func (c *verifier) checkProvider(i int, r *Resource) error {
+	if r.Provider == "" || c.providers[canonicalRef(r.Provider)] {
+		return nil
+	}
+	if _, err := urn.ParseProviderRef(r.Provider); err != nil {
+		return &IntegrityError{Rule: RuleProvider, Index: i, URN: r.URN, Target: r.Provider, Err: err,
+			Problem: fmt.Sprintf("the provider reference of resource %s cannot be read: %v", r.URN, err)}
+	}
+	if r.PendingReplacement {
+		return nil
+	}
+	return &IntegrityError{Rule: RuleProvider, Index: i, URN: r.URN, Target: r.Provider,
+		Later:   slices.ContainsFunc(c.resources[i:], func(p *Resource) bool { return ProviderRefOf(p) == canonicalRef(r.Provider) }),
+		Problem: fmt.Sprintf("resource %s refers to unknown provider %s", r.URN, r.Provider)}
+}
+
+func (c *verifier) checkReferences(i int, r *Resource) error {
+	if c.missing(r.Parent) {
+		return c.broken(RuleParent, i, r.Parent, "the parent of", "")
+	}
+	for _, d := range r.Dependencies {
+		if c.missing(d) {
+			return c.broken(RuleDependencies, i, d, "a dependency of", "")
+		}
+	}
+	for _, ds := range r.PropertyDependencies {
+		if slices.ContainsFunc(ds, c.missing) {
+			return c.brokenProperty(i, r)
+		}
+	}
+	if c.missing(r.DeletedWith) {
+		return c.broken(RuleDeletedWith, i, r.DeletedWith, "the deletedWith of", "")
+	}
+	for _, d := range r.ReplaceWith {
+		if c.missing(d) {
+			return c.broken(RuleReplaceWith, i, d, "a replaceWith of", "")
+		}
+	}
+	return nil
+}
+
+// brokenProperty finds the first missing property dependency in the order of the names: the walk that noticed it went
+// through a map.
+func (c *verifier) brokenProperty(i int, r *Resource) error {
+	for _, name := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
+		for _, d := range r.PropertyDependencies[name] {
+			if c.missing(d) {
+				return c.broken(RulePropertyDependencies, i, d, "a property dependency of", fmt.Sprintf(" (property %s)", name))
+			}
+		}
+	}
+	return nil
+}
+
+func (c *verifier) missing(u urn.URN) bool {
+	if u == "" {
+		return false
+	}
+	_, ok := c.seen[u]
+	return !ok
+}
+
+func (c *verifier) broken(rule Rule, i int, target urn.URN, what, where string) error {
+	r := c.resources[i]
+	later := slices.ContainsFunc(c.resources[i:], func(o *Resource) bool { return o.URN == target })
+	verdict := "is missing"
+	if later {
+		verdict = "comes after it"
+	}
+	return &IntegrityError{Rule: rule, Index: i, URN: r.URN, Target: string(target), Later: later,
+		Problem: fmt.Sprintf("%s, %s resource %s%s, %s", target, what, r.URN, where, verdict)}
+}
+
+func verifySnippets(snippets []json.RawMessage) error {
+	at := make(map[string]int, len(snippets))
+	for i, raw := range snippets {
+		var s struct {
+			UUID string `json:"uuid"`
+		}
+		if err := json.Unmarshal(raw, &s); err != nil || s.UUID == "" {
+			return &IntegrityError{Rule: RuleSnippets, Index: i, Err: err,
+				Problem: fmt.Sprintf("snippet at index %d has no uuid", i)}
+		}
+		if first, ok := at[s.UUID]; ok {
+			return &IntegrityError{Rule: RuleSnippets, Index: i,
+				Problem: fmt.Sprintf("duplicate snippet uuid %q at indexes %d and %d", s.UUID, first, i)}
+		}
+		at[s.UUID] = i
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package state
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ErrNotRecorded is wrapped by the errors of a [Ledger] that is told of a change to something it does not hold: a
+// mistake of the caller, which would otherwise lose a resource.
+var ErrNotRecorded = errors.New("not in the record of this run")
+
+// LedgerOptions say how a [Ledger] signs the snapshots it makes.
+type LedgerOptions struct {
+	// Version names the writing tool in the manifest, for example "sluice/0.1.0".
+	Version string
+	// Now gives the manifest's time; nil means [time.Now].
+	Now func() time.Time
+	// SecretsProvider is the one configured for this run. nil keeps that of the base.
+	SecretsProvider *SecretsProvider
+}
+
+// Ledger merges the changes of a run into the snapshot it began with (state.md 3.1 to 3.5). Recording a change costs
+// what the change is long; making a snapshot costs a pass over resources and references. Entries are told apart by
+// pointer. Its methods may be called from many goroutines.
+//
+// The snapshot depends on the set of changes recorded, not on the order in which independent ones came in.
+type Ledger struct {
+	options LedgerOptions
+
+	mu         sync.Mutex // guards everything below
+	base       *Snapshot
+	slots      []slot
+	index      map[*Resource]int // into slots
+	ranks      map[urn.URN]int
+	parents    map[urn.URN]urn.URN // of everything there ever was, to find ancestors of what lost its parent
+	open       map[*Resource]PendingType
+	carried    map[*Resource]struct{} // pending creates of the base (state.md 3.4)
+	refreshed  bool
+	extensions map[string]json.RawMessage
+	snippets   []json.RawMessage
+	rewritten  map[*Resource]*Resource // what an entry was last written as, where that differs from the entry
+}
+
+// slot is an entry of the record; resource is nil after its removal.
+type slot struct {
+	resource *Resource
+	rank     int
+}
+
+// NewLedger begins a record on top of base, which is nil for a stack that has no state. base is not changed.
+func NewLedger(base *Snapshot, options LedgerOptions) *Ledger {
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	l := &Ledger{options: options, open: map[*Resource]PendingType{}, extensions: map[string]json.RawMessage{}}
+	l.reset(base)
+	return l
+}
+
+func (l *Ledger) reset(base *Snapshot) {
+	if base == nil {
+		base = &Snapshot{}
+	}
+	l.base, l.refreshed, l.snippets = base, false, base.Snippets
+	n := len(base.Resources)
+	l.slots = make([]slot, n)
+	l.index = make(map[*Resource]int, n)
+	l.ranks = make(map[urn.URN]int, n)
+	l.parents = make(map[urn.URN]urn.URN, n)
+	l.rewritten = map[*Resource]*Resource{}
+	l.carried = map[*Resource]struct{}{}
+	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
+	for i, r := range base.Resources {
+		l.slots[i], l.index[r] = slot{r, i}, i
+		if !has(l.ranks, r.URN) || copies[r.URN] && !r.Delete {
+			l.ranks[r.URN] = i
+			copies[r.URN] = r.Delete
+		}
+		l.parents[r.URN] = r.Parent
+	}
+	for _, p := range base.Pending {
+		if p.Type == Creating {
+			l.carried[p.Resource] = struct{}{}
+		}
+	}
+}
+
+// Begin records that an operation is about to start.
+func (l *Ledger) Begin(op Pending) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if op.Resource == nil || op.Type == "" {
+		return fmt.Errorf("begin of %q: an operation needs a type and a resource", op.Type)
+	}
+	if _, ok := l.open[op.Resource]; ok {
+		return fmt.Errorf("begin of %s %s: it has begun already", op.Type, op.Resource.URN)
+	}
+	l.open[op.Resource] = op.Type
+	return nil
+}
+
+// End records what a step did. Either all of the change is applied or, with an error that wraps [ErrNotRecorded],
+// nothing. Change.Begun may also be the resource of a pending create of the base: that is how one is resolved.
+func (l *Ledger) End(c Change) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.check(c); err != nil {
+		return err
+	}
+	if c.Begun != nil {
+		delete(l.open, c.Begun)
+		delete(l.carried, c.Begun)
+	}
+	for _, r := range c.Remove {
+		l.slots[l.index[r]].resource = nil
+		l.forget(r)
+	}
+	for _, p := range c.Replace {
+		i := l.index[p.Old]
+		l.forget(p.Old)
+		l.slots[i].resource, l.index[p.New] = p.New, i
+		l.parents[p.New.URN] = p.New.Parent
+	}
+	if c.Add != nil {
+		l.index[c.Add] = len(l.slots)
+		l.slots = append(l.slots, slot{c.Add, l.rank(c.Add)})
+		l.parents[c.Add.URN] = c.Add.Parent
+	}
+	l.refreshed = l.refreshed || c.Refresh
+	return nil
+}
+
+func (l *Ledger) forget(r *Resource) {
+	delete(l.index, r)
+	delete(l.rewritten, r)
+}
+
+func (l *Ledger) check(c Change) error {
+	known := func(what string, r *Resource) error {
+		if r == nil {
+			return fmt.Errorf("%s of no resource: %w", what, ErrNotRecorded)
+		}
+		if !has(l.index, r) {
+			return fmt.Errorf("%s of %s: %w", what, r.URN, ErrNotRecorded)
+		}
+		return nil
+	}
+	if c.Begun != nil && !has(l.open, c.Begun) && !has(l.carried, c.Begun) {
+		return fmt.Errorf("end of an operation on %s that has not begun: %w", c.Begun.URN, ErrNotRecorded)
+	}
+	for i, r := range c.Remove {
+		if err := known("removal", r); err != nil {
+			return err
+		}
+		if slices.Contains(c.Remove[:i], r) {
+			return fmt.Errorf("second removal of %s in one change: %w", r.URN, ErrNotRecorded)
+		}
+	}
+	for _, p := range c.Replace {
+		if err := known("replacement", p.Old); err != nil {
+			return err
+		}
+		if p.New == nil || slices.Contains(c.Remove, p.Old) {
+			return fmt.Errorf("replacement of %s by nothing, or of what the same change removes: %w", p.Old.URN, ErrNotRecorded)
+		}
+	}
+	if c.Add != nil && has(l.index, c.Add) && !slices.Contains(c.Remove, c.Add) {
+		return fmt.Errorf("addition of %s, which is in the record already", c.Add.URN)
+	}
+	return nil
+}
+
+// rank is the position in the base of the entry that r continues, under its URN or an alias.
+func (l *Ledger) rank(r *Resource) int {
+	if i, ok := l.ranks[r.URN]; ok {
+		return i
+	}
+	for _, a := range r.Aliases {
+		if i, ok := l.ranks[a]; ok {
+			return i
+		}
+	}
+	return newcomer
+}
+
+// Rebase replaces the base and forgets the changes. Operations that have begun stay open.
+func (l *Ledger) Rebase(base *Snapshot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reset(base)
+}
+
+// AddExtension remembers the registration of an extension: its reference and the JSON of what it refers to
+// (state.md 1.10). It is written for as long as some resource has the reference.
+func (l *Ledger) AddExtension(ref string, extension json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.extensions[ref] = extension
+}
+
+// SetSnippets replaces the snippets.
+func (l *Ledger) SetSnippets(snippets []json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.snippets = snippets
+}
+
+// Snapshot returns the record at this moment: entries in canonical order with aliases resolved, pending operations by
+// URN and type. It returns an [*AliasConflictError] if two entries claim one old URN. Whether the snapshot is valid is
+// for [Verify] to say.
+func (l *Ledger) Snapshot() (*Snapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	places := make([]place, 0, len(l.slots))
+	live := make([]*Resource, 0, len(l.slots))
+	for _, s := range l.slots {
+		if s.resource != nil {
+			places = append(places, place{s.resource, s.rank})
+			live = append(live, s.resource)
+		}
+	}
+	names, err := collectRenames(live)
+	if err != nil {
+		return nil, err
+	}
+	l.rewrite(places, names)
+	resources, _ := canonical(places) // Verify reports a cycle, as a reference to what comes later
+	out := &Snapshot{
+		Manifest:        Manifest{Time: l.options.Now(), Version: l.options.Version, Magic: Magic(l.options.Version)},
+		SecretsProvider: l.base.SecretsProvider,
+		Resources:       resources,
+		Pending:         l.pending(),
+		Metadata:        l.base.Metadata,
+	}
+	if l.options.SecretsProvider != nil {
+		out.SecretsProvider = l.options.SecretsProvider
+	}
+	if out.Snippets, err = names.snippets(l.snippets); err != nil {
+		return nil, err
+	}
+	out.Extensions, err = l.referencedExtensions(resources)
+	return out, err
+}
+
+// rewrite resolves aliases and, after a refresh, drops what dangles. An entry that comes out as it did the last time
+// keeps its pointer, so that its encoding is still known.
+func (l *Ledger) rewrite(places []place, names renames) {
+	for i, p := range places {
+		places[i].resource = names.normalise(p.resource)
+	}
+	if l.refreshed {
+		exists := make(map[urn.URN]bool, len(places))
+		for _, p := range places {
+			exists[p.resource.URN] = true
+		}
+		parentOf := func(u urn.URN) urn.URN { return names.of(l.parents[u]) }
+		for i := range places {
+			places[i].resource = undangle(places[i].resource, func(u urn.URN) bool { return exists[u] }, parentOf)
+		}
+	}
+	i := 0
+	for _, s := range l.slots {
+		if s.resource == nil {
+			continue
+		}
+		if now := places[i].resource; now != s.resource {
+			if before, ok := l.rewritten[s.resource]; ok && sameReferences(before, now) {
+				places[i].resource = before
+			}
+			l.rewritten[s.resource] = places[i].resource
+		}
+		i++
+	}
+}
+
+func (l *Ledger) pending() []Pending {
+	var ops []Pending
+	for r, t := range l.open {
+		ops = append(ops, Pending{t, r})
+	}
+	for r := range l.carried {
+		ops = append(ops, Pending{Creating, r})
+	}
+	slices.SortFunc(ops, func(a, b Pending) int {
+		return cmp.Or(
+			cmp.Compare(a.Resource.URN, b.Resource.URN),
+			cmp.Compare(a.Type, b.Type),
+			cmp.Compare(a.Resource.ID, b.Resource.ID),
+			a.Resource.Created.Compare(b.Resource.Created),
+			a.Resource.Modified.Compare(b.Resource.Modified),
+		)
+	})
+	return ops
+}
+
+func (l *Ledger) referencedExtensions(rs []*Resource) (map[string]json.RawMessage, error) {
+	var out map[string]json.RawMessage
+	for _, r := range rs {
+		if r.ExtensionRef == "" || has(out, r.ExtensionRef) {
+			continue
+		}
+		blob, ok := l.extensions[r.ExtensionRef]
+		if !ok {
+			blob, ok = l.base.Extensions[r.ExtensionRef]
+		}
+		if !ok {
+			return nil, fmt.Errorf("resource %s refers to extension %s, which nobody has registered", r.URN, r.ExtensionRef)
+		}
+		if out == nil {
+			out = map[string]json.RawMessage{}
+		}
+		out[r.ExtensionRef] = blob
+	}
+	return out, nil
+}

@@ -1,0 +1,55 @@
+package state
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// MustWrite tells whether a same step that turns old into new has to be written at once (state.md 3.3, steps.md 9.10
+// rule 4). What is not compared here (source positions, init errors, ignoreChanges and the like) may wait for the next
+// write. A nil old must be written.
+func MustWrite(old, new *Resource) bool {
+	if old == nil || new == nil {
+		return true
+	}
+	same := old.URN == new.URN && old.Type == new.Type && old.Custom == new.Custom &&
+		old.CustomTimeouts == new.CustomTimeouts && old.RetainOnDelete == new.RetainOnDelete &&
+		old.Provider == new.Provider && old.Parent == new.Parent && old.DeletedWith == new.DeletedWith &&
+		slices.Equal(old.ReplaceWith, new.ReplaceWith) && old.Protect == new.Protect &&
+		sameSet(old.Dependencies, new.Dependencies) &&
+		sameLists(old.PropertyDependencies, new.PropertyDependencies) &&
+		sameHooks(old.ResourceHooks, new.ResourceHooks) &&
+		property.Identical(old.ReplacementTrigger, new.ReplacementTrigger) &&
+		property.IdenticalMaps(old.Inputs, new.Inputs) &&
+		property.IdenticalMaps(old.Outputs, new.Outputs)
+	return !same
+}
+
+func sameSet(a, b []urn.URN) bool {
+	if slices.Equal(a, b) {
+		return true
+	}
+	return slices.Equal(sortedSet(a), sortedSet(b))
+}
+
+func sortedSet(us []urn.URN) []urn.URN {
+	return slices.Compact(slices.Sorted(slices.Values(us)))
+}
+
+// sameLists takes a missing name and an empty list for the same thing.
+func sameLists(a, b map[string][]urn.URN) bool {
+	within := func(a, b map[string][]urn.URN) bool {
+		for name, us := range a {
+			if !sameSet(us, b[name]) {
+				return false
+			}
+		}
+		return true
+	}
+	return within(a, b) && within(b, a)
+}
+
+func sameHooks(a, b map[string][]string) bool { return maps.EqualFunc(a, b, slices.Equal[[]string]) }
