@@ -1,0 +1,127 @@
+package property
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+)
+
+// HashAssets returns m in which every asset and archive, at any depth, has its hash (protocol.md 2.6). Hashes that are
+// there already are kept and cost nothing. Relative paths are relative to dir, the program's working directory.
+// It reads files and the network; an error is a [*ValueError] that names the first property, in order, whose content
+// cannot be read.
+func HashAssets(ctx context.Context, m Map, dir string) (Map, error) {
+	return AssetReader{Dir: dir}.Hash(ctx, m)
+}
+
+// AssetReader reads the contents of assets and archives. It is safe for concurrent use.
+type AssetReader struct {
+	Dir    string       // what relative paths are relative to; "" is the working directory of this process
+	Client *http.Client // for http and https; nil is [http.DefaultClient]
+}
+
+// Hash is [HashAssets].
+func (r AssetReader) Hash(ctx context.Context, m Map) (Map, error) {
+	if !anyInMap(m, lacksHash) {
+		return m, nil
+	}
+	out, err := r.hashMap(ctx, m)
+	if err != nil {
+		return Map{}, outermost(err, "")
+	}
+	return out, nil
+}
+
+func lacksHash(v Value) bool {
+	switch x := v.v.(type) {
+	case Asset:
+		return x.Hash == ""
+	case Archive:
+		return x.Hash == ""
+	}
+	return false
+}
+
+func (r AssetReader) hashMap(ctx context.Context, m Map) (Map, error) {
+	out := m.Mutable()
+	for k, v := range m.All() {
+		h, err := r.hashValue(ctx, v)
+		if err != nil {
+			return Map{}, within(err, Key(k))
+		}
+		out[k] = h
+	}
+	return Map{out}, nil
+}
+
+func (r AssetReader) hashValue(ctx context.Context, v Value) (Value, error) {
+	if x, ok := v.v.(Archive); ok && x.Hash == "" {
+		return r.hashArchive(ctx, x)
+	}
+	if x, ok := v.v.(Asset); ok && x.Hash == "" {
+		return r.hashAsset(ctx, x)
+	}
+	if !anyValue(v, lacksHash) {
+		return v, nil
+	}
+	switch x := v.v.(type) {
+	case Array:
+		a := make([]Value, len(x.a))
+		for i, e := range x.a {
+			h, err := r.hashValue(ctx, e)
+			if err != nil {
+				return Null, within(err, Index(i))
+			}
+			a[i] = h
+		}
+		return Of(Array{a}), nil
+	case Map:
+		m, err := r.hashMap(ctx, x)
+		return Of(m), err
+	case *secret:
+		e, err := r.hashValue(ctx, x.element)
+		return Secret(e), err
+	case *Output:
+		o := *x
+		var err error
+		o.Element, err = r.hashValue(ctx, x.Element)
+		return OutputOf(o), err
+	}
+	return v, nil
+}
+
+func (r AssetReader) hashAsset(ctx context.Context, a Asset) (Value, error) {
+	if a.Kind == KindText {
+		a.Hash = hashText(a.Text)
+		return Of(a), nil
+	}
+	b, err := r.open(ctx, a)
+	if err != nil {
+		return Null, &ValueError{before: "hash of the asset ", Err: err}
+	}
+	defer b.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, b); err != nil {
+		return Null, &ValueError{before: "hash of the asset ", Err: err}
+	}
+	a.Hash = hex.EncodeToString(sum.Sum(nil))
+	return Of(a), nil
+}
+
+func (r AssetReader) hashArchive(ctx context.Context, a Archive) (Value, error) {
+	members, err := r.hashMap(ctx, a.Members)
+	if err != nil {
+		return Null, err
+	}
+	if a.Members.Len() > 0 {
+		a.Members = members
+	}
+	sum := sha256.New()
+	if err := r.writeCanonical(ctx, a, sum); err != nil {
+		return Null, &ValueError{before: "hash of the archive ", Err: err}
+	}
+	a.Hash = hex.EncodeToString(sum.Sum(nil))
+	return Of(a), nil
+}
