@@ -37,6 +37,10 @@ func (e *DiffUnavailableError) Error() string { return e.Reason }
 // ErrUnsupported is wrapped by the error of a method that a provider does not have.
 var ErrUnsupported = errors.New("the provider does not support this")
 
+// ErrConfigurationUnknown is wrapped by the error of Construct on a provider whose configuration is not known in a
+// preview: the engine then registers the component itself (protocol.md 3.2).
+var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
+
 // UncertainError wraps an error after which nobody knows whether the operation happened (steps.md 9.3). Died is true
 // when the provider's process is known to have ended during the call.
 type UncertainError struct {

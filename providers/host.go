@@ -11,6 +11,7 @@ type Host interface {
 // Spec says which provider to start.
 type Spec struct {
 	Package          string            // name of the package to serve
+	Plugin           string            // name of the plugin where it is not that of the package; not for a Parameterization
 	Version          string            // of the package; "" means any
 	DownloadURL      string            // where a missing plugin could be had from; only for messages here
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256

@@ -1,0 +1,24 @@
+package providers
+
+import (
+	"context"
+	"errors"
+)
+
+// checkConfig accepts the inputs of a provider that cannot check its configuration (protocol.md 3.3).
+func checkConfig(ctx context.Context, p Provider, req CheckRequest) (CheckResponse, error) {
+	answer, err := p.CheckConfig(ctx, req)
+	if errors.Is(err, ErrUnsupported) {
+		return CheckResponse{Inputs: req.News}, nil
+	}
+	return answer, err
+}
+
+// diffConfig takes a provider that cannot compare its configurations as not knowing (protocol.md 3.3).
+func diffConfig(ctx context.Context, p Provider, req DiffRequest) (DiffResponse, error) {
+	answer, err := p.DiffConfig(ctx, req)
+	if errors.Is(err, ErrUnsupported) {
+		return DiffResponse{Changes: DiffUnknown}, nil
+	}
+	return answer, err
+}

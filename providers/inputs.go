@@ -1,0 +1,211 @@
+package providers
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// The keys of a provider resource's inputs that belong to the engine (steps.md 1.7). Everything else is the package's
+// configuration.
+const (
+	// VersionKey holds the version of the package. The provider sees it and must give it back unchanged.
+	VersionKey = "version"
+	// InternalKey holds an object with what else is needed to start the provider again. No provider ever sees it.
+	InternalKey = "__internal"
+
+	downloadURLKey      = "pluginDownloadURL"
+	checksumsKey        = "pluginChecksums"
+	nameKey             = "name"
+	parameterizationKey = "parameterization"
+	environmentKey      = "envVarMappings"
+)
+
+// SpecError says that an input which the engine needs to start a provider is malformed. Property is the input's name.
+type SpecError struct{ Property, Reason string }
+
+func (e *SpecError) Error() string {
+	return fmt.Sprintf("provider input %q %s", e.Property, e.Reason)
+}
+
+// SpecFromInputs returns what the inputs of a provider resource of type t say about how to start it. It reads the form
+// that is written today and the one of old states, which had no "__internal" (protocol.md 1.12). Errors are *[SpecError].
+func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
+	r := inputReader{}
+	spec := Spec{Package: t.ProviderPackage(), Version: r.version(inputs, VersionKey, "")}
+	if spec.Package == "" {
+		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not that of a provider", t)}
+	}
+
+	at, prefix := inputs, ""
+	internal, hasInternal := inputs.Get(InternalKey)
+	if hasInternal {
+		at, prefix = r.object(internal, InternalKey), InternalKey+"."
+	}
+	spec.DownloadURL = r.text(at, downloadURLKey, prefix)
+	spec.Checksums = r.checksums(at, prefix)
+	if hasInternal {
+		spec.Environment = r.texts(at, environmentKey, prefix)
+		r.plugin(at, prefix, &spec)
+	}
+	if r.err != nil {
+		return Spec{}, r.err
+	}
+	return spec, nil
+}
+
+// Inputs returns the inputs of a provider resource that is to be started as s says and has the given configuration: the
+// inverse of [SpecFromInputs]. Engine-owned keys that config already has are replaced.
+func (s Spec) Inputs(config property.Map) property.Map {
+	out := config.Mutable()
+	delete(out, VersionKey)
+	delete(out, InternalKey)
+	if s.Version != "" {
+		out[VersionKey] = property.String(s.Version)
+	}
+	if internal := s.internal(); len(internal) > 0 {
+		out[InternalKey] = property.Of(property.NewMap(internal))
+	}
+	return property.NewMap(out)
+}
+
+func (s Spec) internal() map[string]property.Value {
+	m := map[string]property.Value{}
+	set := func(key, text string) {
+		if text != "" {
+			m[key] = property.String(text)
+		}
+	}
+	set(downloadURLKey, s.DownloadURL)
+	set(nameKey, s.Plugin)
+	if p := s.Parameterization; p != nil {
+		set(nameKey, p.Plugin)
+		set(VersionKey, p.PluginVersion)
+		m[parameterizationKey] = property.String(base64.StdEncoding.EncodeToString(p.Value))
+	}
+	sums := make(map[string]property.Value, len(s.Checksums))
+	for platform, sum := range s.Checksums {
+		sums[platform] = property.String(hex.EncodeToString(sum))
+	}
+	if len(sums) > 0 {
+		m[checksumsKey] = property.Of(property.NewMap(sums))
+	}
+	environment := make(map[string]property.Value, len(s.Environment))
+	for name, source := range s.Environment {
+		environment[name] = property.String(source)
+	}
+	if len(environment) > 0 {
+		m[environmentKey] = property.Of(property.NewMap(environment))
+	}
+	return m
+}
+
+// Configuration returns the inputs of a provider resource as providers see them and as its outputs record them: without
+// "__internal" (protocol.md 1.12).
+func Configuration(inputs property.Map) property.Map {
+	if _, ok := inputs.Get(InternalKey); !ok {
+		return inputs
+	}
+	return inputs.Without(InternalKey)
+}
+
+// hasUnknownConfiguration tells whether a provider with these inputs cannot be configured yet (protocol.md 3.2).
+func hasUnknownConfiguration(inputs property.Map) bool {
+	return inputs.Without(VersionKey, InternalKey).HasUnknowns()
+}
+
+// inputReader reads typed inputs and keeps the first error.
+type inputReader struct{ err error }
+
+func (r *inputReader) fail(name, reason string) {
+	if r.err == nil {
+		r.err = &SpecError{Property: name, Reason: reason}
+	}
+}
+
+func (r *inputReader) object(v property.Value, name string) property.Map {
+	inner, _ := v.Unwrap()
+	if !inner.IsMap() && !inner.IsNull() {
+		r.fail(name, "must be an object")
+	}
+	return inner.AsMap()
+}
+
+func (r *inputReader) string(v property.Value, name string) string {
+	inner, _ := v.Unwrap()
+	switch {
+	case inner.IsUnknown():
+		r.fail(name, "must be known before the provider is started")
+	case !inner.IsString() && !inner.IsNull():
+		r.fail(name, "must be a string")
+	}
+	return inner.AsString()
+}
+
+func (r *inputReader) text(m property.Map, key, prefix string) string {
+	return r.string(m.At(key), prefix+key)
+}
+
+func (r *inputReader) version(m property.Map, key, prefix string) string {
+	text := r.text(m, key, prefix)
+	if text == "" {
+		return ""
+	}
+	if _, err := semver.StrictNewVersion(text); err != nil {
+		r.fail(prefix+key, fmt.Sprintf("is %q, which is not a semantic version such as 1.2.3", text))
+	}
+	return text
+}
+
+func (r *inputReader) texts(m property.Map, key, prefix string) map[string]string {
+	object := r.object(m.At(key), prefix+key)
+	if object.Len() == 0 {
+		return nil
+	}
+	out := make(map[string]string, object.Len())
+	for name, v := range object.All() {
+		out[name] = r.string(v, prefix+key+"."+name)
+	}
+	return out
+}
+
+func (r *inputReader) checksums(m property.Map, prefix string) map[string][]byte {
+	texts := r.texts(m, checksumsKey, prefix)
+	if texts == nil {
+		return nil
+	}
+	out := make(map[string][]byte, len(texts))
+	for platform, text := range texts {
+		sum, err := hex.DecodeString(text)
+		if err != nil {
+			r.fail(prefix+checksumsKey, "must be hexadecimal")
+		}
+		out[platform] = sum
+	}
+	return out
+}
+
+func (r *inputReader) plugin(m property.Map, prefix string, spec *Spec) {
+	name := r.text(m, nameKey, prefix)
+	encoded, parameterized := m.Get(parameterizationKey)
+	if !parameterized {
+		if name != spec.Package {
+			spec.Plugin = name
+		}
+		return
+	}
+	value, err := base64.StdEncoding.DecodeString(r.string(encoded, prefix+parameterizationKey))
+	if err != nil {
+		r.fail(prefix+parameterizationKey, "must be base64")
+	}
+	if name == "" {
+		r.fail(prefix+nameKey, "must name the plugin that is parameterized")
+	}
+	spec.Parameterization = &Parameterization{
+		Plugin: name, PluginVersion: r.version(m, VersionKey, prefix), Value: value,
+	}
+}

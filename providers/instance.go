@@ -1,0 +1,266 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// instance is a provider that the registry started. It satisfies [Provider]: resource calls wait for its configuration,
+// take a slot and are counted, so that an unloaded provider is closed only when nobody uses it.
+type instance struct {
+	Provider
+	spec  Spec
+	lanes lanes
+	// ref and canned are set before configured is opened and not changed after that.
+	ref    urn.ProviderRef
+	canned *cannedAnswers // not nil when the configuration is unknown
+
+	configured *gate
+
+	mu      sync.Mutex // guards the rest
+	calls   int
+	retired bool
+	closing sync.Once
+	closed  error
+}
+
+func newInstance(p Provider, spec Spec, limits Limits) *instance {
+	return &instance{Provider: p, spec: spec, lanes: lanes{limits: limits}, configured: newGate()}
+}
+
+var errUnloaded = errors.New("the provider has been unloaded")
+
+// begin counts a call. The returned function ends it.
+func (i *instance) begin() (end func(), err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.retired {
+		return nil, fmt.Errorf("provider %s: %w", i.name(), errUnloaded)
+	}
+	i.calls++
+	return i.end, nil
+}
+
+func (i *instance) end() {
+	i.mu.Lock()
+	i.calls--
+	idle := i.retired && i.calls == 0
+	i.mu.Unlock()
+	if idle {
+		_ = i.shut()
+	}
+}
+
+// retire refuses further calls and closes the provider as soon as the last one has returned.
+func (i *instance) retire() {
+	i.mu.Lock()
+	i.retired = true
+	idle := i.calls == 0
+	i.mu.Unlock()
+	if idle {
+		_ = i.shut()
+	}
+}
+
+// shut closes the provider, whatever is under way. Later calls return what the first one did.
+func (i *instance) shut() error {
+	i.closing.Do(func() {
+		i.configured.open(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
+		i.closed = i.Provider.Close()
+	})
+	return i.closed
+}
+
+// name is what messages call the provider. ref must not be written at the same time; it is not, because messages are
+// only needed before configuration starts or after it is over.
+func (i *instance) name() string {
+	if i.spec.Version == "" {
+		return i.spec.Package
+	}
+	return i.spec.Package + " " + i.spec.Version
+}
+
+// ready waits for the configuration and counts the call.
+func (i *instance) ready(ctx context.Context) (end func(), err error) {
+	end, err = i.begin()
+	if err != nil {
+		return nil, err
+	}
+	if err := i.configured.wait(ctx); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+// leaf is ready for calls that do not come back to the engine: it also takes a slot. A slot is taken last, so that
+// nobody holds one while waiting for a configuration.
+func (i *instance) leaf(ctx context.Context, m Method, t urn.Type) (end func(), err error) {
+	end, err = i.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	release, err := i.lanes.acquire(ctx, LimitKey{Provider: i.ref, Method: m, Type: t})
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return func() { release(); end() }, nil
+}
+
+func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
+	end, err := i.leaf(ctx, MethodCheck, req.Type)
+	if err != nil {
+		return CheckResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.check(req)
+	}
+	return i.Provider.Check(ctx, req)
+}
+
+func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
+	end, err := i.leaf(ctx, MethodDiff, req.Type)
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.diff()
+	}
+	return i.Provider.Diff(ctx, req)
+}
+
+func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
+	end, err := i.leaf(ctx, MethodCreate, req.Type)
+	if err != nil {
+		return CreateResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.create(req)
+	}
+	return i.Provider.Create(ctx, req)
+}
+
+func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, error) {
+	end, err := i.leaf(ctx, MethodRead, req.Type)
+	if err != nil {
+		return ReadResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.read(req)
+	}
+	return i.Provider.Read(ctx, req)
+}
+
+func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
+	end, err := i.leaf(ctx, MethodUpdate, req.Type)
+	if err != nil {
+		return UpdateResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.update(req)
+	}
+	return i.Provider.Update(ctx, req)
+}
+
+func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
+	end, err := i.leaf(ctx, MethodDelete, req.Type)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if i.canned != nil {
+		return i.canned.refuse("delete", req.URN)
+	}
+	return i.Provider.Delete(ctx, req)
+}
+
+func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeResponse, error) {
+	end, err := i.leaf(ctx, MethodInvoke, urn.Type(req.Token))
+	if err != nil {
+		return InvokeResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return InvokeResponse{}, nil
+	}
+	return i.Provider.Invoke(ctx, req)
+}
+
+func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, error) {
+	end, err := i.ready(ctx)
+	if err != nil {
+		return CallResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return CallResponse{}, nil
+	}
+	return i.Provider.Call(ctx, req)
+}
+
+func (i *instance) Construct(ctx context.Context, req ConstructRequest) (ConstructResponse, error) {
+	end, err := i.ready(ctx)
+	if err != nil {
+		return ConstructResponse{}, err
+	}
+	defer end()
+	if i.canned != nil {
+		return ConstructResponse{}, fmt.Errorf("construct %s %q: %w", req.Type, req.Name, ErrConfigurationUnknown)
+	}
+	return i.Provider.Construct(ctx, req)
+}
+
+// CheckConfig, DiffConfig, Parameterize and Schema need no configuration; they are only counted.
+func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResponse, error) {
+	end, err := i.begin()
+	if err != nil {
+		return CheckResponse{}, err
+	}
+	defer end()
+	return checkConfig(ctx, i.Provider, req)
+}
+
+func (i *instance) DiffConfig(ctx context.Context, req DiffRequest) (DiffResponse, error) {
+	end, err := i.begin()
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	defer end()
+	return diffConfig(ctx, i.Provider, req)
+}
+
+func (i *instance) Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error) {
+	end, err := i.begin()
+	if err != nil {
+		return ParameterizeResponse{}, err
+	}
+	defer end()
+	return i.Provider.Parameterize(ctx, req)
+}
+
+func (i *instance) Schema(ctx context.Context, req SchemaRequest) (string, error) {
+	end, err := i.begin()
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	return i.Provider.Schema(ctx, req)
+}
+
+// Configure is refused: the registry configures, once.
+func (i *instance) Configure(context.Context, ConfigureRequest) error {
+	return fmt.Errorf("provider %s: only the registry configures providers", i.name())
+}
+
+// Close does nothing: the registry closes what it started, when the run is over or the provider resource is deleted.
+func (i *instance) Close() error { return nil }

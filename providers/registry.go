@@ -1,0 +1,238 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc"
+)
+
+// RegistryOptions are what a [Registry] needs to know about the run. The zero value is usable.
+type RegistryOptions struct {
+	// Limits limits concurrent calls; nil limits nothing.
+	Limits Limits
+	// Warn is told about what a provider should not do. It may be called from many goroutines; nil discards.
+	Warn func(u urn.URN, message string)
+	// NewID makes the IDs of provider resources; nil makes random UUIDs.
+	NewID func() string
+	// EchoInputs makes previewed creates and updates of a provider whose configuration is unknown return their inputs
+	// instead of nothing (PULUMI_LEGACY_PROVIDER_PREVIEW, protocol.md 3.2).
+	EchoInputs bool
+}
+
+// Registry owns the provider instances of one run. It behaves as the provider of provider resources (steps.md 3.13): its
+// Check starts a plugin, its Create, Update and [Registry.Same] configure it and make it available to
+// [Registry.Lookup]. It satisfies [Provider]; the methods that make no sense for provider resources return errors.
+//
+// Configuration happens in the background, so that many providers start at once: Create, Update, Same and Ensure return
+// when it has been issued. Each resource call on a looked-up provider waits until it is over, and gets its error.
+//
+// All methods may be called from many goroutines. For one URN the engine calls them in the order of that resource's
+// steps; Ensure and Lookup may come at any time.
+type Registry struct {
+	Unimplemented
+	host    Host
+	options RegistryOptions
+	// run is the life of the registry. Starting and configuring providers belongs to the run and not to the call that
+	// asked first: others wait for the same instance.
+	run     context.Context
+	end     context.CancelFunc
+	workers conc.WaitGroup
+
+	mu      sync.Mutex // guards the rest
+	ready   map[urn.ProviderRef]*instance
+	checked map[urn.URN]*instance // started by Check and not configured
+	renamed map[urn.URN]urn.URN   // old URN -> the one it has now
+	starts  map[urn.ProviderRef]*start
+	running []*instance // everything that has been started and not been closed
+	closed  bool
+}
+
+// start is an Ensure under way.
+type start struct {
+	done     *gate
+	instance *instance
+}
+
+var _ Provider = (*Registry)(nil)
+
+var errRegistryClosed = errors.New("the run is over: no more providers are started")
+
+// NewRegistry returns a registry that starts providers through host. When ctx ends, providers that are being started or
+// configured are given up; calls of resources have contexts of their own. The caller must call [Registry.Close].
+func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
+	if o.Warn == nil {
+		o.Warn = func(urn.URN, string) {}
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	r := &Registry{
+		Unimplemented: Unimplemented{PackageName: "pulumi"},
+		host:          host,
+		options:       o,
+		ready:         map[urn.ProviderRef]*instance{},
+		checked:       map[urn.URN]*instance{},
+		renamed:       map[urn.URN]urn.URN{},
+		starts:        map[urn.ProviderRef]*start{},
+	}
+	r.run, r.end = context.WithCancel(ctx)
+	return r
+}
+
+// Lookup returns the provider that ref names if it has been configured, or is being configured, in this run. A reference
+// to the old URN of a renamed provider leads to the renamed one (see [Registry.Alias]). The provider stays usable until
+// its resource is deleted or the registry is closed; its Close does nothing.
+func (r *Registry) Lookup(ref urn.ProviderRef) (Provider, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, ok := r.find(ref)
+	if !ok {
+		return nil, false
+	}
+	return i, true
+}
+
+// find prefers the new name: it is the instance that this run registered. r.mu must be held.
+func (r *Registry) find(ref urn.ProviderRef) (*instance, bool) {
+	if now, ok := r.renamed[ref.URN]; ok {
+		if i, ok := r.ready[urn.ProviderRef{URN: now, ID: ref.ID}]; ok {
+			return i, true
+		}
+	}
+	i, ok := r.ready[ref]
+	return i, ok
+}
+
+// Alias says that the provider resource with URN old is called renamed in this run: recorded references that still carry
+// the old name find it (steps.md 2.5).
+func (r *Registry) Alias(old, renamed urn.URN) {
+	if old == renamed {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.renamed[old] = renamed
+}
+
+// IsUnconfigured tells whether ref names a provider that is not configured because its configuration is not known in
+// this preview (protocol.md 3.2). Construct on such a provider returns [ErrConfigurationUnknown].
+func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, ok := r.find(ref)
+	return ok && i.canned != nil
+}
+
+// load starts a provider and remembers it for Close.
+func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(r.run, func() { cancel(errRegistryClosed) })
+	defer stop()
+
+	p, err := r.host.Load(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	i := newInstance(p, spec, r.options.Limits)
+
+	r.mu.Lock()
+	closed := r.closed
+	if !closed {
+		r.running = append(r.running, i)
+	}
+	r.mu.Unlock()
+	if closed {
+		_ = i.shut()
+		return nil, errRegistryClosed
+	}
+	return i, nil
+}
+
+// configuration is what configure needs to know.
+type configuration struct {
+	ref    urn.ProviderRef
+	inputs property.Map
+}
+
+// adopt makes i the instance that c.ref names, begins to configure it and returns it. If there is one already and replace
+// is false, i is given up and the one that is there is returned. If replace is true, the one that was there stays usable
+// for whoever holds it.
+func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
+	i.ref = c.ref
+	if hasUnknownConfiguration(c.inputs) {
+		i.canned = &cannedAnswers{echoInputs: r.options.EchoInputs}
+		i.configured.open(nil)
+	}
+	r.mu.Lock()
+	if there, ok := r.ready[c.ref]; ok && !replace {
+		r.mu.Unlock()
+		r.unload(i)
+		return there
+	}
+	r.ready[c.ref] = i
+	switch {
+	case r.closed:
+		i.configured.open(errRegistryClosed)
+	case i.canned == nil:
+		r.workers.Go(func() { i.configured.open(r.configure(i, c)) })
+	}
+	r.mu.Unlock()
+	return i
+}
+
+// configure returns a panic of an in-process provider as an error: every call that waits for the result must get one.
+func (r *Registry) configure(i *instance, c configuration) (err error) {
+	req := ConfigureRequest{
+		URN: c.ref.URN, Name: c.ref.URN.Name(), Type: c.ref.URN.Type(), Inputs: Configuration(c.inputs),
+	}
+	if c.ref.IsKnown() {
+		req.ID = c.ref.ID
+	}
+	if p := tryPanics(func() { err = i.Provider.Configure(r.run, req) }); p != nil {
+		err = p
+	}
+	if err != nil {
+		return fmt.Errorf("configure provider %q (%s): %w", c.ref.URN.Name(), i.name(), err)
+	}
+	return nil
+}
+
+// takeChecked hands over the instance that Check started, if there is one.
+func (r *Registry) takeChecked(u urn.URN) (*instance, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, ok := r.checked[u]
+	delete(r.checked, u)
+	return i, ok
+}
+
+// unload forgets an instance and closes it when its last call has returned.
+func (r *Registry) unload(i *instance) {
+	r.mu.Lock()
+	if n := slices.Index(r.running, i); n >= 0 {
+		r.running = slices.Delete(r.running, n, n+1)
+	}
+	r.mu.Unlock()
+	r.background(i.retire)
+}
+
+// background runs f on a goroutine that Close waits for. After Close has begun there is nobody to wait, so f runs here.
+func (r *Registry) background(f func()) {
+	r.mu.Lock()
+	closed := r.closed
+	if !closed {
+		r.workers.Go(f)
+	}
+	r.mu.Unlock()
+	if closed {
+		f()
+	}
+}

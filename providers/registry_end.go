@@ -1,0 +1,87 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+)
+
+// Cancel asks every provider, all at once, to abort what it is doing. It returns when all have answered or ctx has ended;
+// the engine gives it 30 seconds (protocol.md 1.13). A provider that does not know Cancel counts as having answered.
+func (r *Registry) Cancel(ctx context.Context) error {
+	return r.onAll(func(i *instance) error {
+		err := i.Provider.Cancel(ctx)
+		if errors.Is(err, ErrUnsupported) {
+			return nil
+		}
+		return err
+	})
+}
+
+// Close gives up what is being started, closes every provider, all at once and whatever is under way, and waits until
+// nothing of the registry runs any more. A second call does nothing.
+func (r *Registry) Close() error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	r.end()
+	var err error
+	if !again {
+		err = r.onAll((*instance).shut)
+	}
+	return errors.Join(err, tryPanics(r.workers.Wait))
+}
+
+// onAll runs f for every running provider and joins the errors in the order of their texts: providers are not started in
+// an order that is the same every time.
+func (r *Registry) onAll(f func(*instance) error) error {
+	r.mu.Lock()
+	all := slices.Clone(r.running)
+	r.mu.Unlock()
+
+	errs := make([]error, len(all))
+	var wg conc.WaitGroup
+	for n, i := range all {
+		wg.Go(func() {
+			var err error
+			if p := tryPanics(func() { err = f(i) }); p != nil {
+				err = p
+			}
+			if err != nil {
+				errs[n] = fmt.Errorf("provider %s: %w", i.name(), err)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(errs, compareErrors)
+	return errors.Join(errs...)
+}
+
+func compareErrors(a, b error) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	case a.Error() < b.Error():
+		return -1
+	case a.Error() > b.Error():
+		return 1
+	}
+	return 0
+}
+
+// tryPanics returns a panic of f as an error.
+func tryPanics(f func()) error {
+	if p := panics.Try(f); p != nil {
+		return p.AsError()
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package providers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Check starts the provider that the inputs name and has it check its configuration. The instance is kept until Create,
+// Update or Same configures it; a second Check of the same URN replaces it. News and the answer include the
+// engine-owned inputs, Olds may. What cannot be started is an error; inputs that make no sense are failures
+// (steps.md 3.13).
+func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
+	spec, err := SpecFromInputs(req.Type, req.News)
+	var bad *SpecError
+	if errors.As(err, &bad) {
+		return CheckResponse{Failures: []CheckFailure{{Property: bad.Property, Reason: bad.Reason}}}, nil
+	}
+	if err != nil {
+		return CheckResponse{}, err
+	}
+	i, err := r.load(ctx, spec)
+	if err != nil {
+		return CheckResponse{}, err
+	}
+
+	asked := req
+	asked.Olds, asked.News, asked.AllowUnknowns = Configuration(req.Olds), Configuration(req.News), true
+	answer, err := i.CheckConfig(ctx, asked)
+	if err == nil && len(answer.Failures) == 0 {
+		answer.Inputs, err = r.restore(req.URN, req.News, answer.Inputs)
+	}
+	if err != nil || len(answer.Failures) > 0 {
+		r.unload(i)
+		return answer, err
+	}
+
+	before, replaced := r.takeChecked(req.URN)
+	if replaced {
+		r.unload(before)
+	}
+	r.mu.Lock()
+	r.checked[req.URN] = i
+	r.mu.Unlock()
+	return answer, nil
+}
+
+// restore puts the engine-owned inputs back into what a provider returned.
+func (r *Registry) restore(u urn.URN, sent, returned property.Map) (property.Map, error) {
+	inputs := returned.Mutable()
+	if _, ok := inputs[InternalKey]; ok {
+		r.options.Warn(u, fmt.Sprintf("the provider returned a property %q, which is reserved for the engine; it is ignored",
+			InternalKey))
+		delete(inputs, InternalKey)
+	}
+	if internal, ok := sent.Get(InternalKey); ok {
+		inputs[InternalKey] = internal
+	}
+	if version, ok := sent.Get(VersionKey); ok {
+		if now, kept := inputs[VersionKey]; kept && !sameText(now, version) {
+			return property.Map{}, fmt.Errorf("provider %q attempted to change version from %q to %q",
+				u, text(version), text(now))
+		}
+		inputs[VersionKey] = version
+	}
+	return property.NewMap(inputs), nil
+}
+
+func text(v property.Value) string {
+	inner, _ := v.Unwrap()
+	return inner.AsString()
+}
+
+func sameText(a, b property.Value) bool {
+	x, _ := a.Unwrap()
+	y, _ := b.Unwrap()
+	return x.IsString() && y.IsString() && x.AsString() == y.AsString()
+}
+
+// Diff asks the checked instance, or else the one that is configured under the ID, whether the configuration changed. An
+// answer of "unknown" is settled here by comparing the old outputs with the new inputs, "__internal" left out (steps.md
+// 3.13). A provider that is to be replaced stays loaded: what it manages is still to be deleted with it.
+func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
+	p, err := r.differ(ctx, req)
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	asked := req
+	asked.OldInputs = Configuration(req.OldInputs)
+	asked.OldOutputs = Configuration(req.OldOutputs)
+	asked.NewInputs = Configuration(req.NewInputs)
+	asked.AllowUnknowns = true
+	answer, err := p.DiffConfig(ctx, asked)
+	if err != nil {
+		return DiffResponse{}, err
+	}
+	if answer.Changes == DiffUnknown {
+		answer.Changes = DiffSome
+		if property.EqualMaps(asked.OldOutputs, asked.NewInputs) {
+			answer.Changes = DiffNone
+		}
+	}
+	return answer, nil
+}
+
+// differ finds who compares. There is no checked instance when a provider is only looked at because something it depends
+// on is to be deleted and replaced.
+func (r *Registry) differ(ctx context.Context, req DiffRequest) (Provider, error) {
+	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
+	r.mu.Lock()
+	i, ok := r.checked[req.URN]
+	if !ok {
+		i, ok = r.find(ref)
+	}
+	r.mu.Unlock()
+	if ok {
+		return i, nil
+	}
+	return r.Ensure(ctx, ref, req.OldInputs)
+}
+
+// Create gives the checked provider an ID and begins to configure it. In a preview the ID is [urn.UnknownID]. The
+// outputs are the inputs without "__internal".
+func (r *Registry) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
+	id := urn.UnknownID
+	if !req.Preview {
+		id = r.options.NewID()
+	}
+	if err := r.configureChecked(ctx, urn.ProviderRef{URN: req.URN, ID: id}, req.Properties); err != nil {
+		return CreateResponse{}, err
+	}
+	return CreateResponse{ID: id, Properties: Configuration(req.Properties)}, nil
+}
+
+// Update begins to configure the checked provider under the ID that the resource has. From now on Lookup returns it.
+func (r *Registry) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
+	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
+	if err := r.configureChecked(ctx, ref, req.NewInputs); err != nil {
+		return UpdateResponse{}, err
+	}
+	return UpdateResponse{Properties: Configuration(req.NewInputs)}, nil
+}
+
+// configureChecked starts a provider if Check has not done it: a library caller may plan without checking.
+func (r *Registry) configureChecked(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
+	i, ok := r.takeChecked(ref.URN)
+	if !ok {
+		var err error
+		if i, err = r.loadFor(ctx, ref, inputs); err != nil {
+			return err
+		}
+	}
+	r.adopt(i, configuration{ref: ref, inputs: inputs}, true)
+	return nil
+}
+
+// Delete unloads the provider: it is closed when the last call on it has returned. A provider that was never loaded is
+// already gone.
+func (r *Registry) Delete(_ context.Context, req DeleteRequest) error {
+	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
+	r.mu.Lock()
+	i, ok := r.ready[ref]
+	delete(r.ready, ref)
+	r.mu.Unlock()
+	if ok {
+		r.unload(i)
+	}
+	return nil
+}
+
+// Read is refused: provider resources exist only in the state (steps.md 3.13).
+func (r *Registry) Read(context.Context, ReadRequest) (ReadResponse, error) {
+	return ReadResponse{}, errors.New("provider resources may not be read")
+}
+
+// Same makes the provider of an unchanged provider resource available. inputs are those of the recorded state: a change
+// that the provider called meaningless does not reach it (steps.md 3.13). The checked instance is used if there is one.
+// A reference that [Registry.Ensure] has already made available keeps its instance, which has the same configuration.
+func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
+	if i, ok := r.takeChecked(ref.URN); ok {
+		r.adopt(i, configuration{ref: ref, inputs: inputs}, false)
+		return nil
+	}
+	if _, err := r.Ensure(ctx, ref, inputs); err != nil {
+		return fmt.Errorf("bad provider state for resource %v: %w", ref.URN, err)
+	}
+	return nil
+}
+
+// Ensure returns the provider that ref names. If it is not there it is started and configured with the inputs of its
+// recorded state (steps.md 3.3). It never touches an instance that Check has started for the same URN (ORD-10), and
+// concurrent calls for one reference start one provider. A failure is not remembered.
+func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
+	r.mu.Lock()
+	if i, ok := r.find(ref); ok {
+		r.mu.Unlock()
+		return i, nil
+	}
+	if r.closed {
+		r.mu.Unlock()
+		return nil, errRegistryClosed
+	}
+	s, underway := r.starts[ref]
+	if !underway {
+		s = &start{done: newGate()}
+		r.starts[ref] = s
+		r.workers.Go(func() { r.start(s, ref, inputs) })
+	}
+	r.mu.Unlock()
+
+	if err := s.done.wait(ctx); err != nil {
+		return nil, err
+	}
+	return s.instance, nil
+}
+
+func (r *Registry) start(s *start, ref urn.ProviderRef, inputs property.Map) {
+	i, err := r.loadFor(r.run, ref, inputs)
+	if err == nil {
+		i = r.adopt(i, configuration{ref: ref, inputs: inputs}, false)
+	}
+	r.mu.Lock()
+	delete(r.starts, ref)
+	r.mu.Unlock()
+	s.instance = i
+	s.done.open(err)
+}
+
+// loadFor starts a provider for a reference. Errors name it.
+func (r *Registry) loadFor(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (*instance, error) {
+	spec, err := SpecFromInputs(ref.URN.Type(), inputs)
+	if err != nil {
+		return nil, fmt.Errorf("could not create provider %v: %w", ref, err)
+	}
+	var i *instance
+	if p := tryPanics(func() { i, err = r.load(ctx, spec) }); p != nil {
+		err = p
+	}
+	if err != nil {
+		return nil, fmt.Errorf("could not create provider %v: %w", ref, err)
+	}
+	return i, nil
+}
