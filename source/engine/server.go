@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/sluice-iac/sluice/source/internal/loopback"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// CompatibilityVersion is the version of the Pulumi command line whose behaviour this engine has, and which it reports
+// to programs that ask, unless [Version] says otherwise (protocol.md 5.2).
+const CompatibilityVersion = "3.248.0"
+
+// Server is a running Engine server. Its methods are safe for many goroutines.
+type Server struct {
+	*loopback.Server
+	handler *handler
+}
+
+// Option changes what a server says.
+type Option func(*handler)
+
+// Version sets the version that the server reports: semver without a leading "v".
+func Version(v string) Option { return func(h *handler) { h.version = v } }
+
+// Serve starts a server on the loopback interface that gives messages to sink, which may be nil and may be called from
+// many goroutines. The end of ctx stops the server like Close, which must be called in any case.
+func Serve(ctx context.Context, sink func(stages.LogMessage), options ...Option) (*Server, error) {
+	h := &handler{version: CompatibilityVersion}
+	for _, o := range options {
+		o(h)
+	}
+	h.setLog(sink)
+	s, err := loopback.Serve(ctx, func(r grpc.ServiceRegistrar) { pulumirpc.RegisterEngineServer(r, h) })
+	if err != nil {
+		return nil, err
+	}
+	return &Server{Server: s, handler: h}, nil
+}
+
+// SetLog makes sink get all further messages; nil drops them. One server outlives the runs of a command, and each run
+// has its own sink.
+func (s *Server) SetLog(sink func(stages.LogMessage)) { s.handler.setLog(sink) }
+
+type handler struct {
+	pulumirpc.UnsafeEngineServer
+	version string
+	sink    atomic.Pointer[func(stages.LogMessage)]
+	root    atomic.Pointer[string]
+}
+
+func (h *handler) setLog(sink func(stages.LogMessage)) {
+	if sink == nil {
+		sink = func(stages.LogMessage) {}
+	}
+	h.sink.Store(&sink)
+}
+
+func (h *handler) log(m stages.LogMessage) { (*h.sink.Load())(m) }
+
+func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Empty, error) {
+	// A message about a malformed URN is still a message: it is shown for the stack.
+	u, err := urn.Parse(req.GetUrn())
+	if err != nil {
+		u = ""
+	}
+	h.log(stages.LogMessage{
+		Severity: severity(req.GetSeverity()), Message: terminal.Plain(req.GetMessage()), URN: u,
+		StreamID: req.GetStreamId(), Ephemeral: req.GetEphemeral(),
+	})
+	return &emptypb.Empty{}, nil
+}
+
+// severity takes a number that is not known as an error, so that nothing serious is lost.
+func severity(s pulumirpc.LogSeverity) stages.Severity {
+	switch s {
+	case pulumirpc.LogSeverity_DEBUG:
+		return stages.Debug
+	case pulumirpc.LogSeverity_INFO:
+		return stages.Info
+	case pulumirpc.LogSeverity_WARNING:
+		return stages.Warning
+	}
+	return stages.Error
+}
+
+func (h *handler) GetRootResource(context.Context, *pulumirpc.GetRootResourceRequest) (*pulumirpc.GetRootResourceResponse, error) {
+	out := &pulumirpc.GetRootResourceResponse{}
+	if u := h.root.Load(); u != nil {
+		out.Urn = *u
+	}
+	return out, nil
+}
+
+func (h *handler) SetRootResource(_ context.Context, req *pulumirpc.SetRootResourceRequest) (*pulumirpc.SetRootResourceResponse, error) {
+	u := req.GetUrn()
+	h.root.Store(&u)
+	return &pulumirpc.SetRootResourceResponse{}, nil
+}
+
+func (h *handler) StartDebugging(_ context.Context, req *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
+	h.log(stages.LogMessage{
+		Severity: stages.Info,
+		Message:  fmt.Sprintf("Waiting for debugger to attach (%s)...", terminal.Plain(req.GetMessage())),
+	})
+	return &emptypb.Empty{}, nil
+}
+
+func (h *handler) RequirePulumiVersion(_ context.Context, req *pulumirpc.RequirePulumiVersionRequest) (*pulumirpc.RequirePulumiVersionResponse, error) {
+	ok, err := satisfies(h.version, req.GetPulumiVersionRange())
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	if !ok {
+		return nil, status.Errorf(codes.FailedPrecondition,
+			"Pulumi CLI version %s does not satisfy the version range %q", h.version, req.GetPulumiVersionRange())
+	}
+	return &pulumirpc.RequirePulumiVersionResponse{}, nil
+}

@@ -1,0 +1,29 @@
+// Package terminal makes the text that programs print fit to be shown: without control sequences, line by line, and
+// the last of it kept for error messages.
+//
+// It does not decide where text is shown.
+//
+// Invariant: nothing it returns contains an escape sequence.
+package terminal
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
+	// CSI sequences, OSC sequences (ended by BEL or ST), and the remaining two-character escapes.
+	escape = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\^_]?")
+)
+
+// Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1).
+func Plain(s string) string {
+	if strings.Contains(s, "<{%") {
+		s = colourTag.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, "\x1b") {
+		s = escape.ReplaceAllString(s, "")
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+package monitor
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// Feature is an ability of the engine that SDKs ask about by name (protocol.md 4.2).
+type Feature string
+
+// The features that a server has (steps.md 1.5).
+const (
+	Secrets             Feature = "secrets"
+	ResourceReferences  Feature = "resourceReferences"
+	OutputValues        Feature = "outputValues"
+	AliasSpecs          Feature = "aliasSpecs"
+	ReplacementTrigger  Feature = "replacementTrigger"
+	DeletedWith         Feature = "deletedWith"
+	ReplaceWith         Feature = "replaceWith"
+	Transforms          Feature = "transforms"
+	InvokeTransforms    Feature = "invokeTransforms"
+	Parameterization    Feature = "parameterization"
+	ResourceHooks       Feature = "resourceHooks"
+	ErrorHooks          Feature = "errorHooks"
+	SendsOptionsToHooks Feature = "sendsOptionsToHooks"
+)
+
+// featureNumbers are the numbers of the same features in GetDeploymentInfo.
+func featureNumbers() map[Feature]pulumirpc.ResourceMonitorFeature {
+	return map[Feature]pulumirpc.ResourceMonitorFeature{
+		Secrets:             pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SECRETS,
+		ResourceReferences:  pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES,
+		OutputValues:        pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_OUTPUT_VALUES,
+		AliasSpecs:          pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
+		ReplacementTrigger:  pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACEMENT_TRIGGER,
+		DeletedWith:         pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_DELETED_WITH,
+		ReplaceWith:         pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_REPLACE_WITH,
+		Transforms:          pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_TRANSFORMS,
+		InvokeTransforms:    pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_INVOKE_TRANSFORMS,
+		Parameterization:    pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_PARAMETERIZATION,
+		ResourceHooks:       pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS,
+		ErrorHooks:          pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_ERROR_HOOKS,
+		SendsOptionsToHooks: pulumirpc.ResourceMonitorFeature_RESOURCE_MONITOR_FEATURE_SENDS_OPTIONS_TO_HOOKS,
+	}
+}
+
+func allFeatures() map[Feature]bool {
+	all := make(map[Feature]bool)
+	for f := range featureNumbers() {
+		all[f] = true
+	}
+	return all
+}
+
+func (h *handler) SupportsFeature(_ context.Context, req *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
+	return &pulumirpc.SupportsFeatureResponse{HasSupport: h.features[Feature(req.GetId())]}, nil
+}
+
+// GetDeploymentInfo answers newer SDKs, which ask this first and then never call SupportsFeature: the list must be
+// complete.
+func (h *handler) GetDeploymentInfo(context.Context, *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
+	numbers := featureNumbers()
+	var supported []pulumirpc.ResourceMonitorFeature
+	for f := range maps.Keys(h.features) {
+		supported = append(supported, numbers[f])
+	}
+	slices.Sort(supported)
+	info := h.monitor.Info()
+	return &pulumirpc.DeploymentInfo{
+		Project: info.Project, Stack: info.Stack, Organization: info.Organization,
+		Config: info.Config, ConfigSecretKeys: info.ConfigSecretKeys,
+		DryRun: info.DryRun, Parallel: int32(min(info.Parallel, 1<<31-1)),
+		SupportedFeatures: supported,
+	}, nil
+}

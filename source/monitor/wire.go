@@ -1,0 +1,74 @@
+package monitor
+
+import (
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// decodeMap reads properties as a request carries them: unknowns, secrets and references are kept, outputs are
+// downgraded (protocol.md 2.5). name is the field, for errors.
+func decodeMap(name string, s *structpb.Struct) (property.Map, error) {
+	m, err := property.UnmarshalStruct(s, requestOptions(name, false))
+	if err != nil {
+		return property.Map{}, invalid("%w", err)
+	}
+	return m, nil
+}
+
+// decodeInputs reads properties with their outputs. With upgrade, secrets and unknowns become outputs too (protocol.md
+// 2.3).
+func decodeInputs(name string, s *structpb.Struct, upgrade bool) (property.Map, error) {
+	o := requestOptions(name, true)
+	o.UpgradeOutputs = upgrade
+	m, err := property.UnmarshalStruct(s, o)
+	if err != nil {
+		return property.Map{}, invalid("%w", err)
+	}
+	return m, nil
+}
+
+// decodeValue is decodeMap for one value, in which outputs are downgraded; nil is null.
+func decodeValue(name string, v *structpb.Value) (property.Value, error) {
+	if v == nil {
+		return property.Null, nil
+	}
+	decoded, err := property.UnmarshalValue(v, requestOptions(name, false))
+	if err != nil {
+		return property.Null, invalid("%w", err)
+	}
+	return decoded, nil
+}
+
+// requestOptions are those of requests, and of callbacks in both directions: transforms have outputs, hooks have not.
+func requestOptions(name string, keepOutputs bool) property.WireOptions {
+	return property.WireOptions{
+		Name: name, Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepOutputs: keepOutputs,
+	}
+}
+
+// replyShape says which forms of values the caller understands (protocol.md 4.4). Outputs are never sent.
+type replyShape struct{ secrets, references, partial bool }
+
+func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {
+	if !s.partial {
+		m = withoutUnknowns(m)
+	}
+	return property.MarshalStruct(m, property.WireOptions{
+		Unknowns: property.KeepUnknowns, KeepSecrets: s.secrets, KeepReferences: s.references,
+	})
+}
+
+// withoutUnknowns drops the properties that contain an unknown anywhere.
+func withoutUnknowns(m property.Map) property.Map {
+	var drop []string
+	for name, v := range m.All() {
+		if v.HasUnknowns() {
+			drop = append(drop, name)
+		}
+	}
+	if len(drop) == 0 {
+		return m
+	}
+	return m.Without(drop...)
+}
