@@ -13,9 +13,9 @@ type Scope struct {
 }
 
 // Antichains splits the subset into layers for deletion (steps.md 5.3 step 2). Layers come in the order in which they are
-// deleted: dependents before what they depend on. No member of a layer depends on another member of the same layer. Each
-// member is in the latest layer possible: what nothing in the subset is a dependency of need not come first, but what
-// depends on nothing in the subset comes last. Each layer ascends by ID.
+// deleted: dependents before what they depend on. No member of a layer depends on another member of it. What depends on
+// nothing in the subset is in the last layer, and everything else is one layer before the first of its dependencies; so
+// independent members may still wait for each other, which a [ReadySet] avoids. Each layer ascends by ID.
 //
 // The error is a [*CycleError] or nil. The cost is linear in the subset and its edges.
 func (g *Graph) Antichains(subset []ID, scope Scope) ([][]ID, error) {

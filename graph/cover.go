@@ -10,9 +10,9 @@ type cover struct {
 }
 
 type block struct {
-	rep     ID // valid if filled and not stale
-	filled  bool
-	stale   bool
+	rep    ID // valid if filled and not stale
+	filled bool
+	stale  bool
 }
 
 const fanOut = 4

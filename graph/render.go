@@ -92,12 +92,17 @@ func (g *Graph) named(id ID, name func(ID) string) string {
 	return text + " " + name(id)
 }
 
-// describe prints kinds and, behind them, the labels.
+// describe prints kinds with the labels behind the kind they most likely belong to, the property, or else behind all.
 func describe(kind Kind, labels []string) string {
 	if len(labels) == 0 {
 		return kind.String()
 	}
-	return kind.String() + "(" + strings.Join(labels, ", ") + ")"
+	listed := "(" + strings.Join(labels, ", ") + ")"
+	if kind&PropertyDependency == 0 {
+		return kind.String() + listed
+	}
+	property := PropertyDependency.String()
+	return strings.Replace(kind.String(), property, property+listed, 1)
 }
 
 // quoteDOT quotes as Graphviz reads it, which is not as Go does: only these three need an escape.
