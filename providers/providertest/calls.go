@@ -1,0 +1,144 @@
+package providertest
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// The methods that [providers.Method] does not name, as they occur in calls and failures.
+const (
+	MethodCheckConfig  providers.Method = "check-config"
+	MethodDiffConfig   providers.Method = "diff-config"
+	MethodConfigure    providers.Method = "configure"
+	MethodCall         providers.Method = "call"
+	MethodConstruct    providers.Method = "construct"
+	MethodParameterize providers.Method = "parameterize"
+	MethodSchema       providers.Method = "schema"
+	MethodCancel       providers.Method = "cancel"
+	MethodClose        providers.Method = "close"
+)
+
+// Call is one call that a provider of a [Cloud] received.
+type Call struct {
+	Method  providers.Method
+	URN     urn.URN
+	Token   string // of an invoke or a call
+	ID      string
+	Preview bool
+	Nth     int // 1 for the first call of this method for this URN or token
+}
+
+// subject is what a call is about.
+func (c Call) subject() string {
+	if c.URN != "" {
+		return string(c.URN)
+	}
+	return c.Token
+}
+
+// Failure makes calls fail. Empty fields match everything; the first failure in the list that matches is the one that
+// happens.
+type Failure struct {
+	Method providers.Method
+	URN    urn.URN
+	Name   string // of the resource
+	Nth    int    // 0 is every call, 1 the first of the method for the URN
+	// Preview and Update say that only previewed, or only real, calls fail; with neither all do.
+	Preview, Update bool
+
+	// Err is what the call returns; nil makes an error that names the call.
+	Err error
+	// Applied makes the call do its work before it fails: the cloud has changed and the caller is not told.
+	Applied bool
+	// Hang makes the call wait until the provider is cancelled or closed, or the call's context ends, and then fail.
+	Hang bool
+}
+
+func (f Failure) matches(c Call) bool {
+	return (f.Method == "" || f.Method == c.Method) && (f.URN == "" || f.URN == c.URN) &&
+		(f.Name == "" || f.Name == c.URN.Name()) && (f.Nth == 0 || f.Nth == c.Nth) &&
+		(!f.Preview || c.Preview) && (!f.Update || !c.Preview)
+}
+
+func (f Failure) err(c Call) error {
+	if f.Err != nil {
+		return f.Err
+	}
+	what := c.URN.Name()
+	if what == "" {
+		what = c.Token
+	}
+	return errors.New(strings.TrimSpace("the cloud refused to " + string(c.Method) + " " + what))
+}
+
+// log writes down calls.
+type log struct {
+	mu      sync.Mutex // guards the rest
+	calls   []Call
+	counts  map[providers.Method]int
+	current map[providers.Method]int
+	peak    map[providers.Method]int
+	nth     map[string]int
+}
+
+func newLog() *log {
+	return &log{
+		counts: map[providers.Method]int{}, current: map[providers.Method]int{},
+		peak: map[providers.Method]int{}, nth: map[string]int{},
+	}
+}
+
+// begin numbers a call. The result is to be called when the call is over.
+func (l *log) begin(c Call) (Call, func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := string(c.Method) + " " + c.subject()
+	l.nth[key]++
+	c.Nth = l.nth[key]
+	l.calls = append(l.calls, c)
+	l.counts[c.Method]++
+	l.current[c.Method]++
+	l.peak[c.Method] = max(l.peak[c.Method], l.current[c.Method])
+	return c, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.current[c.Method]--
+	}
+}
+
+// latency draws how long a call takes from everything that identifies it.
+func (o Options) latency(c Call) time.Duration {
+	if o.Latency != nil {
+		return o.Latency(c)
+	}
+	if o.MaxLatency <= o.MinLatency {
+		return o.MinLatency
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(string(c.Method) + "\x00" + c.subject()))
+	draw := rand.New(rand.NewPCG(o.Seed, h.Sum64()+uint64(c.Nth)))
+	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
+}
+
+// pause waits; it ends early with the context.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,114 @@
+package providertest
+
+import (
+	"context"
+	"encoding/hex"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// DefaultPackage is the package that a cloud's providers serve unless told otherwise.
+const DefaultPackage = "simple"
+
+// Options describe a [Cloud]. The zero value is a cloud in memory that answers at once and never fails.
+type Options struct {
+	// Table holds what exists; nil is a new table in memory.
+	Table Table
+	// Each call takes a time between MinLatency and MaxLatency that is drawn from Seed and the call.
+	Seed                   uint64
+	MinLatency, MaxLatency time.Duration
+	// Latency, when it is set, says how long a call takes instead.
+	Latency func(Call) time.Duration
+	// Failures are the calls that fail.
+	Failures []Failure
+}
+
+// Cloud is a made-up cloud; see the package comment. Its methods, and those of its providers, may be called from many
+// goroutines.
+type Cloud struct {
+	options Options
+	table   Table
+	log     *log
+
+	mu    sync.Mutex // guards the rest
+	loads []providers.Spec
+}
+
+// NewCloud returns a cloud.
+func NewCloud(o Options) *Cloud {
+	c := &Cloud{options: o, table: o.Table, log: newLog()}
+	if c.table == nil {
+		c.table = NewMemory()
+	}
+	return c
+}
+
+// Host starts a new provider of the cloud for each Load, whatever the package. The loads are written down.
+func (c *Cloud) Host() providers.Host {
+	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.loads = append(c.loads, spec)
+		return c.Provider(spec.Package), nil
+	})
+}
+
+// Loads returns what Host was asked to start, in that order.
+func (c *Cloud) Loads() []providers.Spec {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.loads)
+}
+
+// Provider returns a new provider of the cloud. It need not be configured.
+func (c *Cloud) Provider(pkg string) providers.Provider {
+	life, end := context.WithCancel(context.Background())
+	return &provider{Unimplemented: providers.Unimplemented{PackageName: pkg}, cloud: c, life: life, end: end}
+}
+
+// Records returns what exists, in the order of IDs.
+func (c *Cloud) Records() ([]Record, error) { return c.table.All() }
+
+// Put makes a resource exist, or changes one, behind the engine's back. Its ID must be given.
+func (c *Cloud) Put(r Record) error { return c.table.Write(r) }
+
+// Remove makes a resource vanish behind the engine's back.
+func (c *Cloud) Remove(id string) error { return c.table.Remove(id) }
+
+// Calls returns the calls so far in the order in which they came in, which depends on timing where the engine makes calls
+// at the same time.
+func (c *Cloud) Calls() []Call {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	return slices.Clone(c.log.calls)
+}
+
+// Count returns how many calls of a method there were.
+func (c *Cloud) Count(m providers.Method) int {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	return c.log.counts[m]
+}
+
+// Peak returns how many calls of a method were under way at once at most.
+func (c *Cloud) Peak(m providers.Method) int {
+	c.log.mu.Lock()
+	defer c.log.mu.Unlock()
+	return c.log.peak[m]
+}
+
+// idStem is what the IDs of everything with this URN begin with.
+func idStem(u urn.URN) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(u))
+	return u.Name() + "-" + hex.EncodeToString(h.Sum(nil)) + "-"
+}
+
+// ID returns the ID of the nth resource, counted from 1, that was made for a URN.
+func ID(u urn.URN, nth int) string { return idStem(u) + strconv.Itoa(nth) }
