@@ -1,0 +1,184 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// CheckpointOptions say what a [CheckpointRecorder] writes and where to.
+type CheckpointOptions struct {
+	Stack   string // fully qualified name, written into the checkpoint
+	Encoder *Encoder
+	// Save replaces the stack file, durably or not at all. It is called by one goroutine at a time.
+	Save func(ctx context.Context, checkpoint []byte) error
+	// SetAside keeps a checkpoint that failed the integrity check and says where. nil discards it.
+	SetAside func(ctx context.Context, checkpoint []byte) (where string, err error)
+	// Deferred makes every write wait for Close (PULUMI_SKIP_CHECKPOINTS, state.md 3.3).
+	Deferred bool
+}
+
+// CheckpointRecorder is a [Recorder] that rewrites the whole checkpoint (state.md 3). What is recorded while a write
+// is under way goes into the next one: each caller returns when a write that contains its record is done. A write that
+// fails ends the recording: every caller that waits, and every later one, gets the error.
+//
+// What happened is recorded even if the context of the call is cancelled meanwhile; contexts carry values only.
+//
+// A snapshot that fails [Verify] never replaces the checkpoint. It is set aside, its repaired form is written if there
+// is one, and the recording ends with the [*IntegrityError] (state.md 1.9).
+type CheckpointRecorder struct {
+	ledger  *Ledger
+	options CheckpointOptions
+
+	mu       sync.Mutex // guards everything below
+	idle     *sync.Cond // signalled when a write is done
+	recorded int        // how many records the ledger holds
+	written  int        // how many of them are in the checkpoint
+	writing  bool
+	elided   bool // the checkpoint has to be written at Close
+	closed   bool
+	err      error
+}
+
+var _ Recorder = (*CheckpointRecorder)(nil)
+
+// ErrClosed is returned by a recorder that has been closed.
+var ErrClosed = errors.New("the recording of this run has ended")
+
+// NewCheckpointRecorder records into ledger. Even a run that changes nothing writes once, at Close (state.md 3.3).
+func NewCheckpointRecorder(ledger *Ledger, o CheckpointOptions) *CheckpointRecorder {
+	r := &CheckpointRecorder{ledger: ledger, options: o, elided: true}
+	r.idle = sync.NewCond(&r.mu)
+	return r
+}
+
+// Begin makes the operation durable as a pending one.
+func (r *CheckpointRecorder) Begin(ctx context.Context, op Pending) error {
+	return r.record(ctx, true, func() error { return r.ledger.Begin(op) })
+}
+
+// End makes the change durable, unless it may be elided.
+func (r *CheckpointRecorder) End(ctx context.Context, c Change) error {
+	return r.record(ctx, !c.Elide, func() error { return r.ledger.End(c) })
+}
+
+// Rebase writes the rebuilt base.
+func (r *CheckpointRecorder) Rebase(ctx context.Context, base *Snapshot) error {
+	return r.record(ctx, true, func() error { r.ledger.Rebase(base); return nil })
+}
+
+// Close writes what has been elided, and waits for the write that is under way. A second Close does nothing.
+func (r *CheckpointRecorder) Close(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return r.err
+	}
+	r.closed = true
+	if r.err == nil && r.elided {
+		r.recorded++
+	}
+	return r.flush(ctx, r.recorded)
+}
+
+// Snapshot returns what has been recorded, written or not.
+func (r *CheckpointRecorder) Snapshot() (*Snapshot, error) { return r.ledger.Snapshot() }
+
+func (r *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if r.closed {
+		return ErrClosed
+	}
+	if err := apply(); err != nil {
+		return err
+	}
+	r.recorded++
+	if !must || r.options.Deferred {
+		r.elided = true
+		return nil
+	}
+	return r.flush(ctx, r.recorded)
+}
+
+// flush returns when the first n records are in the checkpoint. Whoever finds nobody writing writes for all.
+// r.mu is held.
+func (r *CheckpointRecorder) flush(ctx context.Context, n int) error {
+	for r.err == nil && r.written < n {
+		if r.writing {
+			r.idle.Wait()
+			continue
+		}
+		r.writeAll(context.WithoutCancel(ctx))
+	}
+	return r.err
+}
+
+// writeAll writes everything recorded so far. r.mu is held, but not during the write.
+func (r *CheckpointRecorder) writeAll(ctx context.Context) {
+	through, elided := r.recorded, r.elided
+	r.writing, r.elided = true, false
+	done := false
+	defer func() {
+		r.writing = false
+		if !done && r.err == nil {
+			r.err = errors.New("the writer of the checkpoint panicked") // the others must not wait for ever
+		}
+		r.idle.Broadcast()
+	}()
+	snapshot, err := r.ledger.Snapshot() // under r.mu: it holds exactly the records up to through
+	if err == nil {
+		err = r.unlocked(func() error { return r.write(ctx, snapshot) })
+	}
+	done = true
+	if err != nil {
+		r.err, r.elided = err, r.elided || elided
+		return
+	}
+	r.written = through
+}
+
+func (r *CheckpointRecorder) unlocked(f func() error) error {
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	return f()
+}
+
+func (r *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {
+	broken := Verify(s)
+	if broken != nil {
+		where, err := r.setAside(ctx, s)
+		broken = errors.Join(fmt.Errorf("the new state of stack %s was not written: %w%s", r.options.Stack, broken, where), err)
+		if s, err = Repair(s); err != nil {
+			return broken
+		}
+	}
+	b, err := r.options.Encoder.Checkpoint(ctx, r.options.Stack, s)
+	if err != nil {
+		return errors.Join(broken, err)
+	}
+	if err := r.options.Save(ctx, b); err != nil {
+		return errors.Join(broken, fmt.Errorf("write the checkpoint of stack %s: %w", r.options.Stack, err))
+	}
+	return broken
+}
+
+// setAside returns a clause for the error message that says where the bad document is.
+func (r *CheckpointRecorder) setAside(ctx context.Context, s *Snapshot) (clause string, err error) {
+	if r.options.SetAside == nil {
+		return "", nil
+	}
+	b, err := r.options.Encoder.Checkpoint(ctx, r.options.Stack, s)
+	if err != nil {
+		return "", err
+	}
+	where, err := r.options.SetAside(ctx, b)
+	if err != nil {
+		return "", fmt.Errorf("set the bad state aside: %w", err)
+	}
+	return fmt.Sprintf("; it was set aside in %s", where), nil
+}

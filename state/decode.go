@@ -1,0 +1,331 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/sourcegraph/conc/iter"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// DecodeOptions say how a checkpoint or an export is read.
+type DecodeOptions struct {
+	// Name is the file's name, for error messages.
+	Name string
+	// Decrypter returns what opens the secrets of a deployment with this secrets provider, which is nil if it names
+	// none. A nil function, or a nil result, leaves secrets sealed: they can be written back, but not looked at
+	// (see [property.Value.IsSealed]).
+	Decrypter func(ctx context.Context, p *SecretsProvider) (property.Decrypter, error)
+}
+
+// Identity tells secrets providers apart: equal identities mean that one decrypts what the other encrypted. It is ""
+// for no provider.
+func (p *SecretsProvider) Identity() string {
+	if p == nil {
+		return ""
+	}
+	return p.Type + "\x00" + string(p.State)
+}
+
+// ErrVersion is wrapped by the errors for versions of the file format that cannot be read.
+var ErrVersion = errors.New("unsupported checkpoint version")
+
+// DecodeError says what in a state file cannot be read.
+type DecodeError struct {
+	Name  string  // of the file
+	Field string  // for example "resources[3]"; "" for the file as a whole
+	URN   urn.URN // of the resource, if it is known
+	Err   error
+}
+
+func (e *DecodeError) Error() string {
+	where := e.Name
+	if e.Field != "" {
+		where += ": " + e.Field
+	}
+	if e.URN != "" {
+		where += fmt.Sprintf(" (%s)", e.URN)
+	}
+	return fmt.Sprintf("%s: %v", where, e.Err)
+}
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// Checkpoint is the content of a stack file.
+type Checkpoint struct {
+	Version int
+	Stack   string    // as the file says, which nobody may rely on (state.md 1.1)
+	Latest  *Snapshot // nil for a stack that was never deployed
+}
+
+// DecodeCheckpoint reads a stack file of any version from 0 to 4 (state.md 1.1 to 1.16). Errors are a [*DecodeError];
+// a file that needs unknown features is refused before anything else in it is read, with an
+// [*UnsupportedFeaturesError]. It does not check integrity: see [Verify].
+func DecodeCheckpoint(ctx context.Context, data []byte, o DecodeOptions) (*Checkpoint, error) {
+	env, err := readEnvelope(data)
+	if err != nil {
+		return nil, &DecodeError{Name: o.Name, Err: err}
+	}
+	c := &Checkpoint{Version: env.version, Stack: env.stack}
+	if env.latest == nil {
+		return c, nil
+	}
+	c.Latest, err = decodeDeployment(ctx, env, o)
+	return c, err
+}
+
+// DecodeExport reads what `stack export` prints: versions 1 to 4 (state.md 1.16, 7.6). Plaintext secrets are allowed.
+func DecodeExport(ctx context.Context, data []byte, o DecodeOptions) (*Snapshot, error) {
+	env, err := readEnvelope(data)
+	switch {
+	case errors.Is(err, ErrVersion):
+		err = fmt.Errorf("%w: the deployment is newer than what this version of sluice understands", err)
+	case err == nil && !env.versioned:
+		err = fmt.Errorf("%w: the deployment is too old, its version must be from 1 to %d", ErrVersion, versionFeatures)
+	case err == nil && env.latest == nil:
+		err = errors.New(`there is no "deployment" in it; it must be the output of a stack export`)
+	}
+	if err != nil {
+		return nil, &DecodeError{Name: o.Name, Err: err}
+	}
+	return decodeDeployment(ctx, env, o)
+}
+
+// envelope is what surrounds a deployment. latest is the deployment's text.
+type envelope struct {
+	version   int
+	versioned bool // there is a version above 0
+	features  []string
+	stack     string
+	latest    json.RawMessage
+}
+
+// readEnvelope reads the envelope of a checkpoint, of an export, or a bare checkpoint of version 0.
+func readEnvelope(data []byte) (*envelope, error) {
+	c := cursor{data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	if c.space() == 0 {
+		return nil, fmt.Errorf("the file is empty: %w", ErrTruncated)
+	}
+	if c.data[c.pos] != '{' {
+		return nil, c.fail("an object")
+	}
+	env := &envelope{}
+	var member func(name string) error
+	member = func(name string) (err error) {
+		switch name {
+		case "version":
+			err = c.decode(&env.version)
+			env.versioned = env.version > 0
+		case "features":
+			err = c.decode(&env.features)
+		case "checkpoint":
+			return c.object(member)
+		case "stack":
+			err = c.decode(&env.stack)
+		case "latest", "deployment":
+			if !c.null() {
+				env.latest, err = c.cut()
+			}
+		default:
+			err = c.skip()
+		}
+		return within(err, name)
+	}
+	if err := c.object(member); err != nil {
+		return nil, err
+	}
+	if err := c.end(); err != nil {
+		return nil, err
+	}
+	if env.version == 0 && env.latest != nil {
+		env.version = 1 // a bare checkpoint, from before there were envelopes
+	}
+	if env.version < 0 || env.version > versionFeatures {
+		return nil, fmt.Errorf("%w %d", ErrVersion, env.version)
+	}
+	if env.version >= versionFeatures {
+		return env, checkFeatures(env.features)
+	}
+	return env, nil
+}
+
+// within puts the name of a field in front of an error.
+func within(err error, field string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", field, err)
+}
+
+// deployment is a deployment whose resources are cut out but not read.
+type deployment struct {
+	snapshot  *Snapshot
+	resources []json.RawMessage
+	pending   []rawOperation
+}
+
+type rawOperation struct {
+	Resource json.RawMessage `json:"resource"`
+	Type     PendingType     `json:"type"`
+}
+
+func readDeployment(data []byte) (*deployment, error) {
+	c := cursor{data: data}
+	d := &deployment{snapshot: &Snapshot{}}
+	err := c.object(func(name string) error { return within(d.member(&c, name), name) })
+	if err == nil {
+		err = c.end()
+	}
+	return d, err
+}
+
+func (d *deployment) member(c *cursor, name string) (err error) {
+	s := d.snapshot
+	switch name {
+	case "manifest":
+		s.Manifest, err = readManifest(c)
+	case "secrets_providers":
+		s.SecretsProvider, err = readSecretsProvider(c)
+	case "resources":
+		d.resources, err = readRaws(c, (*cursor).cut)
+	case "pending_operations":
+		err = c.decode(&d.pending)
+	case "metadata":
+		s.Metadata, err = c.compact()
+	case "snippets":
+		s.Snippets, err = readRaws(c, (*cursor).compact)
+	case "extensions":
+		err = c.object(func(ref string) error {
+			if s.Extensions == nil {
+				s.Extensions = map[string]json.RawMessage{}
+			}
+			raw, err := c.compact()
+			s.Extensions[ref] = raw
+			return within(err, ref)
+		})
+	default:
+		err = c.skip()
+	}
+	return err
+}
+
+func readRaws(c *cursor, one func(*cursor) (json.RawMessage, error)) ([]json.RawMessage, error) {
+	var raws []json.RawMessage
+	err := c.array(func(i int) error {
+		raw, err := one(c)
+		raws = append(raws, raw)
+		return within(err, fmt.Sprintf("element %d", i))
+	})
+	return raws, err
+}
+
+func readManifest(c *cursor) (Manifest, error) {
+	var m struct {
+		Time           time.Time
+		Magic, Version string
+		Plugins        []ManifestPlugin
+	}
+	err := c.decode(&m)
+	return Manifest(m), err
+}
+
+func readSecretsProvider(c *cursor) (*SecretsProvider, error) {
+	var p *SecretsProvider
+	err := c.object(func(name string) (err error) {
+		if p == nil {
+			p = &SecretsProvider{}
+		}
+		switch name {
+		case "type":
+			err = c.decode(&p.Type)
+		case "state":
+			p.State, err = c.compact()
+		default:
+			err = c.skip()
+		}
+		return within(err, name)
+	})
+	return p, err
+}
+
+func decodeDeployment(ctx context.Context, env *envelope, o DecodeOptions) (*Snapshot, error) {
+	d, err := readDeployment(env.latest)
+	if err != nil {
+		return nil, &DecodeError{Name: o.Name, Err: err}
+	}
+	read, err := newResourceReader(ctx, env.version, d.snapshot.SecretsProvider, o)
+	if err != nil {
+		return nil, err
+	}
+	pending := make([]json.RawMessage, len(d.pending))
+	for i, op := range d.pending {
+		pending[i] = op.Resource
+	}
+	if d.snapshot.Resources, err = read.all(ctx, "resources", d.resources); err != nil {
+		return nil, err
+	}
+	ops, err := read.all(ctx, "pending_operations", pending)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range ops {
+		d.snapshot.Pending = append(d.snapshot.Pending, Pending{d.pending[i].Type, r})
+	}
+	return d.snapshot, nil
+}
+
+// resourceReader decodes resources, several at once. Of several errors the first one by position is returned.
+type resourceReader struct {
+	version int
+	name    string
+	crypt   property.StateDecodeOptions
+}
+
+func newResourceReader(ctx context.Context, version int, p *SecretsProvider, o DecodeOptions) (resourceReader, error) {
+	d := resourceReader{version: version, name: o.Name, crypt: property.StateDecodeOptions{Crypter: p.Identity()}}
+	if o.Decrypter == nil {
+		return d, nil
+	}
+	var err error
+	if d.crypt.Decrypter, err = o.Decrypter(ctx, p); err != nil {
+		return d, &DecodeError{Name: o.Name, Field: "secrets_providers", Err: err}
+	}
+	return d, nil
+}
+
+func (d resourceReader) all(ctx context.Context, field string, raws []json.RawMessage) ([]*Resource, error) {
+	if len(raws) == 0 {
+		return nil, nil
+	}
+	type result struct {
+		resource *Resource
+		err      error
+	}
+	results := iter.Mapper[json.RawMessage, result]{MaxGoroutines: runtime.GOMAXPROCS(0)}.Map(raws,
+		func(raw *json.RawMessage) result {
+			if err := ctx.Err(); err != nil {
+				return result{err: err}
+			}
+			r, err := d.one(ctx, *raw)
+			return result{r, err}
+		})
+	rs := make([]*Resource, len(results))
+	for i, res := range results {
+		if res.err != nil {
+			e := &DecodeError{Name: d.name, Field: fmt.Sprintf("%s[%d]", field, i), Err: res.err}
+			if res.resource != nil {
+				e.URN = res.resource.URN
+			}
+			return nil, e
+		}
+		rs[i] = res.resource
+	}
+	return rs, nil
+}

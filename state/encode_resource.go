@@ -1,0 +1,191 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// resource returns the encoding of r with its fields in the order of state.md 1.6.
+func (e *Encoder) resource(ctx context.Context, r *Resource) ([]byte, error) {
+	o := property.StateOptions{Encrypter: e.options.Encrypter, Crypter: e.options.Crypter}
+	if e.options.Plaintext {
+		o.Secrets = property.SecretsPlaintext
+	}
+	w := fields{ctx: ctx, options: o, b: []byte(`{"urn":`)}
+	w.b = appendString(w.b, string(r.URN))
+	w.b = append(w.b, fmt.Sprintf(`,"custom":%t`, r.Custom)...)
+	w.flag("delete", r.Delete)
+	w.text("id", r.ID)
+	w.name("type")
+	w.b = appendString(w.b, string(r.Type))
+	w.properties("inputs", r.Inputs)
+	w.properties("outputs", r.Outputs)
+	w.text("parent", string(r.Parent))
+	w.flag("protect", r.Protect)
+	w.flag("taint", r.Taint)
+	w.flag("external", r.External)
+	list(&w, "dependencies", r.Dependencies)
+	list(&w, "initErrors", r.InitErrors)
+	w.text("provider", r.Provider)
+	lists(&w, "propertyDependencies", r.PropertyDependencies)
+	w.flag("pendingReplacement", r.PendingReplacement)
+	list(&w, "additionalSecretOutputs", r.AdditionalSecretOutputs)
+	list(&w, "aliases", r.Aliases)
+	w.timeouts(r.CustomTimeouts)
+	w.text("importID", r.ImportID)
+	w.flag("retainOnDelete", r.RetainOnDelete)
+	w.text("deletedWith", string(r.DeletedWith))
+	list(&w, "replaceWith", r.ReplaceWith)
+	w.time("created", r.Created)
+	w.time("modified", r.Modified)
+	w.text("sourcePosition", r.SourcePosition)
+	w.stackTrace(r.StackTrace)
+	list(&w, "ignoreChanges", r.IgnoreChanges)
+	list(&w, "hideDiff", r.HideDiff)
+	list(&w, "replaceOnChanges", r.ReplaceOnChanges)
+	w.value("replacementTrigger", r.ReplacementTrigger)
+	w.flag("refreshBeforeUpdate", r.RefreshBeforeUpdate)
+	w.text("viewOf", string(r.ViewOf))
+	lists(&w, "resourceHooks", r.ResourceHooks)
+	w.text("extensionRef", r.ExtensionRef)
+	w.text("snippetID", r.SnippetID)
+	return append(w.b, '}'), w.err
+}
+
+// fields appends object members and leaves out those with zero values. err is the first error.
+type fields struct {
+	ctx     context.Context //nolint:containedctx // it lives as long as the call that it belongs to
+	options property.StateOptions
+	b       []byte
+	err     error
+}
+
+func (w *fields) name(name string) {
+	w.b = append(w.b, `,"`...)
+	w.b = append(w.b, name...)
+	w.b = append(w.b, `":`...)
+}
+
+func (w *fields) flag(name string, on bool) {
+	if on {
+		w.name(name)
+		w.b = append(w.b, "true"...)
+	}
+}
+
+func (w *fields) text(name, s string) {
+	if s != "" {
+		w.name(name)
+		w.b = appendString(w.b, s)
+	}
+}
+
+func (w *fields) time(name string, t time.Time) {
+	if !t.IsZero() {
+		w.name(name)
+		w.b = appendTime(w.b, t)
+	}
+}
+
+func (w *fields) properties(name string, m property.Map) {
+	if m.Len() > 0 {
+		w.value(name, property.Of(m))
+	}
+}
+
+func (w *fields) value(name string, v property.Value) {
+	if v.IsNull() || w.err != nil {
+		return
+	}
+	w.name(name)
+	b, err := property.AppendStateValue(w.ctx, w.b, v, w.options)
+	if err != nil {
+		w.err = fmt.Errorf("%s: %w", name, err)
+		return
+	}
+	w.b = b
+}
+
+func (w *fields) timeouts(t Timeouts) {
+	if t == (Timeouts{}) {
+		return
+	}
+	w.name("customTimeouts")
+	opening := byte('{')
+	for _, f := range [...]struct {
+		name    string
+		seconds float64
+	}{{"create", t.Create}, {"update", t.Update}, {"delete", t.Delete}, {"read", t.Read}} {
+		if f.seconds == 0 {
+			continue
+		}
+		w.b = append(w.b, opening, '"')
+		w.b = append(w.b, f.name...)
+		w.b = append(w.b, `":`...)
+		b, err := property.AppendStateValue(w.ctx, w.b, property.Number(f.seconds), w.options)
+		if err != nil {
+			w.err = fmt.Errorf("customTimeouts: %w", err)
+			return
+		}
+		w.b, opening = b, ','
+	}
+	w.b = append(w.b, '}')
+}
+
+func (w *fields) stackTrace(frames []StackFrame) {
+	if len(frames) == 0 {
+		return
+	}
+	w.name("stackTrace")
+	for i, f := range frames {
+		w.b = append(w.b, separator(i), '{')
+		if f.SourcePosition != "" {
+			w.b = append(w.b, `"sourcePosition":`...)
+			w.b = appendString(w.b, f.SourcePosition)
+		}
+		w.b = append(w.b, '}')
+	}
+	w.b = append(w.b, ']')
+}
+
+func list[S ~string](w *fields, name string, ss []S) {
+	if len(ss) > 0 {
+		w.name(name)
+		w.b = appendList(w.b, ss)
+	}
+}
+
+// lists writes a map of lists; a nil list is null and an empty one [].
+func lists[S ~string](w *fields, name string, m map[string][]S) {
+	if len(m) == 0 {
+		return
+	}
+	w.name(name)
+	opening := byte('{')
+	for _, k := range slices.SortedFunc(maps.Keys(m), strings.Compare) {
+		w.b = append(w.b, opening)
+		w.b = append(appendString(w.b, k), ':')
+		w.b, opening = appendList(w.b, m[k]), ','
+	}
+	w.b = append(w.b, '}')
+}
+
+func appendList[S ~string, L ~[]S](b []byte, ss L) []byte {
+	if ss == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i, s := range ss {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, string(s))
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,46 @@
+package state
+
+import "context"
+
+// MemoryRecorder is a [Recorder] that only keeps the ledger: for previews and for stacks that live in memory.
+type MemoryRecorder struct {
+	ledger *Ledger
+	close  func(*Snapshot)
+}
+
+var _ Recorder = (*MemoryRecorder)(nil)
+
+// NewMemoryRecorder records into ledger. closed, if it is not nil, gets the final snapshot when the recorder is closed.
+func NewMemoryRecorder(ledger *Ledger, closed func(*Snapshot)) *MemoryRecorder {
+	return &MemoryRecorder{ledger, closed}
+}
+
+// Begin records an operation.
+func (r *MemoryRecorder) Begin(_ context.Context, op Pending) error { return r.ledger.Begin(op) }
+
+// End records a change.
+func (r *MemoryRecorder) End(_ context.Context, c Change) error { return r.ledger.End(c) }
+
+// Rebase replaces the base.
+func (r *MemoryRecorder) Rebase(_ context.Context, base *Snapshot) error {
+	r.ledger.Rebase(base)
+	return nil
+}
+
+// Close checks the integrity of the final snapshot and hands it on.
+func (r *MemoryRecorder) Close(context.Context) error {
+	s, err := r.ledger.Snapshot()
+	if err != nil {
+		return err
+	}
+	if err := Verify(s); err != nil {
+		return err
+	}
+	if r.close != nil {
+		r.close(s)
+	}
+	return nil
+}
+
+// Snapshot returns what has been recorded.
+func (r *MemoryRecorder) Snapshot() (*Snapshot, error) { return r.ledger.Snapshot() }

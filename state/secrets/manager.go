@@ -1,0 +1,133 @@
+package secrets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Manager encrypts the secrets of one stack. It is safe for concurrent use.
+type Manager interface {
+	// Provider is what a checkpoint records of the manager: its type and state (state.md 5.1). Its Identity names the
+	// key: see [state.SecretsProvider.Identity]. The result must not be changed.
+	Provider() *state.SecretsProvider
+	Encrypter() property.Encrypter
+	Decrypter() property.Decrypter
+}
+
+// The types of secrets providers that occur in state files.
+const (
+	TypePassphrase = "passphrase"
+	TypeCloud      = "cloud"
+	TypeService    = "service"
+	TypeBase64     = "b64"
+)
+
+// UnsupportedError says that a stack's secrets are encrypted by a provider that this version cannot use.
+type UnsupportedError struct{ Type string }
+
+func (e *UnsupportedError) Error() string {
+	switch e.Type {
+	case TypeCloud:
+		return "the secrets of this stack are encrypted with a cloud key service, which is not supported yet; use " +
+			"`pulumi stack change-secrets-provider passphrase` to change that"
+	case TypeService:
+		return "the secrets of this stack are encrypted by the Pulumi service, which sluice cannot use; re-key the stack with " +
+			"`pulumi stack change-secrets-provider passphrase`"
+	}
+	return fmt.Sprintf("no known secrets provider for type %q", e.Type)
+}
+
+// FromState returns the manager that a checkpoint names (state.md 5.2). A wrong passphrase gives a locked manager,
+// which keeps the state and fails only when something has to be encrypted or decrypted. A missing passphrase is an
+// error that wraps [ErrNoPassphrase], and a provider that cannot be used an [*UnsupportedError]. A nil provider gives
+// a nil manager.
+func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
+	if p == nil {
+		return nil, nil
+	}
+	switch p.Type {
+	case TypePassphrase:
+		return passphraseFromState(ctx, p, from)
+	case TypeBase64:
+		return Plain{}, nil
+	}
+	return nil, &UnsupportedError{p.Type}
+}
+
+func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
+	var s passphraseState
+	if err := json.Unmarshal(p.State, &s); err != nil {
+		return nil, fmt.Errorf("the state of the passphrase secrets provider: %w", err)
+	}
+	m, err := Open(ctx, s.Salt, from)
+	if errors.Is(err, ErrIncorrectPassphrase) {
+		return &locked{p}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.provider = p // keeps the bytes of the state as they are in the file
+	return m, nil
+}
+
+// Settings are what a stack's configuration file says of secrets (state.md 5.1, 6.3).
+type Settings struct {
+	Provider     string // secretsprovider
+	EncryptedKey string // encryptedkey
+	Salt         string // encryptionsalt
+}
+
+// Choice is the manager for an operation and how it was chosen.
+type Choice struct {
+	Manager Manager
+	// Save is what the configuration file has to say from now on; nil when it is right already.
+	Save *Settings
+	// Disagrees tells that the state is encrypted by another provider or key than the configuration file names. The
+	// state is re-encrypted at the next write (state.md 5.5).
+	Disagrees bool
+}
+
+// Choose returns the manager for an operation that may write (state.md 5.5): the one that the configuration file
+// names, else the one in the state, else a new passphrase. A wrong passphrase is an error that wraps
+// [ErrIncorrectPassphrase].
+func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
+	switch {
+	case settings.Provider != "" && settings.Provider != TypePassphrase && settings.Provider != "default":
+		return Choice{}, &UnsupportedError{TypeCloud}
+	case settings.Salt != "":
+		m, err := Open(ctx, settings.Salt, from)
+		if err != nil {
+			return Choice{}, err
+		}
+		return m.chosen(recorded), nil
+	case recorded != nil:
+		m, err := FromState(ctx, recorded, from)
+		if err != nil {
+			return Choice{}, err
+		}
+		c := Choice{Manager: m}
+		if p, ok := m.(*Passphrase); ok {
+			c.Save = &Settings{Salt: p.Salt()}
+		}
+		return c, nil
+	}
+	m, err := New(ctx, from)
+	if err != nil {
+		return Choice{}, err
+	}
+	return Choice{Manager: m, Save: &Settings{Salt: m.Salt()}}, nil
+}
+
+func (p *Passphrase) chosen(recorded *state.SecretsProvider) Choice {
+	return Choice{Manager: p, Disagrees: recorded != nil && !sameSalt(p.salt, recorded)}
+}
+
+func sameSalt(salt string, p *state.SecretsProvider) bool {
+	var s passphraseState
+	return p.Type == TypePassphrase && json.Unmarshal(p.State, &s) == nil && s.Salt == salt
+}

@@ -1,0 +1,159 @@
+package secrets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+)
+
+// The environment variables that give a passphrase (state.md 5.2).
+const (
+	EnvPassphrase     = "PULUMI_CONFIG_PASSPHRASE"
+	EnvPassphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"
+)
+
+// ErrNoPassphrase says that nobody gave a passphrase.
+var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables", EnvPassphrase, EnvPassphraseFile)
+
+// Source says where passphrases come from, and remembers keys. The zero Source knows no passphrase; make one with
+// [NewSource] or [FixedSource].
+type Source struct {
+	lookup func(name string) (string, bool)
+	prompt Prompt
+	keys   *keyring
+}
+
+// Prompt asks somebody for a passphrase. confirm asks twice: for a new one.
+type Prompt func(ctx context.Context, confirm bool) (string, error)
+
+// NewSource makes the source of a process: the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to nothing; the
+// file that PULUMI_CONFIG_PASSPHRASE_FILE names; the prompt, unless it is nil. lookup is [os.LookupEnv] or a stand-in.
+// A derived key is kept for as long as the source, so that each is derived once.
+func NewSource(lookup func(name string) (string, bool), prompt Prompt) Source {
+	return Source{lookup: lookup, prompt: prompt, keys: &keyring{entries: map[keyName]*keyEntry{}}}
+}
+
+// FixedSource always gives the same passphrase.
+func FixedSource(passphrase string) Source {
+	return NewSource(func(name string) (string, bool) { return passphrase, name == EnvPassphrase }, nil)
+}
+
+// Passphrase returns the passphrase of an existing stack, or an error that wraps [ErrNoPassphrase].
+func (s Source) Passphrase(ctx context.Context) (string, error) { return s.ask(ctx, false) }
+
+// NewPassphrase returns the passphrase for a new stack; the prompt asks for it twice.
+func (s Source) NewPassphrase(ctx context.Context) (string, error) { return s.ask(ctx, true) }
+
+func (s Source) ask(ctx context.Context, confirm bool) (string, error) {
+	text, ok, err := s.environment()
+	if err != nil || ok {
+		return text, err
+	}
+	if s.prompt == nil {
+		return "", ErrNoPassphrase
+	}
+	return s.prompt(ctx, confirm)
+}
+
+func (s Source) environment() (text string, ok bool, err error) {
+	if s.lookup == nil {
+		return "", false, nil
+	}
+	if text, ok := s.lookup(EnvPassphrase); ok {
+		return text, true, nil
+	}
+	file, _ := s.lookup(EnvPassphraseFile)
+	if file == "" {
+		return "", false, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return "", false, fmt.Errorf("read the passphrase from the file that %s names: %w", EnvPassphraseFile, err)
+	}
+	return strings.TrimSpace(string(b)), true, nil
+}
+
+// key returns the key for a salt. A wrong passphrase from the prompt is asked for again; other ones are errors.
+func (s Source) key(ctx context.Context, salt string, derive func(passphrase string) (*key, error)) (*key, error) {
+	for {
+		_, given, err := s.environment()
+		if err != nil {
+			return nil, err
+		}
+		text, err := s.remembered(ctx, salt)
+		if err != nil {
+			return nil, err
+		}
+		k, err := s.keys.key(keyName{salt, text}, derive)
+		if err == nil {
+			s.keys.remember(salt, text)
+			return k, nil
+		}
+		if given || !errors.Is(err, ErrIncorrectPassphrase) || ctx.Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// remembered is the passphrase that has fitted this salt before, or the one that the source gives.
+func (s Source) remembered(ctx context.Context, salt string) (string, error) {
+	if text, ok := s.keys.passphrase(salt); ok {
+		return text, nil
+	}
+	return s.ask(ctx, false)
+}
+
+// keyring keeps derived keys: deriving one is slow on purpose.
+type keyring struct {
+	mu          sync.Mutex // guards the maps, not the derivations
+	entries     map[keyName]*keyEntry
+	passphrases map[string]string // by salt
+}
+
+type keyName struct{ salt, passphrase string }
+
+type keyEntry struct {
+	once sync.Once
+	key  *key
+	err  error
+}
+
+func (r *keyring) key(name keyName, derive func(string) (*key, error)) (*key, error) {
+	if r == nil {
+		return derive(name.passphrase)
+	}
+	r.mu.Lock()
+	e, ok := r.entries[name]
+	if !ok {
+		e = &keyEntry{}
+		r.entries[name] = e
+	}
+	r.mu.Unlock()
+	e.once.Do(func() { e.key, e.err = derive(name.passphrase) })
+	return e.key, e.err
+}
+
+func (r *keyring) remember(salt, passphrase string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.passphrases == nil {
+		r.passphrases = map[string]string{}
+	}
+	r.passphrases[salt] = passphrase
+}
+
+func (r *keyring) passphrase(salt string) (string, bool) {
+	if r == nil {
+		return "", false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text, ok := r.passphrases[salt]
+	return text, ok
+}
