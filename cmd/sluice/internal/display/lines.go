@@ -1,0 +1,277 @@
+package display
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// Limits of what is shown of one value when the user has not asked for everything.
+const (
+	maxTextShown     = 150 // characters of one text
+	maxTextLines     = 3
+	maxElementsShown = 40
+	maxEmbeddedJSON  = 64 << 10 // bytes of a text that is looked at as JSON
+)
+
+// mark is the sign in front of a line of a diff.
+type mark byte
+
+const (
+	same    mark = ' '
+	added   mark = '+'
+	removed mark = '-'
+	changed mark = '~'
+)
+
+func (m mark) colour() colour {
+	switch m {
+	case added:
+		return green
+	case removed:
+		return red
+	case changed:
+		return yellow
+	}
+	return plain
+}
+
+// line is one line of a diff, without its final newline. Only depth and mark are known to the layout.
+type line struct {
+	depth int
+	mark  mark
+	text  string
+}
+
+// diffPrinter collects the lines of values and of their differences.
+type diffPrinter struct {
+	showSecrets bool
+	full        bool            // do not cut
+	hidden      []property.Path // what only its name is shown of
+	lines       []line
+}
+
+func (p *diffPrinter) add(depth int, m mark, text string) {
+	p.lines = append(p.lines, line{depth, m, text})
+}
+
+// value prints a whole value under a label.
+func (p *diffPrinter) value(depth int, m mark, label string, v property.Value) {
+	inner, shown := visible(v, p.showSecrets)
+	if !shown {
+		p.add(depth, m, label+maskedText)
+		return
+	}
+	switch {
+	case inner.IsArray() && inner.AsArray().Len() > 0:
+		p.add(depth, m, label+"[")
+		p.elements(depth, m, inner.AsArray())
+		p.add(depth, m, "]")
+	case inner.IsMap() && inner.AsMap().Len() > 0:
+		p.add(depth, m, label+"{")
+		p.fields(depth+1, m, inner.AsMap())
+		p.add(depth, m, "}")
+	case inner.IsArchive() && inner.AsArchive().Kind == property.KindMembers:
+		p.add(depth, m, label+p.scalar(inner)+" {")
+		p.fields(depth+1, m, inner.AsArchive().Members)
+		p.add(depth, m, "}")
+	default:
+		if parsed, ok := embeddedJSON(inner); ok {
+			p.value(depth, m, label+"(json) ", parsed)
+			return
+		}
+		p.add(depth, m, label+p.scalar(inner))
+	}
+}
+
+func (p *diffPrinter) elements(depth int, m mark, a property.Array) {
+	for i, e := range a.All() {
+		if i == maxElementsShown && !p.full {
+			p.add(depth+1, m, fmt.Sprintf("... and %d more", a.Len()-i))
+			return
+		}
+		p.value(depth+1, m, fmt.Sprintf("[%d]: ", i), e)
+	}
+}
+
+func (p *diffPrinter) fields(depth int, m mark, o property.Map) {
+	names := shownNames(o)
+	width := labelWidth(names)
+	for i, name := range names {
+		if i == maxElementsShown && !p.full {
+			p.add(depth, m, fmt.Sprintf("... and %d more", len(names)-i))
+			return
+		}
+		p.value(depth, m, padLabel(name, width), o.At(name))
+	}
+}
+
+// shownNames are the properties worth a line: not those internal to SDKs, and not the null ones.
+func shownNames(o property.Map) []string {
+	var out []string
+	for _, name := range o.Names() {
+		if !property.IsInternalName(name) && !o.At(name).IsNull() {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func labelWidth(names []string) int {
+	width := 0
+	for _, n := range names {
+		if w := utf8.RuneCountInString(n); w > width && w <= 40 {
+			width = w
+		}
+	}
+	return width
+}
+
+func padLabel(name string, width int) string {
+	return cleanLine(name) + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0)) + ": "
+}
+
+// scalar renders on one line what needs no lines of its own.
+func (p *diffPrinter) scalar(v property.Value) string {
+	inner, shown := visible(v, p.showSecrets)
+	switch {
+	case !shown:
+		return maskedText
+	case inner.IsNull():
+		return "<null>"
+	case inner.IsUnknown():
+		return "[unknown]"
+	case inner.IsBool():
+		return strconv.FormatBool(inner.AsBool())
+	case inner.IsNumber():
+		return formatNumber(inner.AsNumber())
+	case inner.IsString():
+		return p.text(inner.AsString())
+	case inner.IsAsset():
+		a := inner.AsAsset()
+		return p.blob("asset", a.Kind, a.Hash, a.Path, a.URI)
+	case inner.IsArchive():
+		a := inner.AsArchive()
+		return p.blob("archive", a.Kind, a.Hash, a.Path, a.URI)
+	case inner.IsReference():
+		return strconv.Quote(string(inner.AsReference().URN))
+	case inner.IsArray():
+		return p.inlineArray(inner.AsArray())
+	}
+	if inner.AsMap().Len() == 0 {
+		return "{}"
+	}
+	return fmt.Sprintf("{...%d properties}", inner.AsMap().Len())
+}
+
+func (p *diffPrinter) inlineArray(a property.Array) string {
+	if a.Len() == 0 {
+		return "[]"
+	}
+	return fmt.Sprintf("[...%d elements]", a.Len())
+}
+
+func formatNumber(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e21 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// text quotes a text, and cuts a long one before it does any work on it.
+func (p *diffPrinter) text(s string) string {
+	if p.full {
+		return strconv.Quote(s)
+	}
+	cut, runes, lines := len(s), 0, 0
+	for i, r := range s {
+		if runes++; r == '\n' {
+			lines++
+		}
+		if runes > maxTextShown || lines > maxTextLines {
+			cut = i
+			break
+		}
+	}
+	if cut == len(s) {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprintf("%s... (%s)", strconv.Quote(s[:cut]), byteSize(len(s)))
+}
+
+func byteSize(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+func (p *diffPrinter) blob(what string, kind property.SourceKind, hash, path, uri string) string {
+	source := map[property.SourceKind]string{
+		property.KindText: "text", property.KindMembers: "assets", property.KindPath: "file", property.KindURI: "uri",
+	}[kind]
+	if source == "" {
+		source = "hash"
+	}
+	out := fmt.Sprintf("%s(%s:%s)", what, source, shortHash(hash))
+	if where := path + uri; where != "" {
+		out += " { " + cleanLine(where) + " }"
+	}
+	return out
+}
+
+func shortHash(h string) string {
+	if h == "" {
+		return "<computed>"
+	}
+	return h[:min(len(h), 7)]
+}
+
+// embeddedJSON parses a text that holds a JSON object or array, which is more readable as such.
+func embeddedJSON(v property.Value) (property.Value, bool) {
+	if !v.IsString() {
+		return property.Null, false
+	}
+	s := strings.TrimSpace(v.AsString())
+	if len(s) < 2 || len(s) > maxEmbeddedJSON || (s[0] != '{' && s[0] != '[') {
+		return property.Null, false
+	}
+	var parsed any
+	if err := json.Unmarshal([]byte(s), &parsed); err != nil {
+		return property.Null, false
+	}
+	out := fromJSON(parsed)
+	return out, out.IsMap() && out.AsMap().Len() > 0 || out.IsArray() && out.AsArray().Len() > 0
+}
+
+func fromJSON(v any) property.Value {
+	switch v := v.(type) {
+	case bool:
+		return property.Bool(v)
+	case float64:
+		return property.Number(v)
+	case string:
+		return property.String(v)
+	case []any:
+		out := make([]property.Value, len(v))
+		for i, e := range v {
+			out[i] = fromJSON(e)
+		}
+		return property.ArrayOf(out...)
+	case map[string]any:
+		out := make(map[string]property.Value, len(v))
+		for k, e := range v {
+			out[k] = fromJSON(e)
+		}
+		return property.Of(property.NewMap(out))
+	}
+	return property.Null
+}

@@ -1,0 +1,47 @@
+package display
+
+import "io"
+
+// liveLine is the last line of a terminal, which is overwritten again and again.
+type liveLine struct {
+	out   io.Writer // nil when there is no terminal
+	width func() int
+	style style
+	note  string // an ephemeral message
+	drawn string // what is on the screen
+	turn  int
+}
+
+const eraseLine = "\r\x1b[2K"
+
+// spinner shows that the process is alive.
+var spinner = [...]string{"-", "\\", "|", "/"}
+
+func (l *liveLine) draw(text string) {
+	width := 80
+	if l.width != nil {
+		width = l.width()
+	}
+	if width < 10 { // nothing readable fits
+		l.clear()
+		return
+	}
+	if l.note != "" {
+		text += "; " + l.note
+	}
+	l.turn++
+	// One cell stays free: a terminal wraps when its last cell is written.
+	text = cutToWidth(spinner[l.turn%len(spinner)]+" "+text, width-1)
+	if text == l.drawn {
+		return
+	}
+	_, _ = io.WriteString(l.out, eraseLine+l.style.paint(grey, text))
+	l.drawn = text
+}
+
+func (l *liveLine) clear() {
+	if l.out != nil && l.drawn != "" {
+		_, _ = io.WriteString(l.out, eraseLine)
+		l.drawn = ""
+	}
+}

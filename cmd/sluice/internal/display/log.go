@@ -1,0 +1,179 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Log writes an operation as lines that stay true: a line says what has happened, never what is going on. On a
+// terminal a last line that is redrawn says what is going on. Its methods may be called from several goroutines.
+type Log struct {
+	mu      sync.Mutex
+	p       stepPrinter
+	m       *model
+	live    liveLine
+	lastOut time.Time // of the last line written, for heartbeats
+}
+
+// heartbeat is how long a log may stay silent while something runs.
+const heartbeat = 20 * time.Second
+
+// NewLog begins a log with its title.
+func NewLog(o Options) *Log {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &Log{p: stepPrinter{o, style{o.Color}}}
+	l.m = newModel(o.Now())
+	l.lastOut = l.m.started
+	l.live = liveLine{out: o.Live, width: o.Width, style: l.p.style}
+	l.print(l.p.style.bold(o.Title))
+	return l
+}
+
+// Observe shows an event.
+func (l *Log) Observe(e sluice.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	took := l.m.observe(e)
+	switch e := e.(type) {
+	case sluice.StepDone:
+		l.done(e, took)
+	case sluice.StepFailed:
+		if l.p.Diff && l.p.shows(e.Step) {
+			l.print(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+		}
+		l.print(l.p.failure(e.Step, e.Err, took))
+	case sluice.Diagnostic:
+		l.diagnostic(e)
+	case sluice.Stdout:
+		l.print(strings.TrimRight(clean(e.Message), "\n"))
+	}
+	l.redraw()
+}
+
+// Tick lets the log speak of what takes long. It is to be called about ten times a second.
+func (l *Log) Tick() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.p.Now()
+	if l.p.SuppressProgress {
+		return
+	}
+	if l.live.out != nil {
+		l.redraw()
+		return
+	}
+	if now.Sub(l.lastOut) >= heartbeat && len(l.m.running) > 0 {
+		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
+	}
+}
+
+// Close writes the sections at the end: messages, outputs, counts. The operation must be over.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.live.clear()
+	l.live.out = nil
+	for _, c := range l.m.components {
+		if l.p.shows(c) && c.Op != sluice.OpSame {
+			l.print(l.p.outcome(c, 0))
+		}
+	}
+	if !l.p.IsPreview {
+		l.interrupted()
+	}
+	for _, section := range []string{l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.summarySection(l.m)} {
+		if section != "" {
+			l.print("\n" + strings.TrimSuffix(section, "\n"))
+		}
+	}
+}
+
+// Running describes what has begun and not ended, oldest first, with elapsed times.
+func (l *Log) Running() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.p.Now()
+	out := make([]string, len(l.m.running))
+	for i, r := range l.m.running {
+		out[i] = l.describe(r, now)
+	}
+	return out
+}
+
+// Note writes a line about the operation as a whole.
+func (l *Log) Note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.print(clean(text))
+	l.redraw()
+}
+
+func (l *Log) done(e sluice.StepDone, took time.Duration) {
+	if !l.p.shows(e.Step) {
+		return
+	}
+	if e.Outputs && isCustom(e.Step) || e.Outputs && l.p.IsPreview {
+		return
+	}
+	if l.p.Diff {
+		l.print(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+		if l.p.IsPreview {
+			return
+		}
+	}
+	l.print(l.p.outcome(e.Step, took))
+}
+
+// diagnostic shows messages at once in diff mode and errors always, as far as they are news: a failed step has a line.
+func (l *Log) diagnostic(d sluice.Diagnostic) {
+	if d.Severity == sluice.Debug && !l.p.Debug {
+		return
+	}
+	if d.Ephemeral && l.live.out != nil {
+		l.live.note = firstLine(d.Message)
+	}
+}
+
+func (l *Log) interrupted() {
+	for _, r := range l.m.running {
+		w := wordsFor(r.step.Op)
+		l.print(l.p.row(w, r.step, w.running+" (interrupted)"))
+	}
+}
+
+func (l *Log) print(text string) {
+	l.live.clear()
+	_, _ = io.WriteString(l.p.Out, text+"\n")
+	l.lastOut = l.p.Now()
+}
+
+func (l *Log) redraw() {
+	if l.live.out == nil || l.p.SuppressProgress {
+		return
+	}
+	l.live.draw(l.progress(l.p.Now()))
+}
+
+// progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)".
+func (l *Log) progress(now time.Time) string {
+	text := fmt.Sprintf("%d done, %d running", l.m.done, len(l.m.running))
+	if waiting := l.p.Expected - l.m.done - len(l.m.running); waiting > 0 {
+		text += fmt.Sprintf(", %d waiting", waiting)
+	}
+	if oldest, ok := l.m.oldest(); ok {
+		text += "; " + l.describe(oldest, now)
+	}
+	return text
+}
+
+func (l *Log) describe(r runningStep, now time.Time) string {
+	elapsed := max(now.Sub(r.since), 0).Truncate(time.Second)
+	return fmt.Sprintf("%s %s (%s)", wordsFor(r.step.Op).running, l.p.subject(r.step.URN), elapsed)
+}

@@ -1,0 +1,130 @@
+package display
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// model is the arithmetic of an operation, fed by its events. It prints nothing and is not for concurrent use.
+type model struct {
+	running     []runningStep // oldest first
+	done        int
+	failed      map[urn.URN]bool
+	components  []sluice.StepInfo // begun, and not reported as done yet
+	diagnostics map[urn.URN][]sluice.Diagnostic
+	speakers    []urn.URN // keys of diagnostics, in the order of their first message
+	stdout      []string
+	summary     *sluice.Summary
+	started     time.Time
+}
+
+// runningStep is a step of a custom resource that has begun and not ended.
+type runningStep struct {
+	step  sluice.StepInfo
+	since time.Time
+}
+
+func newModel(now time.Time) *model {
+	return &model{failed: map[urn.URN]bool{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
+}
+
+// observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
+func (m *model) observe(e sluice.Event) time.Duration {
+	switch e := e.(type) {
+	case sluice.StepStarted:
+		m.begin(e)
+	case sluice.StepDone:
+		return m.end(e.Step, e.At, !e.Outputs)
+	case sluice.StepFailed:
+		m.failed[e.Step.URN] = true
+		return m.end(e.Step, e.At, false)
+	case sluice.Diagnostic:
+		m.diagnose(e)
+	case sluice.Stdout:
+		m.stdout = append(m.stdout, e.Message)
+	case sluice.Summary:
+		m.summary = &e
+	}
+	return 0
+}
+
+func (m *model) begin(e sluice.StepStarted) {
+	switch {
+	case e.Step.Op == sluice.OpSame || e.Step.Op == sluice.OpReplace:
+	case isCustom(e.Step):
+		m.running = append(m.running, runningStep{e.Step, e.At})
+	case !e.Planning:
+		m.components = append(m.components, e.Step)
+	}
+}
+
+func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duration {
+	if count && step.Op != sluice.OpSame && !step.Internal {
+		m.done++
+	}
+	m.components = slices.DeleteFunc(m.components, func(s sluice.StepInfo) bool { return sameStep(s, step) })
+	i := slices.IndexFunc(m.running, func(r runningStep) bool { return sameStep(r.step, step) })
+	if i < 0 {
+		return 0
+	}
+	took := at.Sub(m.running[i].since)
+	m.running = slices.Delete(m.running, i, i+1)
+	return max(took, 0)
+}
+
+// sameStep tells whether two events are about one step. A URN can have two copies: the state tells them apart.
+func sameStep(a, b sluice.StepInfo) bool {
+	if a.URN != b.URN {
+		return false
+	}
+	if a.Op == b.Op {
+		return a.Op != sluice.OpDelete && a.Op != sluice.OpDeleteReplaced || sameID(a, b)
+	}
+	return a.Op == sluice.OpRefresh // its result has the kind of what it found (protocol.md 9.4)
+}
+
+func sameID(a, b sluice.StepInfo) bool {
+	return a.Old == nil || b.Old == nil || a.Old.ID == b.Old.ID
+}
+
+func (m *model) diagnose(d sluice.Diagnostic) {
+	if d.Ephemeral {
+		return
+	}
+	if d.Severity == sluice.Error {
+		m.failed[d.URN] = true
+	}
+	if _, known := m.diagnostics[d.URN]; !known {
+		m.speakers = append(m.speakers, d.URN)
+	}
+	list := m.diagnostics[d.URN]
+	if last := len(list) - 1; last >= 0 && d.StreamID != 0 && list[last].StreamID == d.StreamID {
+		joined := list[last]
+		joined.Message += d.Message
+		list[last] = joined
+		return
+	}
+	m.diagnostics[d.URN] = append(list, d)
+}
+
+// oldest returns the running step that began first.
+func (m *model) oldest() (runningStep, bool) {
+	if len(m.running) == 0 {
+		return runningStep{}, false
+	}
+	return m.running[0], true
+}
+
+// errored counts the resources that failed or had an error message. Messages of the stack itself do not count when
+// they are the run's own.
+func (m *model) errored() int { return len(m.failed) }
+
+func isCustom(s sluice.StepInfo) bool {
+	if s.New != nil {
+		return s.New.Custom
+	}
+	return s.Old != nil && s.Old.Custom
+}

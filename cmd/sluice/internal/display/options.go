@@ -1,0 +1,34 @@
+package display
+
+import (
+	"io"
+	"time"
+)
+
+// Options say what to show and where.
+type Options struct {
+	// Title is the first line, for example "Updating (dev):".
+	Title     string
+	IsPreview bool
+
+	Out io.Writer // what people read
+	// Live is the terminal on which a last line may be redrawn, nil when there is none. Width returns its width in cells.
+	Live  io.Writer
+	Width func() int
+	Color bool
+
+	Diff                 bool // whole property diffs instead of one line for each step
+	ShowSames            bool
+	ShowReads            bool
+	ShowReplacementSteps bool
+	ShowSecrets          bool
+	ShowFullOutput       bool // do not cut long values
+	SuppressOutputs      bool
+	SuppressProgress     bool
+	ShowURNs             bool
+	Debug                bool // show debug messages
+
+	// Expected is how many steps the operation is likely to have, 0 when nobody knows.
+	Expected int
+	Now      func() time.Time
+}

@@ -1,0 +1,65 @@
+package display
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+)
+
+// maskedText stands for a secret wherever people read.
+const maskedText = "[secret]"
+
+// visible returns what may be shown of v, without the wrappers around it. shown is false for a secret that must not be
+// shown: inner is then null. Nothing in this package looks into a value in any other way.
+func visible(v property.Value, showSecrets bool) (inner property.Value, shown bool) {
+	if v.IsSealed() {
+		return property.Null, false
+	}
+	inner, secret := v.Unwrap()
+	if secret && !showSecrets {
+		return property.Null, false
+	}
+	if inner.IsSealed() {
+		return property.Null, false
+	}
+	return inner, true
+}
+
+// Scrub returns a function that replaces secret texts in the messages of events, for programs and providers that print
+// what they were given. Texts shorter than three characters are left: they would mangle everything else.
+func Scrub(secrets []string) func(sluice.Event) sluice.Event {
+	var pairs []string
+	sorted := slices.Clone(secrets)
+	slices.SortFunc(sorted, func(a, b string) int { // the longest first: one secret may be part of another
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	for _, s := range slices.Compact(sorted) {
+		if len(s) >= 3 {
+			pairs = append(pairs, s, maskedText)
+		}
+	}
+	if len(pairs) == 0 {
+		return func(e sluice.Event) sluice.Event { return e }
+	}
+	replace := strings.NewReplacer(pairs...).Replace
+	return func(e sluice.Event) sluice.Event {
+		switch e := e.(type) {
+		case sluice.Diagnostic:
+			e.Message = replace(e.Message)
+			return e
+		case sluice.Stdout:
+			e.Message = replace(e.Message)
+			return e
+		case sluice.StepFailed:
+			if e.Err != nil {
+				e.Err = errors.New(replace(e.Err.Error()))
+			}
+			return e
+		}
+		return e
+	}
+}

@@ -1,0 +1,144 @@
+package display
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// diagnosticsSection lists the messages by resource, in the order in which resources first spoke.
+func (p stepPrinter) diagnosticsSection(m *model) string {
+	var b strings.Builder
+	for _, u := range m.speakers {
+		var lines []string
+		for _, d := range m.diagnostics[u] {
+			if d.Severity != sluice.Debug || p.Debug {
+				lines = append(lines, p.message(d)...)
+			}
+		}
+		if len(lines) == 0 {
+			continue
+		}
+		b.WriteString("  " + p.style.bold(p.speaker(u)) + ":\n")
+		for _, text := range lines {
+			b.WriteString("    " + text + "\n")
+		}
+		b.WriteString("\n")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return p.style.bold("Diagnostics:") + "\n" + strings.TrimSuffix(b.String(), "\n")
+}
+
+func (p stepPrinter) speaker(u urn.URN) string {
+	if u == "" {
+		return "stack"
+	}
+	if p.ShowURNs {
+		return cleanLine(string(u))
+	}
+	return shortType(u.Type()) + " (" + cleanLine(u.Name()) + ")"
+}
+
+// maxMessage bounds one message on the screen, in bytes. The event log has all of it.
+const maxMessage = 64 << 10
+
+func (p stepPrinter) message(d sluice.Diagnostic) []string {
+	text := d.Message
+	if len(text) > maxMessage && !p.ShowFullOutput {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(len(text)))
+	}
+	text = strings.TrimRight(clean(text), "\n")
+	switch d.Severity {
+	case sluice.Error:
+		text = p.style.paint(red, "error: ") + text
+	case sluice.Warning:
+		text = p.style.paint(yellow, "warning: ") + text
+	case sluice.Debug:
+		text = p.style.paint(grey, "debug: ") + text
+	}
+	return strings.Split(text, "\n")
+}
+
+// outputsSection shows the stack's outputs; failed runs show none that are not certain.
+func (p stepPrinter) outputsSection(m *model) string {
+	if p.SuppressOutputs || m.summary == nil {
+		return ""
+	}
+	printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}
+	printer.stackOutputs(m.summary.OldOutputs, m.summary.Outputs)
+	if len(printer.lines) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(p.style.bold("Outputs:") + "\n")
+	for _, l := range printer.lines {
+		b.WriteString("  " + strings.Repeat("    ", l.depth) + p.style.paint(l.mark.colour(), string(l.mark)+" "+l.text) + "\n")
+	}
+	return b.String()
+}
+
+// summarySection counts (protocol.md 10.6).
+func (p stepPrinter) summarySection(m *model) string {
+	if m.summary == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(p.style.bold("Resources:") + "\n")
+	total, kinds := 0, 0
+	for _, op := range summaryOrder {
+		n := m.summary.Changes[op]
+		if n == 0 {
+			continue
+		}
+		w := wordsFor(op)
+		word := w.changed
+		if m.summary.IsPreview {
+			word = w.planned
+		}
+		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s", w.mark, n, word)) + "\n")
+		total, kinds = total+n, kinds+1
+	}
+	if text := unchangedLine(total, kinds, m.summary.Changes[sluice.OpSame]); text != "" {
+		b.WriteString("    " + text + "\n")
+	}
+	if n := m.errored(); n > 0 {
+		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d errored", n)) + "\n")
+	}
+	if total == 0 && m.summary.Changes[sluice.OpSame] == 0 && m.errored() == 0 {
+		b.WriteString("    no changes\n")
+	}
+	b.WriteString(p.ending(m.summary))
+	return b.String()
+}
+
+func unchangedLine(total, kinds, unchanged int) string {
+	var parts []string
+	if kinds > 1 {
+		parts = append(parts, plural(total, "change", "changes"))
+	}
+	if unchanged > 0 {
+		parts = append(parts, fmt.Sprintf("%d unchanged", unchanged))
+	}
+	return strings.Join(parts, ". ")
+}
+
+func (p stepPrinter) ending(s *sluice.Summary) string {
+	text := ""
+	if s.MaybeCorrupt {
+		text += "\n" + p.style.paint(yellow, "The outcome of at least one operation is unknown: check what exists before the next update.") + "\n"
+	}
+	if s.Result == sluice.Canceled {
+		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"
+	}
+	if s.IsPreview {
+		return text
+	}
+	seconds := time.Duration(math.Ceil(s.Duration.Seconds())) * time.Second
+	return text + "\n" + p.style.bold("Duration: ") + seconds.String() + "\n"
+}

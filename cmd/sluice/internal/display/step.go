@@ -1,0 +1,185 @@
+package display
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// stepPrinter renders steps.
+type stepPrinter struct {
+	Options
+	style style
+}
+
+// shows tells whether a step gets a line of its own.
+func (p stepPrinter) shows(s sluice.StepInfo) bool {
+	switch {
+	case s.Internal && s.Op != sluice.OpRefresh:
+		return false
+	case s.Op == sluice.OpSame:
+		return p.ShowSames
+	case s.Op == sluice.OpRead || s.Op == sluice.OpReadReplacement:
+		return p.ShowReads
+	case s.Op == sluice.OpRemovePendingReplace:
+		return p.ShowReplacementSteps
+	case isReplacementPart(s.Op):
+		return !p.IsPreview || p.ShowReplacementSteps
+	}
+	return true
+}
+
+// subject names the resource of a step: type and name, or the URN.
+func (p stepPrinter) subject(u urn.URN) string {
+	if p.ShowURNs {
+		return cleanLine(string(u))
+	}
+	return shortType(u.Type()) + " " + cleanLine(u.Name())
+}
+
+// shortType drops the part of a module that only repeats the type's name: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
+func shortType(t urn.Type) string {
+	parts := strings.Split(string(t), ":")
+	if len(parts) == 3 {
+		if module, tail, ok := strings.Cut(parts[1], "/"); ok && strings.EqualFold(tail, parts[2]) {
+			parts[1] = module
+		}
+	}
+	return cleanLine(strings.Join(parts, ":"))
+}
+
+// outcome is the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
+func (p stepPrinter) outcome(s sluice.StepInfo, took time.Duration) string {
+	w := wordsFor(s.Op)
+	said := w.done
+	if p.IsPreview {
+		said = w.plan
+	}
+	if s.Op == sluice.OpSame {
+		said = "unchanged"
+	}
+	said = p.style.paint(w.colour, said)
+	if because := reasonOf(s); because != "" {
+		said += " " + because
+	}
+	if took > 0 && !p.IsPreview {
+		said += " (" + formatTook(took) + ")"
+	}
+	return p.row(w, s, said) + p.diffSummary(s)
+}
+
+// failure is the line of a step that has failed.
+func (p stepPrinter) failure(s sluice.StepInfo, err error, took time.Duration) string {
+	w := wordsFor(s.Op)
+	said := "**" + w.running + " failed**"
+	if w.running == "" {
+		said = "**failed**"
+	}
+	said = p.style.paint(red, said)
+	if took > 0 {
+		said += " (" + formatTook(took) + ")"
+	}
+	if err != nil {
+		said += " error: " + firstLine(err.Error())
+	}
+	return p.row(w, s, said)
+}
+
+func (p stepPrinter) row(w words, s sluice.StepInfo, said string) string {
+	return " " + p.style.paint(w.colour, w.mark) + " " + p.subject(s.URN) + " " + said
+}
+
+// reasonOf says why, where that is worth a word: for replacements, and for deletions that nobody asked for.
+func reasonOf(s sluice.StepInfo) string {
+	switch s.Op {
+	case sluice.OpReplace:
+		return s.Reason.String()
+	case sluice.OpDelete, sluice.OpUpdate, sluice.OpDiscard:
+		if s.Op == sluice.OpUpdate && len(s.Reason.Properties) > 0 {
+			return "" // the changed properties are listed anyway
+		}
+		return s.Reason.String()
+	}
+	return ""
+}
+
+// diffSummary lists the changed properties of an update or replacement: "[diff: +added,-removed,~changed]".
+func (p stepPrinter) diffSummary(s sluice.StepInfo) string {
+	if p.Diff || s.Old == nil || s.New == nil || s.Op == sluice.OpSame || s.Op == sluice.OpCreateReplacement {
+		return ""
+	}
+	const most = 12
+	var parts []string
+	for _, name := range changedProperties(s) {
+		_, was := s.Old.Inputs.Get(name)
+		_, is := s.New.Inputs.Get(name)
+		sign := changed
+		switch {
+		case is && !was:
+			sign = added
+		case was && !is:
+			sign = removed
+		}
+		parts = append(parts, string(sign)+cleanLine(name))
+	}
+	if s.Old.Protect != s.New.Protect {
+		parts = append(parts, "~protect")
+	}
+	if s.Old.Provider != s.New.Provider {
+		parts = append(parts, "~provider")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if len(parts) > most {
+		parts = append(parts[:most], fmt.Sprintf("... %d more", len(parts)-most))
+	}
+	return " [diff: " + strings.Join(parts, ",") + "]"
+}
+
+// changedProperties are the top-level names that changed, as the provider says or else as the inputs say.
+func changedProperties(s sluice.StepInfo) []string {
+	names := map[string]bool{}
+	for _, text := range slices.Concat(s.Diffs, slices.Sorted(maps.Keys(s.DetailedDiff))) {
+		if path, err := property.ParsePath(text); err == nil && len(path) > 0 && !path[0].IsIndex {
+			names[path[0].Key] = true
+		} else {
+			names[text] = true
+		}
+	}
+	if len(names) == 0 {
+		for _, name := range slices.Concat(s.Old.Inputs.Names(), s.New.Inputs.Names()) {
+			if !property.IsInternalName(name) && !property.Equal(s.Old.Inputs.At(name), s.New.Inputs.At(name)) {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+func formatTook(d time.Duration) string {
+	if d < time.Second {
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + "s"
+	}
+	return d.Truncate(time.Second).String()
+}
+
+func firstLine(text string) string {
+	text = strings.TrimSpace(clean(text))
+	first, _, more := strings.Cut(text, "\n")
+	const most = 300
+	if len(first) > most {
+		first, more = strings.ToValidUTF8(first[:most], ""), true
+	}
+	if more {
+		first += " ..."
+	}
+	return cleanLine(first)
+}

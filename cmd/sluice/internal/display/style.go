@@ -1,0 +1,99 @@
+package display
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// colour is the number of an SGR foreground colour, 0 for none.
+type colour int
+
+const (
+	plain   colour = 0
+	red     colour = 31
+	green   colour = 32
+	yellow  colour = 33
+	magenta colour = 35
+	cyan    colour = 36
+	grey    colour = 90
+)
+
+// style writes colours, or does not.
+type style struct{ on bool }
+
+func (s style) paint(c colour, text string) string {
+	if !s.on || c == plain || text == "" {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
+}
+
+func (s style) bold(text string) string {
+	if !s.on {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
+
+var (
+	// colourTag is the mark-up that the reference puts into messages.
+	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
+	// escapeSequence is anything a terminal takes as a command.
+	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
+)
+
+// clean makes a message safe to print: no colour tags, no terminal commands, no control characters but line ends and
+// tabs.
+func clean(text string) string {
+	if strings.Contains(text, "<{%") {
+		text = colourTag.ReplaceAllString(text, "")
+	}
+	if strings.Contains(text, "\x1b") {
+		text = escapeSequence.ReplaceAllString(text, "")
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.ContainsFunc(text, isUnsafe) && strings.ToValidUTF8(text, "\uFFFD") == text {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if isUnsafe(r) {
+			fmt.Fprintf(&b, "\\x%02x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// cleanLine is [clean] for what must stay on one line, such as names.
+func cleanLine(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(clean(text))
+}
+
+func isUnsafe(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	// Format characters include those that reverse the direction of writing.
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+}
+
+// cutToWidth shortens one line of text to a number of terminal cells. Characters outside ASCII count as two, so the
+// result may be shorter than it could be but never wraps.
+func cutToWidth(text string, width int) string {
+	cells := 0
+	for i, r := range text {
+		size := 1
+		if r > 0x7e {
+			size = 2
+		}
+		if cells+size > width {
+			return text[:i]
+		}
+		cells += size
+	}
+	return text
+}

@@ -1,0 +1,195 @@
+package workspace
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Declaration is a setting that the project file declares (state.md 6.2).
+type Declaration struct {
+	Key         Key
+	Type        *Type // nil when any value will do
+	Description string
+	Default     Value
+	HasDefault  bool
+	Value       Value
+	HasValue    bool
+	Secret      bool
+	Line        int
+}
+
+// Type is the type of a declared setting: string, integer, boolean, array or object.
+type Type struct {
+	Name  string
+	Items *Type // of an array
+}
+
+// String returns the name, with the element type of arrays.
+func (t *Type) String() string {
+	if t.Name == "array" {
+		return fmt.Sprintf("array<%s>", t.Items)
+	}
+	return t.Name
+}
+
+var typeNames = []string{"string", "integer", "boolean", "array", "object"}
+
+func (r *projectReader) readConfig() {
+	_, n := child(r.doc.root(), "config")
+	if r.err != nil || n == nil || isNull(resolve(n)) {
+		return
+	}
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode { // the obsolete spelling of stackConfigDir
+		if r.p.StackConfigDir != "" {
+			r.fail(n, "`config` is a text and `stackConfigDir` is set as well", "remove `config`")
+			return
+		}
+		r.p.StackConfigDir = n.Value
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, "`config` must be a mapping of keys to values, not "+describe(n), "")
+		return
+	}
+	for i := 0; i+1 < len(n.Content) && r.err == nil; i += 2 {
+		r.readDeclaration(resolve(n.Content[i]), resolve(n.Content[i+1]))
+	}
+	slices.SortFunc(r.p.Declarations, func(a, b Declaration) int { return compareKeys(a.Key, b.Key) })
+	for i := 1; i < len(r.p.Declarations); i++ {
+		if d := r.p.Declarations[i]; d.Key == r.p.Declarations[i-1].Key && r.err == nil {
+			r.err = r.doc.errorAt(d.Line, fmt.Sprintf("the setting %s is declared twice", d.Key), "remove one of the declarations")
+		}
+	}
+}
+
+func (r *projectReader) readDeclaration(name, n *yaml.Node) {
+	key, err := ParseKey(name.Value, r.p.Name)
+	if err != nil {
+		r.fail(name, err.Error(), "")
+		return
+	}
+	d := Declaration{Key: key, Line: name.Line}
+	if n.Kind != yaml.MappingNode {
+		r.bareDeclaration(&d, n)
+	} else {
+		r.fullDeclaration(&d, n)
+	}
+	if r.err == nil {
+		r.p.Declarations = append(r.p.Declarations, d)
+	}
+}
+
+// bareDeclaration reads `key: value`: a default in the project's namespace, a value in others.
+func (r *projectReader) bareDeclaration(d *Declaration, n *yaml.Node) {
+	v, err := r.doc.value(n)
+	if err != nil {
+		r.err = err
+		return
+	}
+	if d.Key.Namespace == r.p.Name {
+		d.Default, d.HasDefault = v, !isNull(n)
+		return
+	}
+	d.Value, d.HasValue = v, true
+}
+
+func (r *projectReader) fullDeclaration(d *Declaration, n *yaml.Node) {
+	d.Description = r.text(n, "description", "")
+	d.Type = r.readType(n, d.Key.String())
+	d.Default, d.HasDefault = r.readValue(n, "default")
+	d.Value, d.HasValue = r.readValue(n, "value")
+	if secret := r.text(n, "secret", "write true or false"); secret != "" {
+		d.Secret = secret == "true"
+	}
+	if r.err != nil {
+		return
+	}
+	own := d.Key.Namespace == r.p.Name
+	switch {
+	case !own && (d.Type != nil || d.HasDefault):
+		r.fail(n, fmt.Sprintf("%s belongs to another namespace, so it can have a `value` but no `type` or `default`", d.Key), "")
+	case !own && !d.HasValue:
+		r.fail(n, fmt.Sprintf("%s has no `value`", d.Key), "write `value: ...`")
+	case d.HasDefault && d.HasValue:
+		r.fail(n, fmt.Sprintf("%s has both `default` and `value`", d.Key), "keep one of them")
+	case d.HasDefault && d.Type != nil && !d.Type.accepts(d.Default):
+		r.fail(n, fmt.Sprintf("the default of %s is not of the type %s", d.Key, d.Type), "")
+	}
+}
+
+func (r *projectReader) readValue(n *yaml.Node, key string) (Value, bool) {
+	_, v := child(n, key)
+	if v == nil || r.err != nil {
+		return nil, false
+	}
+	value, err := r.doc.value(v)
+	if err != nil {
+		r.err = err
+	}
+	return value, !isNull(resolve(v))
+}
+
+func (r *projectReader) readType(n *yaml.Node, what string) *Type {
+	name := r.text(n, "type", "write one of "+strings.Join(typeNames, ", "))
+	if name == "" || r.err != nil {
+		return nil
+	}
+	_, at := child(n, "type")
+	if !slices.Contains(typeNames, name) {
+		r.fail(at, fmt.Sprintf("%s has the unknown type %q", what, name), "write one of "+strings.Join(typeNames, ", "))
+		return nil
+	}
+	t := &Type{Name: name}
+	if name != "array" {
+		return t
+	}
+	items := r.mapping(n, "items")
+	if items == nil {
+		r.fail(at, what+" is an array without `items`", "write `items: {type: string}`")
+		return nil
+	}
+	if t.Items = r.readType(items, "the elements of "+what); t.Items == nil {
+		r.fail(items, "the elements of "+what+" have no type", "write `items: {type: string}`")
+		return nil
+	}
+	return t
+}
+
+// accepts tells whether a decrypted value is of the type: texts count as the integer or boolean that they spell.
+func (t *Type) accepts(v Value) bool {
+	switch t.Name {
+	case "string":
+		_, ok := v.(string)
+		return ok
+	case "integer":
+		switch v := v.(type) {
+		case json.Number:
+			return isWhole(v.String())
+		case string:
+			return isWhole(v)
+		}
+		return false
+	case "boolean":
+		_, ok := v.(bool)
+		return ok || v == "true" || v == "false"
+	case "array":
+		list, ok := v.([]any)
+		return ok && !slices.ContainsFunc(list, func(e any) bool { return !t.Items.accepts(e) })
+	}
+	_, ok := v.(map[string]any)
+	return ok
+}
+
+func isWhole(text string) bool {
+	n := json.Number(text)
+	if _, err := n.Int64(); err == nil {
+		return true
+	}
+	f, err := n.Float64()
+	return err == nil && f == float64(int64(f))
+}

@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxDepth bounds how deeply values may nest. Deeper ones are refused rather than risk the stack of the process.
+const maxDepth = 200
+
+// maxExpanded bounds how many nodes a file may have once its aliases are followed, against documents that grow
+// exponentially.
+const maxExpanded = 2_000_000
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// document is a parsed file whose comments and key order are kept.
+type document struct {
+	path   string
+	isJSON bool
+	node   *yaml.Node // a DocumentNode, so that comments before and after the root survive
+}
+
+// parseDocument parses YAML, or JSON when the path ends in ".json". An empty file is an empty mapping.
+func parseDocument(path string, data []byte) (*document, error) {
+	d := &document{path: path, isJSON: strings.EqualFold(filepath.Ext(path), ".json")}
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	if !utf8.Valid(data) {
+		return nil, d.errorAt(invalidUTF8Line(data), "the file is not UTF-8 text", "save it in UTF-8")
+	}
+	root, err := d.parse(data)
+	if err != nil {
+		return nil, err
+	}
+	d.node = root
+	return d, d.validate()
+}
+
+func (d *document) parse(data []byte) (*yaml.Node, error) {
+	empty := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{newMapping()}}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return empty, nil
+	}
+	if d.isJSON {
+		root, err := parseJSON(data)
+		if err != nil {
+			return nil, d.errorAt(err.line, err.problem, "correct the JSON")
+		}
+		return &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}}, nil
+	}
+	root, err := parseYAML(data)
+	if err != nil {
+		line, problem := splitYAMLError(err)
+		return nil, d.errorAt(line, problem, "correct the YAML")
+	}
+	if root.Kind == 0 || len(root.Content) == 0 { // only comments
+		empty.HeadComment, empty.FootComment = root.HeadComment, root.FootComment
+		if empty.HeadComment == "" {
+			empty.HeadComment = strings.TrimSpace(string(data))
+		}
+		return empty, nil
+	}
+	if isNull(root.Content[0]) {
+		m := newMapping()
+		m.HeadComment, m.FootComment = root.Content[0].HeadComment, root.Content[0].FootComment
+		root.Content[0] = m
+	}
+	return root, nil
+}
+
+// parseYAML guards against panics of the parser, which has had some on malformed input.
+func parseYAML(data []byte) (root *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			root, err = nil, fmt.Errorf("yaml: the parser cannot read this: %v", p)
+		}
+	}()
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	root = &yaml.Node{}
+	if err := dec.Decode(root); err != nil {
+		if err.Error() == "EOF" {
+			return root, nil
+		}
+		return nil, err
+	}
+	var second yaml.Node
+	if err := dec.Decode(&second); err == nil {
+		return nil, fmt.Errorf("yaml: line %d: a second document begins here, only one is allowed", max(second.Line, 1))
+	} else if err.Error() != "EOF" {
+		return nil, err
+	}
+	return root, nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?((?s).*)$`)
+
+func splitYAMLError(err error) (line int, problem string) {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return 0, err.Error()
+	}
+	line, _ = strconv.Atoi(m[1])
+	return line, m[2]
+}
+
+// validate refuses what the rest of the package cannot handle: roots that are no mapping, duplicate keys, depth.
+func (d *document) validate() error {
+	root := d.root()
+	if root.Kind != yaml.MappingNode {
+		return d.errorAt(root.Line, "the file must hold a mapping of keys to values, not "+describe(root), "")
+	}
+	budget := maxExpanded
+	return d.validateNode(root, 0, &budget)
+}
+
+func (d *document) validateNode(n *yaml.Node, depth int, budget *int) error {
+	if *budget--; *budget < 0 {
+		return d.errorAt(n.Line, "the aliases of this file expand to too many values", "write the values out")
+	}
+	if depth > maxDepth {
+		return d.errorAt(n.Line, fmt.Sprintf("values nest more than %d levels deep", maxDepth), "flatten them")
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return d.validateNode(n.Alias, depth+1, budget)
+	case yaml.MappingNode:
+		seen := make(map[string]bool, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key := resolve(n.Content[i])
+			if key.Kind != yaml.ScalarNode {
+				return d.errorAt(key.Line, "a key must be a plain text, not "+describe(key), "")
+			}
+			if seen[key.Value] {
+				return d.errorAt(key.Line, fmt.Sprintf("the key %q occurs twice", key.Value), "remove one of them")
+			}
+			seen[key.Value] = true
+			if err := d.validateNode(n.Content[i+1], depth+1, budget); err != nil {
+				return err
+			}
+		}
+	case yaml.SequenceNode:
+		for _, c := range n.Content {
+			if err := d.validateNode(c, depth+1, budget); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *document) root() *yaml.Node { return d.node.Content[0] }
+
+func (d *document) errorAt(line int, problem, advice string) error {
+	return &FileError{Path: d.path, Line: line, Problem: problem, Advice: advice}
+}
+
+// bytes renders the document: YAML with two spaces of indentation, JSON with four (state.md 6.4).
+func (d *document) bytes() (out []byte, err error) {
+	if d.isJSON {
+		return formatJSON(d.root()), nil
+	}
+	if len(d.root().Content) == 0 {
+		return commentsOnly(d.node), nil
+	}
+	defer func() { // the encoder panics on some comments
+		if p := recover(); p != nil {
+			out, err = nil, d.errorAt(0, fmt.Sprintf("the file cannot be written: %v", p), "")
+		}
+	}()
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(d.node); err != nil {
+		return nil, err
+	}
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func commentsOnly(n *yaml.Node) []byte {
+	var parts []string
+	for _, c := range []string{n.HeadComment, n.Content[0].HeadComment, n.Content[0].FootComment, n.FootComment} {
+		if c != "" {
+			parts = append(parts, c)
+		}
+	}
+	if len(parts) == 0 {
+		return []byte("{}\n")
+	}
+	return []byte(strings.Join(parts, "\n") + "\n")
+}
+
+// write replaces the file atomically: the content is durable under a temporary name before it takes the file's place.
+func writeAtomically(path string, data []byte) error {
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	temporary := f.Name()
+	err = writeAndSync(f, data, mode)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary)
+	}
+	return err
+}
+
+func writeAndSync(f *os.File, data []byte, mode os.FileMode) error {
+	_, err := f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func invalidUTF8Line(data []byte) int {
+	line := 1
+	for len(data) > 0 {
+		r, size := utf8.DecodeRune(data)
+		if r == utf8.RuneError && size == 1 {
+			return line
+		}
+		if r == '\n' {
+			line++
+		}
+		data = data[size:]
+	}
+	return line
+}

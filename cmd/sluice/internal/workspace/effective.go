@@ -1,0 +1,97 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Effective returns the settings of a stack with the project's defaults filled in (state.md 6.2), and the declared
+// settings that are missing. The stack file is not changed.
+func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
+	values = maps.Clone(f.Values())
+	for _, d := range p.Declarations {
+		if _, set := values[d.Key]; set {
+			continue
+		}
+		switch {
+		case d.HasDefault:
+			values[d.Key] = untyped(d.Default)
+		case d.HasValue:
+			values[d.Key] = untyped(d.Value)
+		default:
+			missing = append(missing, d.Key)
+		}
+	}
+	return values, missing
+}
+
+// untyped makes a scalar the text that stack files hold.
+func untyped(v Value) Value {
+	switch v := v.(type) {
+	case bool:
+		return fmt.Sprint(v)
+	case json.Number:
+		return v.String()
+	}
+	return v
+}
+
+// Validate checks the settings against what the project declares. dec is needed for secrets only.
+func Validate(ctx context.Context, p *Project, stack string, values map[Key]Value, missing []Key, dec Decrypter) error {
+	if len(missing) > 0 {
+		return configErrorf("Stack '%s' is missing configuration value(s) %s; set each with `sluice config set <key> <value>`",
+			stack, quotedList(missing, p.Name))
+	}
+	for _, d := range p.Declarations {
+		v, ok := values[d.Key]
+		if !ok || (d.Type == nil && !d.Secret) {
+			continue
+		}
+		if d.Secret && !HasSecrets(v) {
+			return configErrorf("%s is declared secret in %s but stored in plain text on stack '%s'; set it with `sluice config set --secret %s`",
+				d.Key, p.Path, stack, d.Key)
+		}
+		if d.Type == nil {
+			continue
+		}
+		plain, err := Decrypted(ctx, v, dec)
+		if err != nil {
+			return fmt.Errorf("decrypt the setting %s: %w", d.Key, err)
+		}
+		if !d.Type.accepts(plain) {
+			return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares", d.Key, stack, d.Type, p.Path)
+		}
+	}
+	return nil
+}
+
+func quotedList(keys []Key, project string) string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = "'" + k.Short(project) + "'"
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// EngineConfig decrypts the settings into what the engine hands to programs and providers (state.md 6.7). dec may be
+// nil when nothing is secret.
+func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (sluice.Config, error) {
+	out := make(sluice.Config, len(values))
+	for _, k := range slices.SortedFunc(maps.Keys(values), compareKeys) {
+		plain, err := Decrypted(ctx, values[k], dec)
+		if err != nil {
+			return nil, fmt.Errorf("decrypt the setting %s: %w", k, err)
+		}
+		out[k.String()] = sluice.ConfigValue{Text: Text(plain), Secret: HasSecrets(values[k])}
+	}
+	return out, nil
+}

@@ -1,0 +1,279 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Project is a parsed project file (state.md 6.1).
+type Project struct {
+	Path string // of the file, absolute
+	Name string
+	// Runtime names the language; "" when the file gives none. RuntimeOptions are handed to the language plugin.
+	Runtime        string
+	RuntimeOptions map[string]any
+	// Main is the program's directory or file, relative to the project file; "" is the project's directory.
+	Main           string
+	Description    string
+	StackConfigDir string // relative to the project file
+	BackendURL     string
+	// RefreshAlways is true when the project asks for a refresh before each operation.
+	RefreshAlways bool
+	// RequiredVersion is the range of Pulumi versions that the project accepts, "" for any.
+	RequiredVersion string
+	Plugins         Plugins
+	// Declarations are the settings that the project declares, by key.
+	Declarations []Declaration
+	// Warnings are remarks about the content that stop nothing.
+	Warnings []string
+}
+
+// Plugins are the plugins that the project takes from the disk.
+type Plugins struct{ Providers, Languages, Analyzers []LocalPlugin }
+
+// LocalPlugin says where a plugin lies. An empty version matches every version.
+type LocalPlugin struct {
+	Name    string
+	Path    string // absolute
+	Version string
+}
+
+// projectFiles are the names of project files, in search order.
+var projectFiles = [...]string{"Pulumi.json", "Pulumi.yaml", "Pulumi.yml"}
+
+// FindProject returns the path of the project file of dir or of its nearest ancestor that has one, or an error that
+// wraps [ErrNoProject].
+func FindProject(dir string) (string, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for at := absolute; ; at = filepath.Dir(at) {
+		for _, name := range projectFiles {
+			path := filepath.Join(at, name)
+			if info, err := os.Stat(path); err == nil && !info.IsDir() {
+				return path, nil
+			}
+		}
+		if filepath.Dir(at) == at {
+			return "", fmt.Errorf("%w in %s or any directory above it; change to the project's directory or name it with --cwd", ErrNoProject, absolute)
+		}
+	}
+}
+
+// ReadProject reads and checks a project file.
+func ReadProject(path string) (*Project, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoProject, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the project file: %w", err)
+	}
+	return ParseProject(path, data)
+}
+
+// ParseProject parses the content of a project file; path is only named in errors and used for relative paths.
+func ParseProject(path string, data []byte) (*Project, error) {
+	doc, err := parseDocument(path, data)
+	if err != nil {
+		return nil, err
+	}
+	r := projectReader{doc: doc, p: &Project{Path: path}}
+	r.read()
+	return r.p, r.err
+}
+
+// Directory is where the project file lies.
+func (p *Project) Directory() string { return filepath.Dir(p.Path) }
+
+// projectReader reads fields until the first fault.
+type projectReader struct {
+	doc *document
+	p   *Project
+	err error
+}
+
+func (r *projectReader) read() {
+	root, p := r.doc.root(), r.p
+	p.Name = r.text(root, "name", "write `name: my-project`")
+	r.checkName()
+	r.readRuntime()
+	p.Main = r.text(root, "main", "name a directory or file")
+	p.Description = r.text(root, "description", "")
+	p.RequiredVersion = r.text(root, "requiredPulumiVersion", "write a range of versions such as \">=3.0.0\"")
+	p.StackConfigDir = r.text(root, "stackConfigDir", "name a directory")
+	if backend := r.mapping(root, "backend"); backend != nil {
+		p.BackendURL = r.text(backend, "url", "write a URL such as file://~")
+	}
+	if options := r.mapping(root, "options"); options != nil {
+		refresh := r.text(options, "refresh", "the only value is `always`")
+		if refresh != "" && refresh != "always" {
+			_, n := child(options, "refresh")
+			r.fail(n, fmt.Sprintf("`options.refresh` is %q", refresh), "the only value is `always`")
+		}
+		p.RefreshAlways = refresh == "always"
+	}
+	r.readPlugins()
+	r.readConfig()
+	r.warnAboutTypos()
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+
+func (r *projectReader) checkName() {
+	if r.err != nil {
+		return
+	}
+	_, n := child(r.doc.root(), "name")
+	switch {
+	case r.p.Name == "":
+		line := 1
+		if n != nil {
+			line = n.Line
+		}
+		r.err = r.doc.errorAt(line, "the project has no name", "add `name: my-project`")
+	case !validName.MatchString(r.p.Name):
+		r.fail(n, fmt.Sprintf("%q is not a project name", r.p.Name),
+			"use up to 100 letters, digits, underscores, periods and hyphens")
+	}
+}
+
+func (r *projectReader) readRuntime() {
+	_, n := child(r.doc.root(), "runtime")
+	if r.err != nil || n == nil || isNull(resolve(n)) {
+		return
+	}
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode {
+		r.p.Runtime = r.text(r.doc.root(), "runtime", "write `runtime: nodejs` or another language")
+		return
+	}
+	r.p.Runtime = r.text(n, "name", "write `name: nodejs` or another language")
+	if r.p.Runtime == "" && r.err == nil {
+		r.fail(n, "`runtime` has no `name`", "add `name: nodejs` or another language to it")
+		return
+	}
+	if options := r.mapping(n, "options"); options != nil {
+		v, err := r.doc.value(options)
+		if err != nil {
+			r.err = err
+			return
+		}
+		r.p.RuntimeOptions, _ = v.(map[string]any)
+	}
+}
+
+func (r *projectReader) readPlugins() {
+	plugins := r.mapping(r.doc.root(), "plugins")
+	if plugins == nil {
+		return
+	}
+	r.p.Plugins = Plugins{
+		Providers: r.pluginList(plugins, "providers"),
+		Languages: r.pluginList(plugins, "languages"),
+		Analyzers: r.pluginList(plugins, "analyzers"),
+	}
+}
+
+func (r *projectReader) pluginList(plugins *yaml.Node, key string) []LocalPlugin {
+	_, n := child(plugins, key)
+	if r.err != nil || n == nil || isNull(resolve(n)) {
+		return nil
+	}
+	n = resolve(n)
+	if n.Kind != yaml.SequenceNode {
+		r.fail(n, fmt.Sprintf("`plugins.%s` must be a list, not %s", key, describe(n)), "")
+		return nil
+	}
+	var out []LocalPlugin
+	for _, entry := range n.Content {
+		entry = resolve(entry)
+		if entry.Kind != yaml.MappingNode {
+			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
+			return nil
+		}
+		plugin := LocalPlugin{
+			Name:    r.text(entry, "name", ""),
+			Path:    r.text(entry, "path", ""),
+			Version: r.text(entry, "version", ""),
+		}
+		if r.err == nil && (plugin.Name == "" || plugin.Path == "") {
+			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` lacks `name` or `path`", key), "write both")
+			return nil
+		}
+		if !filepath.IsAbs(plugin.Path) {
+			plugin.Path = filepath.Join(r.p.Directory(), plugin.Path)
+		}
+		out = append(out, plugin)
+	}
+	return out
+}
+
+// text returns a text field, "" when it is absent.
+func (r *projectReader) text(mapping *yaml.Node, key, advice string) string {
+	_, n := child(mapping, key)
+	if r.err != nil || n == nil {
+		return ""
+	}
+	n = resolve(n)
+	if isNull(n) {
+		return ""
+	}
+	if n.Kind != yaml.ScalarNode {
+		r.fail(n, fmt.Sprintf("`%s` must be a text, not %s", key, describe(n)), advice)
+		return ""
+	}
+	return n.Value
+}
+
+// mapping returns a field that is a mapping, nil when it is absent.
+func (r *projectReader) mapping(parent *yaml.Node, key string) *yaml.Node {
+	_, n := child(parent, key)
+	if r.err != nil || n == nil || isNull(resolve(n)) {
+		return nil
+	}
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, fmt.Sprintf("`%s` must be a mapping, not %s", key, describe(n)), "")
+		return nil
+	}
+	return n
+}
+
+func (r *projectReader) fail(n *yaml.Node, problem, advice string) {
+	if r.err == nil {
+		r.err = r.doc.errorAt(n.Line, problem, advice)
+	}
+}
+
+// knownFields are the top-level fields of a project file, for the warning about misspelled ones.
+var knownFields = [...]string{
+	"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend",
+	"options", "plugins", "packages", "template", "requiredPulumiVersion", "resources", "outputs", "variables",
+	"components", "pulumi", "configuration", "sdks", "artifacts",
+}
+
+func (r *projectReader) warnAboutTypos() {
+	root := r.doc.root()
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key := resolve(root.Content[i])
+		for _, known := range knownFields {
+			if key.Value == known {
+				break
+			}
+			if strings.EqualFold(key.Value, known) {
+				r.p.Warnings = append(r.p.Warnings,
+					fmt.Sprintf("%s:%d: `%s` is not used; did you mean `%s`?", r.p.Path, key.Line, key.Value, known))
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The keys of a stack file.
+const (
+	keySecretsProvider = "secretsprovider"
+	keyEncryptedKey    = "encryptedkey"
+	keyEncryptionSalt  = "encryptionsalt"
+	keyConfig          = "config"
+	keyEnvironment     = "environment"
+)
+
+// StackFile is the configuration file of one stack (state.md 6.3). It is not for concurrent use.
+type StackFile struct {
+	Path    string
+	project string
+	doc     *document
+	exists  bool
+	changed bool
+	values  map[Key]Value
+	written map[Key]string // how the key is spelled in the file
+	// Warnings are remarks about the content that stop nothing.
+	Warnings []string
+}
+
+// StackFilePath returns where the configuration of a stack is kept.
+func (p *Project) StackFilePath(stack string) string {
+	dir := filepath.Dir(p.Path)
+	if p.StackConfigDir != "" {
+		dir = filepath.Join(dir, p.StackConfigDir)
+	}
+	name := strings.ReplaceAll(stack, "/", "-")
+	return filepath.Join(dir, "Pulumi."+name+filepath.Ext(p.Path))
+}
+
+// ReadStackFile reads a stack file. An absent file is an empty one.
+func ReadStackFile(path, project string) (*StackFile, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return parseStackFile(path, project, nil, false)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the stack's configuration: %w", err)
+	}
+	return parseStackFile(path, project, data, true)
+}
+
+func parseStackFile(path, project string, data []byte, exists bool) (*StackFile, error) {
+	doc, err := parseDocument(path, data)
+	if err != nil {
+		return nil, err
+	}
+	f := &StackFile{Path: path, project: project, doc: doc, exists: exists}
+	for _, key := range []string{keySecretsProvider, keyEncryptedKey, keyEncryptionSalt} {
+		if _, v := child(doc.root(), key); v != nil && (resolve(v).Kind != yaml.ScalarNode) {
+			return nil, doc.errorAt(v.Line, fmt.Sprintf("`%s` must be a text, not %s", key, describe(v)), "")
+		}
+	}
+	return f, f.load()
+}
+
+// load decodes the settings.
+func (f *StackFile) load() error {
+	f.values, f.written = map[Key]Value{}, map[Key]string{}
+	_, config := child(f.doc.root(), keyConfig)
+	if config == nil || isNull(resolve(config)) {
+		return nil
+	}
+	config = resolve(config)
+	if config.Kind != yaml.MappingNode {
+		return f.doc.errorAt(config.Line, "`config` must be a mapping of keys to values, not "+describe(config), "")
+	}
+	for i := 0; i+1 < len(config.Content); i += 2 {
+		written := resolve(config.Content[i])
+		if written.ShortTag() == "!!merge" {
+			return f.doc.errorAt(written.Line, "merge keys (<<) are not supported", "write the values out")
+		}
+		key, err := ParseKey(written.Value, f.project)
+		if err != nil {
+			return f.doc.errorAt(written.Line, err.Error(), "")
+		}
+		if other, twice := f.written[key]; twice {
+			return f.doc.errorAt(written.Line, fmt.Sprintf("%q and %q are the same setting", other, written.Value), "remove one of them")
+		}
+		if isNull(resolve(config.Content[i+1])) {
+			f.Warnings = append(f.Warnings, fmt.Sprintf("%s:%d: %s has no value and counts as the empty text", f.Path, written.Line, written.Value))
+		}
+		v, err := f.doc.topValue(config.Content[i+1])
+		if err != nil {
+			return err
+		}
+		f.values[key], f.written[key] = v, written.Value
+	}
+	return nil
+}
+
+// Exists tells whether there was a file when it was read.
+func (f *StackFile) Exists() bool { return f.exists }
+
+// Changed tells whether there is something to save.
+func (f *StackFile) Changed() bool { return f.changed }
+
+// Keys returns the settings' keys by namespace and name.
+func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.values), compareKeys) }
+
+// Values returns the settings. The caller must not change them.
+func (f *StackFile) Values() map[Key]Value { return f.values }
+
+// Value returns a setting and whether there is one.
+func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.values[k]; return v, ok }
+
+// HasSecrets tells whether any setting is, or contains, a ciphertext.
+func (f *StackFile) HasSecrets() bool {
+	for _, v := range f.values {
+		if HasSecrets(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasEnvironments tells whether the file asks for environments of the hosted service.
+func (f *StackFile) HasEnvironments() bool {
+	_, v := child(f.doc.root(), keyEnvironment)
+	return v != nil && !isNull(resolve(v)) && len(resolve(v).Content) > 0
+}
+
+// Set gives a setting a value. typed keeps the type of a scalar in this one write (state.md 6.4).
+func (f *StackFile) Set(k Key, v Value, typed bool) error {
+	if err := checkReserved(v); err != nil {
+		return err
+	}
+	config, err := f.configNode()
+	if err != nil {
+		return err
+	}
+	node := nodeOf(v)
+	if node.Kind == yaml.ScalarNode && !typed {
+		node = newText(Text(v))
+	}
+	f.spellOut(config, k)
+	setChild(config, k.String(), node)
+	f.changed = true
+	return f.load()
+}
+
+// Remove deletes a setting and tells whether there was one.
+func (f *StackFile) Remove(k Key) (bool, error) {
+	written, ok := f.written[k]
+	if !ok {
+		return false, nil
+	}
+	config, err := f.configNode()
+	if err != nil {
+		return false, err
+	}
+	removeChild(config, written)
+	f.changed = true
+	return true, f.load()
+}
+
+// configNode returns the mapping of settings, made when there is none.
+func (f *StackFile) configNode() (*yaml.Node, error) {
+	_, config := child(f.doc.root(), keyConfig)
+	if config != nil && config.Kind == yaml.AliasNode {
+		return nil, f.doc.errorAt(config.Line, "`config` is an alias, which cannot be edited", "write the settings out")
+	}
+	if config == nil || isNull(config) {
+		setChild(f.doc.root(), keyConfig, newMapping())
+		_, config = child(f.doc.root(), keyConfig)
+	}
+	return config, nil
+}
+
+// spellOut makes the entry of a key, if any, use the key's full form.
+func (f *StackFile) spellOut(config *yaml.Node, k Key) {
+	written, ok := f.written[k]
+	if !ok || written == k.String() {
+		return
+	}
+	if node, _ := child(config, written); node != nil && node.Kind == yaml.ScalarNode {
+		node.Value = k.String()
+	}
+}
+
+func checkReserved(v Value) error {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if err := checkReserved(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if _, reserved := v[secureKey].(string); reserved && len(v) == 1 {
+			return configErrorf("maps with the single key %q are reserved for secrets; use --secret, or another key", secureKey)
+		}
+		for _, e := range v {
+			if err := checkReserved(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// SecretsProvider returns which secrets manager the file names, "" for none.
+func (f *StackFile) SecretsProvider() string { return f.text(keySecretsProvider) }
+
+// EncryptedKey returns the encrypted data key of a cloud secrets manager.
+func (f *StackFile) EncryptedKey() string { return f.text(keyEncryptedKey) }
+
+// EncryptionSalt returns the salt and verifier of the passphrase secrets manager.
+func (f *StackFile) EncryptionSalt() string { return f.text(keyEncryptionSalt) }
+
+func (f *StackFile) text(key string) string {
+	_, v := child(f.doc.root(), key)
+	if v == nil || isNull(resolve(v)) {
+		return ""
+	}
+	return resolve(v).Value
+}
+
+// SetEncryptionSalt records that secrets are encrypted with a passphrase (state.md 5.1).
+func (f *StackFile) SetEncryptionSalt(salt string) {
+	if f.EncryptionSalt() == salt && f.SecretsProvider() == "" {
+		return
+	}
+	removeChild(f.doc.root(), keySecretsProvider)
+	removeChild(f.doc.root(), keyEncryptedKey)
+	setChild(f.doc.root(), keyEncryptionSalt, newText(salt))
+	f.changed = true
+}
+
+// Save writes the file if something has changed. A crash leaves the old file or the new one.
+func (f *StackFile) Save() error {
+	if !f.changed {
+		return nil
+	}
+	data, err := f.doc.bytes()
+	if err != nil {
+		return err
+	}
+	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
+		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
+	}
+	if err := writeAtomically(f.Path, data); err != nil {
+		return fmt.Errorf("write the stack's configuration: %w", err)
+	}
+	f.changed, f.exists = false, true
+	return nil
+}

@@ -1,0 +1,256 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// secureKey marks a mapping as a ciphertext (state.md 6.3).
+const secureKey = "secure"
+
+// Value is one setting or a part of one: nil, bool, [json.Number], string, [Secure], []any or map[string]any. The
+// settings themselves are never bool or number: a scalar at the top is its text (state.md 6.4).
+type Value = any
+
+// Secure is the ciphertext of a secret text.
+type Secure string
+
+// Decrypter decrypts a ciphertext of a stack file.
+type Decrypter interface {
+	Decrypt(ctx context.Context, ciphertext string) (string, error)
+}
+
+// Encrypter makes ciphertexts for a stack file.
+type Encrypter interface {
+	Encrypt(ctx context.Context, plaintext string) (string, error)
+}
+
+// HasSecrets tells whether v is, or contains, a ciphertext.
+func HasSecrets(v Value) bool {
+	switch v := v.(type) {
+	case Secure:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, HasSecrets)
+	case map[string]any:
+		for _, e := range v {
+			if HasSecrets(e) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsObject tells whether v is a list or a mapping.
+func IsObject(v Value) bool {
+	switch v.(type) {
+	case []any, map[string]any:
+		return true
+	}
+	return false
+}
+
+// Decrypted returns v with every ciphertext replaced by its text. dec is not needed when v has none.
+func Decrypted(ctx context.Context, v Value, dec Decrypter) (Value, error) {
+	switch v := v.(type) {
+	case Secure:
+		return dec.Decrypt(ctx, string(v))
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			d, err := Decrypted(ctx, e, dec)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = d
+		}
+		return out, nil
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			d, err := Decrypted(ctx, v[k], dec)
+			if err != nil {
+				return nil, err
+			}
+			out[k] = d
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// Masked returns v with every ciphertext replaced by the text "[secret]".
+func Masked(v Value) Value {
+	masked, _ := Decrypted(context.Background(), v, maskSecrets{})
+	return masked
+}
+
+type maskSecrets struct{}
+
+func (maskSecrets) Decrypt(context.Context, string) (string, error) { return "[secret]", nil }
+
+// Text returns what a program sees of a decrypted setting: texts as they are, everything else as JSON (state.md 6.7).
+func Text(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case Secure:
+		return "[secret]"
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		// Values are made of what JSON can hold.
+		return fmt.Sprint(v)
+	}
+	return string(text)
+}
+
+// JSONForm returns v as the history holds it: ciphertexts are {"secure": text} (state.md 6.5).
+func JSONForm(v Value) any {
+	switch v := v.(type) {
+	case Secure:
+		return map[string]any{secureKey: string(v)}
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = JSONForm(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = JSONForm(e)
+		}
+		return out
+	}
+	return v
+}
+
+// topValue decodes a setting: a scalar is its text, whatever its type in YAML.
+func (d *document) topValue(n *yaml.Node) (Value, error) {
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode {
+		if isNull(n) {
+			return "", nil
+		}
+		return n.Value, nil
+	}
+	return d.value(n)
+}
+
+// value decodes a part of a setting, or a value of the project file, with its types.
+func (d *document) value(n *yaml.Node) (Value, error) {
+	n = resolve(n)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		out := make([]any, 0, len(n.Content))
+		for _, c := range n.Content {
+			v, err := d.value(c)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	case yaml.MappingNode:
+		return d.mappingValue(n)
+	}
+	return d.scalarValue(n)
+}
+
+func (d *document) mappingValue(n *yaml.Node) (Value, error) {
+	if len(n.Content) == 2 && resolve(n.Content[0]).Value == secureKey {
+		if v := resolve(n.Content[1]); v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
+			return Secure(v.Value), nil
+		}
+	}
+	out := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := resolve(n.Content[i])
+		if key.ShortTag() == "!!merge" {
+			return nil, d.errorAt(key.Line, "merge keys (<<) are not supported", "write the values out")
+		}
+		v, err := d.value(n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		out[key.Value] = v
+	}
+	return out, nil
+}
+
+func (d *document) scalarValue(n *yaml.Node) (Value, error) {
+	switch n.ShortTag() {
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		var b bool
+		if err := n.Decode(&b); err != nil {
+			return nil, d.errorAt(n.Line, fmt.Sprintf("%q is not a boolean", n.Value), "write true or false")
+		}
+		return b, nil
+	case "!!int", "!!float":
+		return d.numberValue(n)
+	}
+	return n.Value, nil
+}
+
+func (d *document) numberValue(n *yaml.Node) (Value, error) {
+	var i int64
+	if n.ShortTag() == "!!int" && n.Decode(&i) == nil {
+		return json.Number(strconv.FormatInt(i, 10)), nil
+	}
+	var f float64
+	if err := n.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, d.errorAt(n.Line, fmt.Sprintf("%q is not a number that a configuration can hold", n.Value), "quote it to make it a text")
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, d.errorAt(n.Line, err.Error(), "")
+	}
+	return json.Number(text), nil
+}
+
+// nodeOf encodes a value. Keys are in ascending order, as maps have none.
+func nodeOf(v Value) *yaml.Node {
+	switch v := v.(type) {
+	case nil:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v)}
+	case json.Number:
+		tag := "!!int"
+		if strings.ContainsAny(v.String(), ".eE") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: v.String()}
+	case Secure:
+		n := newMapping()
+		n.Content = []*yaml.Node{newText(secureKey), newText(string(v))}
+		return n
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, e := range v {
+			n.Content = append(n.Content, nodeOf(e))
+		}
+		return n
+	case map[string]any:
+		n := newMapping()
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			n.Content = append(n.Content, newText(k), nodeOf(v[k]))
+		}
+		return n
+	}
+	return newText(fmt.Sprint(v))
+}

@@ -1,0 +1,33 @@
+package sluice
+
+import (
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// The records that results and events hold, named here so that callers need only this package.
+type (
+	// Resource is the recorded state of one resource. It is immutable.
+	Resource = state.Resource
+	// Snapshot is the recorded state of a stack.
+	Snapshot = state.Snapshot
+	// PendingOperation is an operation that has begun and whose end was not recorded.
+	PendingOperation = state.Pending
+	// PropertyDiff says how a provider judges the change of one property.
+	PropertyDiff = providers.PropertyDiff
+	// DiffKind is the kind of change of one property.
+	DiffKind = providers.DiffKind
+	// LogMessage is a message for the user.
+	LogMessage = stages.LogMessage
+)
+
+// The kinds of change.
+const (
+	DiffAdd           = providers.DiffAdd
+	DiffAddReplace    = providers.DiffAddReplace
+	DiffDelete        = providers.DiffDelete
+	DiffDeleteReplace = providers.DiffDeleteReplace
+	DiffUpdate        = providers.DiffUpdate
+	DiffUpdateReplace = providers.DiffUpdateReplace
+)
