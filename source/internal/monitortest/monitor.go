@@ -1,0 +1,181 @@
+// Package monitortest has a stages.Monitor that answers from memory, for tests of what talks to monitors.
+//
+// It is not an engine: it checks nothing and calls no provider.
+//
+// Invariant: everything it was asked is recorded, in the order of arrival.
+package monitortest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Monitor answers registrations with their own inputs as outputs. Set the functions before use to answer otherwise; its
+// methods are safe for many goroutines.
+type Monitor struct {
+	Run stages.RunInfo
+	// Each function answers instead of the default when it is not nil.
+	OnRegister func(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error)
+	OnRead     func(context.Context, *stages.ReadRequest) (*stages.RegisterReply, error)
+	OnInvoke   func(context.Context, *stages.InvokeRequest) (*stages.InvokeReply, error)
+	OnCall     func(context.Context, *stages.CallRequest) (*stages.CallReply, error)
+	OnOutputs  func(context.Context, urn.URN, property.Map) error
+	OnPackage  func(context.Context, stages.Package) (string, error)
+	OnWait     func(context.Context) error
+
+	mu     sync.Mutex // guards the record below
+	record Record
+}
+
+// Record is what a Monitor was asked.
+type Record struct {
+	Registered       []*stages.RegisterRequest
+	Reads            []*stages.ReadRequest
+	Invokes          []*stages.InvokeRequest
+	Calls            []*stages.CallRequest
+	Packages         []stages.Package
+	Outputs          map[urn.URN]property.Map
+	Transforms       []stages.Transform
+	InvokeTransforms []stages.InvokeTransform
+	Hooks            []stages.Hook
+	ErrorHooks       []stages.ErrorHook
+	Logs             []stages.LogMessage
+	Waits            int // calls of WaitForShutdown
+}
+
+// Record returns a copy of what has been asked so far.
+func (m *Monitor) Record() Record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.record
+	r.Registered = slices.Clone(r.Registered)
+	r.Logs = slices.Clone(r.Logs)
+	return r
+}
+
+func (m *Monitor) note(f func(*Record)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f(&m.record)
+}
+
+// URN is the name that the monitor gives a resource.
+func (m *Monitor) URN(typ urn.Type, name string, parent urn.URN) urn.URN {
+	return urn.New(m.Run.Stack, m.Run.Project, parent.QualifiedType(), typ, name)
+}
+
+// Register records the request.
+func (m *Monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	m.note(func(r *Record) { r.Registered = append(r.Registered, req) })
+	if m.OnRegister != nil {
+		return m.OnRegister(ctx, req)
+	}
+	return m.Accept(req), nil
+}
+
+// Accept is the default answer to a registration.
+func (m *Monitor) Accept(req *stages.RegisterRequest) *stages.RegisterReply {
+	reply := &stages.RegisterReply{URN: m.URN(req.Type, req.Name, req.Parent)}
+	if req.Custom {
+		reply.ID, reply.Outputs = "id-"+req.Name, req.Inputs
+	}
+	return reply
+}
+
+// Read answers with the properties of the request.
+func (m *Monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	m.note(func(r *Record) { r.Reads = append(r.Reads, req) })
+	if m.OnRead != nil {
+		return m.OnRead(ctx, req)
+	}
+	return &stages.RegisterReply{URN: m.URN(req.Type, req.Name, req.Parent), ID: req.ID.AsString(), Outputs: req.Properties}, nil
+}
+
+// RegisterOutputs records the outputs.
+func (m *Monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
+	m.note(func(r *Record) {
+		if r.Outputs == nil {
+			r.Outputs = make(map[urn.URN]property.Map)
+		}
+		r.Outputs[u] = outputs
+	})
+	if m.OnOutputs != nil {
+		return m.OnOutputs(ctx, u, outputs)
+	}
+	return nil
+}
+
+// Invoke answers with the arguments.
+func (m *Monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+	m.note(func(r *Record) { r.Invokes = append(r.Invokes, req) })
+	if m.OnInvoke != nil {
+		return m.OnInvoke(ctx, req)
+	}
+	return &stages.InvokeReply{Return: req.Args}, nil
+}
+
+// Call answers with the arguments.
+func (m *Monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
+	m.note(func(r *Record) { r.Calls = append(r.Calls, req) })
+	if m.OnCall != nil {
+		return m.OnCall(ctx, req)
+	}
+	return &stages.CallReply{Return: req.Args}, nil
+}
+
+// RegisterPackage numbers the packages.
+func (m *Monitor) RegisterPackage(ctx context.Context, p stages.Package) (string, error) {
+	var n int
+	m.note(func(r *Record) { r.Packages = append(r.Packages, p); n = len(r.Packages) })
+	if m.OnPackage != nil {
+		return m.OnPackage(ctx, p)
+	}
+	return fmt.Sprintf("package-%d", n), nil
+}
+
+// RegisterStackTransform records the transform.
+func (m *Monitor) RegisterStackTransform(_ context.Context, t stages.Transform) error {
+	m.note(func(r *Record) { r.Transforms = append(r.Transforms, t) })
+	return nil
+}
+
+// RegisterInvokeTransform records the transform.
+func (m *Monitor) RegisterInvokeTransform(_ context.Context, t stages.InvokeTransform) error {
+	m.note(func(r *Record) { r.InvokeTransforms = append(r.InvokeTransforms, t) })
+	return nil
+}
+
+// RegisterHook records the hook.
+func (m *Monitor) RegisterHook(_ context.Context, h stages.Hook) error {
+	m.note(func(r *Record) { r.Hooks = append(r.Hooks, h) })
+	return nil
+}
+
+// RegisterErrorHook records the hook.
+func (m *Monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
+	m.note(func(r *Record) { r.ErrorHooks = append(r.ErrorHooks, h) })
+	return nil
+}
+
+// Log records the message.
+func (m *Monitor) Log(_ context.Context, l stages.LogMessage) {
+	m.note(func(r *Record) { r.Logs = append(r.Logs, l) })
+}
+
+// WaitForShutdown returns at once.
+func (m *Monitor) WaitForShutdown(ctx context.Context) error {
+	m.note(func(r *Record) { r.Waits++ })
+	if m.OnWait != nil {
+		return m.OnWait(ctx)
+	}
+	return nil
+}
+
+// Info returns Run.
+func (m *Monitor) Info() stages.RunInfo { return m.Run }
