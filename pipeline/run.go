@@ -107,10 +107,13 @@ func (n *node) fail(rk rank, err error) error {
 	if err == ErrStopped {
 		return n.stopped()
 	}
-	wrapped := &StageError{Stage: n.name, Err: err}
 	if n.run.isConsequence(err) {
-		return wrapped
+		if !errors.Is(err, ErrStopped) {
+			err = &StoppedError{Cause: err}
+		}
+		return &StageError{Stage: n.name, Err: err}
 	}
+	wrapped := &StageError{Stage: n.name, Err: err}
 	n.run.mu.Lock()
 	n.run.failures = append(n.run.failures, failure{stage: n.index, rank: rk, err: wrapped})
 	n.run.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 //   - that was emitted but could not be handed over ([Emit] returned [ErrStopped]),
 //   - that lay in a buffer when the run ended.
 //
-// The error is a [*StageError] that names the stage; in the last three cases it wraps a [*StoppedError]. The runtime
+// The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in
+// the first one if the stage only reported that the run was over, which tells them from a failure of the item. The runtime
 // never settles an input for which the stage's function returned nil: the stage has emitted it, answered it or kept it.
 // What a stage keeps is its own to let go of, in Flush or Abandon.
 //

@@ -1,0 +1,294 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/stretchr/testify/require"
+)
+
+var errBad = errors.New("bad")
+
+// failing passes values on, except those for which bad says otherwise.
+func failing(name string, workers int, seed uint64, bad func(int) bool) Stage[int, int] {
+	return Stage[int, int]{Name: name, Workers: workers, Run: func(_ context.Context, v int, emit Emit[int]) error {
+		nap(seed, v, time.Second)
+		if bad(v) {
+			return fmt.Errorf("item %d: %w", v, errBad)
+		}
+		return emit(v)
+	}}
+}
+
+func lines(t *testing.T, err error) []string {
+	t.Helper()
+	var all *multierror.Error
+	require.ErrorAs(t, err, &all)
+	var out []string
+	for _, e := range all.Errors {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+func TestFirstErrorEndsTheRunAndIsReportedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(1000, 2), failing("a", 4, 1, func(int) bool { return false }))
+		f = Via(f, failing("b", 1, 1, func(v int) bool { return v == 7 }))
+		f = Via(f, failing("c", 4, 1, func(int) bool { return false }))
+		got, err := collect(t.Context(), f)
+		require.Equal(t, []string{"b: item 7: bad"}, lines(t, err))
+		require.EqualError(t, err, "b: item 7: bad")
+		require.ErrorIs(t, err, errBad)
+		require.NotErrorIs(t, err, ErrStopped)
+		var stage *StageError
+		require.ErrorAs(t, err, &stage)
+		require.Equal(t, "b", stage.Stage)
+		require.Less(t, len(got), 50)
+	})
+}
+
+func TestErrorListIsTheSameUnderAnyLatencyAndWidth(t *testing.T) {
+	var want []string
+	for i := range 60 {
+		if i%5 == 0 {
+			want = append(want, fmt.Sprintf("a: item %d: bad", i))
+		}
+	}
+	for i := range 60 {
+		if i%7 == 1 && i%5 != 0 {
+			want = append(want, fmt.Sprintf("b: item %d: bad", i))
+		}
+	}
+	want = append(want, "sink: too big")
+	for _, workers := range []int{1, 2, 64, Unbounded} {
+		for seed := range uint64(8) {
+			t.Run(fmt.Sprintf("workers %d seed %d", workers, seed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a := failing("a", workers, seed, func(v int) bool { return v%5 == 0 })
+					a.Order = AsArrived
+					f := Via(numbers(60, 2), a)
+					f = Via(f, failing("b", workers, seed+100, func(v int) bool { return v%7 == 1 }))
+					err := Run(t.Context(), f, func(_ context.Context, v int) error {
+						if v == 59 {
+							return errors.New("too big")
+						}
+						return nil
+					}, KeepGoing())
+					require.Equal(t, want, lines(t, err))
+					require.True(t, strings.HasPrefix(err.Error(), fmt.Sprintf("%d errors:\n  * a: item 0: bad\n", len(want))))
+				})
+			})
+		}
+	}
+}
+
+type numbered int
+
+func (n numbered) Sequence() int64 { return int64(n) }
+
+func TestErrorsAreListedBySequenceWhateverTheArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(30, 0), Stage[int, numbered]{Name: "mix", Workers: 30, Run: func(_ context.Context, v int, emit Emit[numbered]) error {
+			nap(3, v, time.Hour)
+			return emit(numbered(v))
+		}})
+		f2 := Via(f, Stage[numbered, int]{Name: "fail", Workers: 30, Run: func(_ context.Context, v numbered, _ Emit[int]) error {
+			nap(4, int(v), time.Hour)
+			return fmt.Errorf("item %d", v)
+		}})
+		_, err := collect(t.Context(), f2, KeepGoing())
+		for i, line := range lines(t, err) {
+			require.Equal(t, fmt.Sprintf("fail: item %d", i), line)
+		}
+	})
+}
+
+func TestKeepGoingLetsTheOthersThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(10, 0), failing("a", 3, 1, func(v int) bool { return v%2 == 0 }))
+		got, err := collect(t.Context(), f, KeepGoing())
+		require.ElementsMatch(t, []int{1, 3, 5, 7, 9}, got)
+		require.Len(t, lines(t, err), 5)
+	})
+}
+
+func TestSourceErrorIsReported(t *testing.T) {
+	for name, opts := range map[string][]Option{"ends the run": nil, "keeps going": {KeepGoing()}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := From("program", 1, func(_ context.Context, emit Emit[int]) error {
+					_ = emit(1)
+					time.Sleep(time.Second)
+					return errBad
+				})
+				got, err := collect(t.Context(), f, opts...)
+				require.Equal(t, []string{"program: bad"}, lines(t, err))
+				require.Equal(t, []int{1}, got)
+			})
+		})
+	}
+}
+
+func TestFlushErrorIsListedAfterTheStagesItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := failing("a", 3, 1, func(v int) bool { return v == 2 })
+		s.Flush = func(context.Context, Emit[int]) error { return errors.New("no end") }
+		var reason error
+		s.Abandon = func(err error) { reason = err }
+		_, err := collect(t.Context(), Via(numbers(4, 0), s), KeepGoing())
+		require.Equal(t, []string{"a: item 2: bad", "a: no end"}, lines(t, err))
+		require.EqualError(t, reason, "a: no end")
+	})
+}
+
+type named int
+
+func (n named) String() string { return fmt.Sprintf("resource-%d", int(n)) }
+
+func TestPanicBecomesAnErrorWithItsStack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(3, 0), Stage[int, named]{Name: "name", Run: func(_ context.Context, v int, emit Emit[named]) error {
+			return emit(named(v))
+		}})
+		f = Via(f, Stage[named, named]{Name: "check", Workers: 2, Run: func(_ context.Context, v named, emit Emit[named]) error {
+			if v == 1 {
+				explode()
+			}
+			return emit(v)
+		}})
+		got, err := collect(t.Context(), f, KeepGoing())
+		require.EqualError(t, err, "check: panic while working on resource-1: bad")
+		require.ErrorIs(t, err, errBad, "a panic with an error wraps it")
+		var p *PanicError
+		require.ErrorAs(t, err, &p)
+		require.Contains(t, string(p.Stack), "explode")
+		require.ElementsMatch(t, []named{0, 2}, got)
+	})
+}
+
+func explode() { panic(errBad) }
+
+func TestPanicsOutsideOfItemsAreReportedToo(t *testing.T) {
+	pass := func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }
+	for name, c := range map[string]struct {
+		flow func() Flow[int]
+		want string
+	}{
+		"source": {func() Flow[int] {
+			return From("source", 0, func(context.Context, Emit[int]) error { panic("boom") })
+		}, "source: panic: boom"},
+		"flush": {func() Flow[int] {
+			return Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Flush: func(context.Context, Emit[int]) error { panic("boom") }})
+		}, "s: panic: boom"},
+		"abandon": {func() Flow[int] {
+			return Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass,
+				Flush:   func(context.Context, Emit[int]) error { return ErrStopped },
+				Abandon: func(error) { panic("boom") }})
+		}, "s: panic: boom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := collect(t.Context(), c.flow())
+				require.EqualError(t, err, c.want)
+			})
+		})
+	}
+}
+
+func TestFunctionThatEndsItsGoroutineFailsItsItemOnly(t *testing.T) {
+	for _, order := range []Order{AsReady, AsArrived} {
+		for _, workers := range []int{1, 3} {
+			synctest.Test(t, func(t *testing.T) {
+				f := Via(numbers(6, 0), Stage[int, int]{Name: "exit", Workers: workers, Order: order,
+					Run: func(_ context.Context, v int, emit Emit[int]) error {
+						if v%2 == 0 {
+							runtime.Goexit()
+						}
+						return emit(v)
+					}})
+				got, err := collect(t.Context(), f, KeepGoing())
+				require.ElementsMatch(t, []int{1, 3, 5}, got)
+				require.Len(t, lines(t, err), 3)
+				require.ErrorIs(t, err, errExited)
+			})
+		}
+	}
+}
+
+func TestCancellationReturnsItsCauseAndNoStageError(t *testing.T) {
+	why := errors.New("the user pressed a key")
+	for name, opts := range map[string][]Option{"stops at errors": nil, "keeps going": {KeepGoing()}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(10*time.Second, func() { cancel(why) })
+				f := Via(numbers(1000, 2), Stage[int, int]{Name: "wait", Workers: 3, Run: func(ctx context.Context, v int, emit Emit[int]) error {
+					select {
+					case <-time.After(time.Second):
+						return emit(v)
+					case <-ctx.Done():
+						return fmt.Errorf("call: %w", ctx.Err())
+					}
+				}})
+				got, err := collect(ctx, f, opts...)
+				require.Equal(t, why, err)
+				var stage *StageError
+				require.False(t, errors.As(err, &stage))
+				require.InDelta(t, 30, len(got), 3)
+			})
+		})
+	}
+}
+
+func TestFailureAndCancellationAreBothReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		f := Via(numbers(3, 0), failing("a", 1, 1, func(v int) bool { return v == 1 }))
+		_, err := collect(ctx, Via(f, Stage[int, int]{Name: "cancel", Run: func(ctx context.Context, v int, emit Emit[int]) error {
+			if v == 2 {
+				cancel()
+			}
+			return nil
+		}}), KeepGoing())
+		require.Equal(t, []string{"a: item 1: bad", "context canceled"}, lines(t, err))
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+func TestRealFailureAfterTheEndIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		f := Via(numbers(2, 0), Stage[int, int]{Name: "create", Workers: 2, Run: func(ctx context.Context, v int, _ Emit[int]) error {
+			calls.Add(1)
+			time.Sleep(time.Duration(v+1) * time.Second)
+			return fmt.Errorf("item %d: %w", v, errBad)
+		}})
+		_, err := collect(t.Context(), f)
+		require.Equal(t, []string{"create: item 0: bad", "create: item 1: bad"}, lines(t, err))
+	})
+}
+
+func TestContextTellsStagesWhyTheRunEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var cause error
+		f := From("source", 0, func(ctx context.Context, emit Emit[int]) error {
+			_ = emit(1)
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return cause
+		})
+		_, err := collect(t.Context(), Via(f, failing("a", 1, 1, func(int) bool { return true })))
+		require.Equal(t, []string{"a: item 1: bad"}, lines(t, err))
+		require.EqualError(t, cause, "pipeline stopped: a: item 1: bad")
+		require.ErrorIs(t, cause, ErrStopped)
+	})
+}

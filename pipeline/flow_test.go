@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// numbers is a source of 0 to n-1.
+func numbers(n, buffer int) Flow[int] {
+	return From("numbers", buffer, func(_ context.Context, emit Emit[int]) error {
+		for i := range n {
+			if err := emit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// collect runs f and returns what reached the sink.
+func collect[T any](ctx context.Context, f Flow[T], opts ...Option) ([]T, error) {
+	var got []T
+	err := Run(ctx, f, func(_ context.Context, v T) error {
+		got = append(got, v)
+		return nil
+	}, opts...)
+	return got, err
+}
+
+// napping passes values on after a sleep of up to longest, drawn from seed and the value: the same whatever the schedule.
+func napping(seed uint64, longest time.Duration) func(context.Context, int, Emit[int]) error {
+	return func(_ context.Context, v int, emit Emit[int]) error {
+		nap(seed, v, longest)
+		return emit(v)
+	}
+}
+
+func nap(seed uint64, v int, longest time.Duration) {
+	r := rand.New(rand.NewPCG(seed, uint64(v)))
+	time.Sleep(time.Duration(r.Int64N(int64(longest))))
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func TestValuesPassThroughStagesOfDifferentTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(3, 0), Stage[int, string]{Name: "print", Run: func(_ context.Context, v int, emit Emit[string]) error {
+			return emit(fmt.Sprint("no. ", v))
+		}})
+		got, err := collect(t.Context(), f)
+		require.NoError(t, err)
+		require.Equal(t, []string{"no. 0", "no. 1", "no. 2"}, got)
+	})
+}
+
+func TestStageMayEmitNothingOrMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(4, 0), Stage[int, int]{Name: "repeat", Run: func(_ context.Context, v int, emit Emit[int]) error {
+			for range v {
+				if err := emit(v); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+		got, err := collect(t.Context(), f)
+		require.NoError(t, err)
+		require.Equal(t, []int{1, 2, 2, 3, 3, 3}, got)
+	})
+}
+
+func TestFlushRunsAfterTheLastInputAndBeforeTheNextStageEnds(t *testing.T) {
+	for name, order := range map[string]Order{"as ready": AsReady, "as arrived": AsArrived} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var sum atomic.Int64
+				f := Via(numbers(5, 0), Stage[int, int]{
+					Name: "sum", Workers: 3, Order: order,
+					Run: func(_ context.Context, v int, emit Emit[int]) error {
+						time.Sleep(time.Duration(v) * time.Second)
+						sum.Add(int64(v))
+						return nil
+					},
+					Flush:   func(_ context.Context, emit Emit[int]) error { return emit(int(sum.Load())) },
+					Abandon: func(error) { t.Error("abandoned in a run that went well") },
+				})
+				got, err := collect(t.Context(), f)
+				require.NoError(t, err)
+				require.Equal(t, []int{10}, got)
+			})
+		})
+	}
+}
+
+func TestSingleWorkerIsNeverEnteredTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inside := 0 // unlocked on purpose: the race detector checks the promise too
+		f := Via(numbers(50, 0), Stage[int, int]{Name: "spread", Workers: 10, Run: napping(1, time.Second)})
+		f = Via(f, Stage[int, int]{Name: "one", Run: func(_ context.Context, v int, emit Emit[int]) error {
+			inside++
+			require.Equal(t, 1, inside)
+			time.Sleep(time.Millisecond)
+			inside--
+			return emit(v)
+		}})
+		got, err := collect(t.Context(), f)
+		require.NoError(t, err)
+		require.ElementsMatch(t, upTo(50), got)
+	})
+}
+
+func TestWorkersWorkAtTheSameTimeUpToTheirNumber(t *testing.T) {
+	for name, c := range map[string]struct {
+		workers int
+		took    time.Duration
+	}{
+		"one":       {0, 100 * time.Second},
+		"ten":       {10, 10 * time.Second},
+		"unbounded": {Unbounded, time.Second},
+	} {
+		for _, order := range []Order{AsReady, AsArrived} {
+			t.Run(fmt.Sprint(name, " order ", order), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					began := time.Now()
+					f := Via(numbers(100, 0), Stage[int, int]{Name: "sleep", Workers: c.workers, Order: order,
+						Run: func(_ context.Context, v int, emit Emit[int]) error {
+							time.Sleep(time.Second)
+							return emit(v)
+						}})
+					got, err := collect(t.Context(), f)
+					require.NoError(t, err)
+					require.Len(t, got, 100)
+					require.Equal(t, c.took, time.Since(began)) // the bubble's clock: exact
+				})
+			})
+		}
+	}
+}
+
+func TestStuckSinkStopsTheSourceSoon(t *testing.T) {
+	for name, c := range map[string]struct {
+		order Order
+		most  int
+	}{
+		// 2 wait for the stage, 3 are worked on, 2 wait for the sink, 1 is in it.
+		"as ready": {AsReady, 8},
+		// The same, and the stage counts 3+2 inputs ahead of the first unfinished one instead of 3.
+		"as arrived": {AsArrived, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				emitted := 0
+				f := From("numbers", 2, func(_ context.Context, emit Emit[int]) error {
+					for i := range 1000 {
+						if err := emit(i); err != nil {
+							return err
+						}
+						emitted++
+					}
+					return nil
+				})
+				f = Via(f, Stage[int, int]{Name: "pass", Workers: 3, Buffer: 2, Order: c.order,
+					Run: func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }})
+				ended := NewPromise[error]()
+				go func() {
+					ended.Resolve(Run(ctx, f, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }))
+				}()
+				synctest.Wait()
+				require.LessOrEqual(t, emitted, c.most)
+				require.GreaterOrEqual(t, emitted, 6)
+				cancel()
+				err, _ := ended.Wait(t.Context())
+				require.Equal(t, context.Canceled, err)
+			})
+		})
+	}
+}
+
+func TestNilSinkForgetsValues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var o Observer
+		require.NoError(t, Run(t.Context(), numbers(3, 0), nil, Observe(&o)))
+		require.Equal(t, StageStats{Stage: SinkName, Done: 3}, o.Stats()[1])
+	})
+}
+
+func TestLargeCrewIsHiredOnlyWhenNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var next, most, now atomic.Int64
+		c := &crew[int64]{size: 4000,
+			next: func() (int64, bool) { v := next.Add(1); time.Sleep(time.Second); return v, v <= 100 },
+			work: func(int64) { most.Store(max(most.Load(), now.Add(1))); now.Add(-1) },
+		}
+		c.hire()
+		c.wg.Wait()
+		require.LessOrEqual(t, c.hired.Load(), int64(102))
+	})
+}
+
+func TestMisdescribedStepsPanicAtOnce(t *testing.T) {
+	pass := func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }
+	key := func(int) string { return "" }
+	for name, build := range map[string]func(){
+		"no name":            func() { Via(numbers(1, 0), Stage[int, int]{Run: pass}) },
+		"no function":        func() { Via(numbers(1, 0), Stage[int, int]{Name: "s"}) },
+		"negative buffer":    func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Buffer: -1}) },
+		"negative workers":   func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Workers: -2}) },
+		"no source":          func() { Via(Flow[int]{}, Stage[int, int]{Name: "s", Run: pass}) },
+		"no generator":       func() { From[int]("s", 0, nil) },
+		"nothing to run":     func() { _ = Run(context.Background(), Flow[int]{}, nil) },
+		"actor lacks":        func() { ViaActor(numbers(1, 0), Actor[int, int, int, int]{Name: "a"}) },
+		"limit lacks a max":  func() { Limit(Stage[int, int]{Name: "s", Run: pass}, key, nil) },
+		"limit lacks a Run":  func() { Limit(Stage[int, int]{Name: "s"}, key, func(string) int { return 1 }) },
+		"slot never taken":   func() { NewSlots(1).Release() },
+		"key never acquired": func() { NewKeyedSlots(func(int) int { return 1 }).Release(7) },
+	} {
+		t.Run(name, func(t *testing.T) { require.Panics(t, build) })
+	}
+}
+
+// A component holds its own request while its children go through the same flow. The leaf calls have two slots.
+func TestNestedWorkOutsideTheLimitedStageNeverHangs(t *testing.T) {
+	type request struct {
+		depth int
+		done  *Promise[int]
+	}
+	synctest.Test(t, func(t *testing.T) {
+		inbox := NewMailbox[request]()
+		register := func(depth int) *Promise[int] {
+			r := request{depth, NewPromise[int]()}
+			inbox.Put(r)
+			return r.done
+		}
+		f := From("monitor", 0, func(ctx context.Context, emit Emit[request]) error {
+			for {
+				r, ok := inbox.Take(ctx)
+				if !ok {
+					return nil
+				}
+				if err := emit(r); err != nil {
+					return err
+				}
+			}
+		})
+		f = Via(f, Stage[request, request]{Name: "construct", Workers: Unbounded,
+			Run: func(ctx context.Context, r request, emit Emit[request]) error {
+				if r.depth == 0 {
+					return emit(r)
+				}
+				total := 1
+				children := []*Promise[int]{register(r.depth - 1), register(r.depth - 1), register(r.depth - 1)}
+				for _, c := range children {
+					n, err := c.Wait(ctx)
+					if err != nil {
+						return err
+					}
+					total += n
+				}
+				r.done.Resolve(total)
+				return nil
+			}})
+		leaf := Via(f, Stage[request, request]{Name: "create", Workers: 2,
+			Run: func(_ context.Context, r request, emit Emit[request]) error {
+				time.Sleep(time.Second)
+				r.done.Resolve(1)
+				return emit(r)
+			}})
+		roots := []*Promise[int]{register(3), register(3), register(3)}
+		go func() {
+			for _, p := range roots {
+				_, _ = p.Wait(t.Context())
+			}
+			inbox.Close()
+		}()
+		leaves, err := collect(t.Context(), leaf)
+		require.NoError(t, err)
+		require.Len(t, leaves, 3*27)
+		for _, p := range roots {
+			n, err := p.Wait(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 40, n)
+		}
+	})
+}
+
+func TestRunLeavesNothingBehindWhenTheContextIsAlreadyDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		why := errors.New("not today")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		f := From("source", 0, func(context.Context, Emit[int]) error {
+			t.Error("the source ran")
+			return nil
+		})
+		require.Equal(t, why, Run(ctx, f, nil))
+	})
+}
