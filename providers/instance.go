@@ -100,16 +100,16 @@ func (i *instance) ready(ctx context.Context) (end func(), err error) {
 // leaf is ready for calls that do not come back to the engine: it also takes a slot. A slot is taken last, so that
 // nobody holds one while waiting for a configuration.
 func (i *instance) leaf(ctx context.Context, m Method, t urn.Type) (end func(), err error) {
-	end, err = i.ready(ctx)
+	done, err := i.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
 	release, err := i.lanes.acquire(ctx, LimitKey{Provider: i.ref, Method: m, Type: t})
 	if err != nil {
-		end()
+		done()
 		return nil, err
 	}
-	return func() { release(); end() }, nil
+	return func() { release(); done() }, nil
 }
 
 func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {

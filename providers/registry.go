@@ -42,7 +42,7 @@ type Registry struct {
 	// run is the life of the registry. Starting and configuring providers belongs to the run and not to the call that
 	// asked first: others wait for the same instance.
 	run     context.Context
-	end     context.CancelFunc
+	end     context.CancelCauseFunc
 	workers conc.WaitGroup
 
 	mu      sync.Mutex // guards the rest
@@ -82,7 +82,7 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		renamed:       map[urn.URN]urn.URN{},
 		starts:        map[urn.ProviderRef]*start{},
 	}
-	r.run, r.end = context.WithCancel(ctx)
+	r.run, r.end = context.WithCancelCause(ctx)
 	return r
 }
 
@@ -134,7 +134,7 @@ func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(r.run, func() { cancel(errRegistryClosed) })
+	stop := context.AfterFunc(r.run, func() { cancel(context.Cause(r.run)) })
 	defer stop()
 
 	p, err := r.host.Load(ctx, spec)

@@ -29,7 +29,7 @@ func (r *Registry) Close() error {
 	again := r.closed
 	r.closed = true
 	r.mu.Unlock()
-	r.end()
+	r.end(errRegistryClosed)
 	var err error
 	if !again {
 		err = r.onAll((*instance).shut)
