@@ -1,0 +1,174 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/pipeline"
+)
+
+// The items of this example are named by what has happened to them, so that the stages' types read as documentation.
+type (
+	registered struct {
+		name string
+		size int
+		done *pipeline.Promise[string] // the program waits for it
+	}
+	checked struct{ registered }
+	decided struct {
+		checked
+		action string
+	}
+)
+
+// Settle lets a stage fail or stop at any point without the program waiting for ever.
+func (r registered) Settle(err error) { r.done.Settle(err) }
+
+func program(names ...string) (pipeline.Flow[registered], []registered) {
+	var all []registered
+	for _, n := range names {
+		all = append(all, registered{name: n, size: len(n), done: pipeline.NewPromise[string]()})
+	}
+	return pipeline.From("program", 4, func(_ context.Context, emit pipeline.Emit[registered]) error {
+		for _, r := range all {
+			if err := emit(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), all
+}
+
+// check asks about each item on its own, so it runs in parallel; the order of arrival is kept.
+func check() pipeline.Stage[registered, checked] {
+	return pipeline.Stage[registered, checked]{
+		Name: "check", Workers: 8, Buffer: 4, Order: pipeline.AsArrived,
+		Run: func(_ context.Context, r registered, emit pipeline.Emit[checked]) error {
+			if strings.Contains(r.name, " ") {
+				return fmt.Errorf("%q has a space in it", r.name)
+			}
+			return emit(checked{r})
+		},
+	}
+}
+
+// decide is a single writer: the map in its closure needs no lock. What takes time it asks of its crew.
+func decide() pipeline.Actor[checked, checked, decided, decided] {
+	names := map[string]bool{}
+	return pipeline.Actor[checked, checked, decided, decided]{
+		Name: "decide", Workers: 8, Buffer: 4,
+		Receive: func(_ context.Context, c checked, x pipeline.Exchange[checked, decided]) error {
+			if names[c.name] {
+				return errors.New(c.name + " is there twice")
+			}
+			names[c.name] = true
+			if c.size > 3 {
+				x.Ask(c)
+				return nil
+			}
+			return x.Emit(decided{c, "create"})
+		},
+		Work: func(_ context.Context, c checked) (decided, error) { // a provider would be called here
+			return decided{c, "replace"}, nil
+		},
+		Resume: func(_ context.Context, d decided, x pipeline.Exchange[checked, decided]) error { return x.Emit(d) },
+	}
+}
+
+// A flow is composed from constructors. The types are the wiring plan: putting decide before check,
+//
+//	pipeline.ViaActor(source, decide())
+//
+// does not compile, since decide takes checked items and the source gives registered ones.
+func Example() {
+	source, all := program("a", "b c", "vpc", "a", "bucket")
+	flow := pipeline.ViaActor(pipeline.Via(source, check()), decide())
+
+	err := pipeline.Run(context.Background(), flow, func(_ context.Context, d decided) error {
+		d.done.Resolve(d.action)
+		return nil
+	}, pipeline.KeepGoing())
+	fmt.Println(err)
+
+	for _, r := range all {
+		action, err := r.done.Wait(context.Background())
+		fmt.Println(r.name, "->", action, err)
+	}
+	// Output:
+	// 2 errors:
+	//   * check: "b c" has a space in it
+	//   * decide: a is there twice
+	// a -> create <nil>
+	// b c ->  check: "b c" has a space in it
+	// vpc -> create <nil>
+	// a ->  decide: a is there twice
+	// bucket -> replace <nil>
+}
+
+// A caller's own stage takes and gives the type of the place where it stands.
+func ExampleVia() {
+	numbers := pipeline.From("numbers", 0, func(_ context.Context, emit pipeline.Emit[int]) error {
+		for i := range 6 {
+			if err := emit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	even := pipeline.Stage[int, int]{Name: "even", Run: func(_ context.Context, v int, emit pipeline.Emit[int]) error {
+		if v%2 != 0 {
+			return nil
+		}
+		return emit(v)
+	}}
+	err := pipeline.Run(context.Background(), pipeline.Via(numbers, even), func(_ context.Context, v int) error {
+		fmt.Println(v)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 0
+	// 2
+	// 4
+	// <nil>
+}
+
+// At most two calls to each region run at once, however many workers there are.
+func ExampleLimit() {
+	create := pipeline.Stage[string, string]{
+		Name: "create", Workers: pipeline.Unbounded, Order: pipeline.AsArrived,
+		Run: func(_ context.Context, bucket string, emit pipeline.Emit[string]) error {
+			return emit("made " + bucket)
+		},
+	}
+	region := func(bucket string) string { r, _, _ := strings.Cut(bucket, "/"); return r }
+	create = pipeline.Limit(create, region, func(string) int { return 2 })
+
+	buckets := pipeline.From("buckets", 0, func(_ context.Context, emit pipeline.Emit[string]) error {
+		return errors.Join(emit("eu/logs"), emit("us/logs"), emit("eu/data"))
+	})
+	_ = pipeline.Run(context.Background(), pipeline.Via(buckets, create), func(_ context.Context, s string) error {
+		fmt.Println(s)
+		return nil
+	})
+	// Output:
+	// made eu/logs
+	// made us/logs
+	// made eu/data
+}
+
+// A display polls an observer while the run goes on; here it looks once, afterwards.
+func ExampleObserver() {
+	source, _ := program("a", "b c")
+	var o pipeline.Observer
+	_ = pipeline.Run(context.Background(), pipeline.Via(source, check()), nil, pipeline.KeepGoing(), pipeline.Observe(&o))
+	for _, s := range o.Stats() {
+		fmt.Printf("%s: %d done, %d failed\n", s.Stage, s.Done, s.Failed)
+	}
+	// Output:
+	// program: 1 done, 0 failed
+	// check: 1 done, 1 failed
+	// sink: 1 done, 0 failed
+}
