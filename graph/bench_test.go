@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -85,6 +86,18 @@ func BenchmarkReadySet(b *testing.B) {
 			for _, id := range r.Ready() {
 				r.Finish(id)
 			}
+		}
+	})
+}
+
+func BenchmarkRun(b *testing.B) {
+	benchmarkShapes(b, func(g *Graph, nodes []ID) {
+		r, err := NewReadySet(g, nodes, Schedule{Direction: DependentsFirst})
+		if err != nil {
+			panic(err)
+		}
+		if err := r.Run(context.Background(), 16, func(context.Context, ID) error { return nil }); err != nil {
+			panic(err)
 		}
 	})
 }

@@ -44,12 +44,12 @@ func TestRenderings(t *testing.T) {
 	g, name := sample()
 	x := g.ExpandComponents(Components{IsComponent: func(id ID) bool { return id == 1 }})
 	for file, render := range map[string]func(*strings.Builder) error{
-		"sample.txt":      func(b *strings.Builder) error { return g.Text(b, name) },
-		"numbers.txt":     func(b *strings.Builder) error { return g.Text(b, nil) },
-		"some.txt":        func(b *strings.Builder) error { return g.TextOf(b, []ID{4, 2}, name) },
-		"sample.dot":      func(b *strings.Builder) error { return g.DOT(b, name) },
-		"expanded.txt":    func(b *strings.Builder) error { return x.Text(b, name) },
-		"expanded.dot":    func(b *strings.Builder) error { return x.DOT(b, nil) },
+		"sample.txt":   func(b *strings.Builder) error { return g.Text(b, name) },
+		"numbers.txt":  func(b *strings.Builder) error { return g.Text(b, nil) },
+		"some.txt":     func(b *strings.Builder) error { return g.TextOf(b, []ID{4, 2}, name) },
+		"sample.dot":   func(b *strings.Builder) error { return g.DOT(b, name) },
+		"expanded.txt": func(b *strings.Builder) error { return x.Text(b, name) },
+		"expanded.dot": func(b *strings.Builder) error { return x.DOT(b, nil) },
 	} {
 		t.Run(file, func(t *testing.T) {
 			var b strings.Builder

@@ -29,10 +29,10 @@ type Failure struct {
 // Error counts and names the failures by ID. Callers that have better names print Failures.
 func (e *RunError) Error() string {
 	if len(e.Failures) == 0 && e.Cause != nil {
-		return fmt.Sprintf("%d nodes not started: %v", len(e.NotStarted), e.Cause)
+		return fmt.Sprintf("%d not started: %v", len(e.NotStarted), e.Cause)
 	}
 	if len(e.Failures) == 0 {
-		return fmt.Sprintf("%d nodes skipped after an earlier failure", len(e.Skipped))
+		return fmt.Sprintf("%d skipped after an earlier failure", len(e.Skipped))
 	}
 	first := e.Failures[0]
 	text := fmt.Sprintf("node %d: %v", first.ID, first.Err)

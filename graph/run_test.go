@@ -164,7 +164,7 @@ func TestCancelledRunWaitsForWhatItStartedAndCanGoOn(t *testing.T) {
 		require.Equal(t, []ID{0, 1, 2}, e.NotStarted)
 		require.Equal(t, []ID{3, 4}, r.Finished())
 		require.Empty(t, e.Failures)
-		require.EqualError(t, err, "3 nodes not started: interrupted")
+		require.EqualError(t, err, "3 not started: interrupted")
 
 		require.NoError(t, r.Run(t.Context(), 1, work))
 		require.Equal(t, ids(5), r.Finished())
@@ -214,9 +214,9 @@ func TestFirstFailureCanStopARun(t *testing.T) {
 
 func TestRunErrorSummaries(t *testing.T) {
 	for want, e := range map[string]*RunError{
-		"node 1: a (and 1 more)":                   {Failures: []Failure{{1, errors.New("a")}, {2, errors.New("b")}}},
-		"2 nodes skipped after an earlier failure": {Skipped: []ID{1, 2}},
-		"1 nodes not started: context canceled":    {NotStarted: []ID{1}, Cause: context.Canceled},
+		"node 1: a (and 1 more)":             {Failures: []Failure{{1, errors.New("a")}, {2, errors.New("b")}}},
+		"2 skipped after an earlier failure": {Skipped: []ID{1, 2}},
+		"1 not started: context canceled":    {NotStarted: []ID{1}, Cause: context.Canceled},
 	} {
 		require.EqualError(t, e, want)
 	}
