@@ -1,0 +1,69 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+
+	"github.com/sourcegraph/conc"
+)
+
+// Exit is how a process ended that was run with [Run].
+type Exit struct {
+	Code   int    // -1 when a signal ended it
+	Status string // "exit status 7", "signal: killed"
+	Output string // the last lines of both streams below a heading, "" when there are none
+}
+
+// Run runs a process that serves nothing, such as a program, to its end. Like a plugin it has a process group of its
+// own, of which nothing is left when Run returns. At the end of ctx the group is interrupted, and killed when that does
+// not help; the error is ctx's cause then. Other errors say that the process could not be started.
+func Run(ctx context.Context, c Command) (Exit, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Exit{}, err
+	}
+	cmd := exec.CommandContext(ctx, c.Executable, c.Args...)
+	cmd.Dir, cmd.Env = c.Directory, c.Environment
+	ownGroup(cmd)
+	cmd.Cancel = func() error { interruptGroup(cmd.Process); return nil }
+	cmd.WaitDelay = stopPatience
+
+	var last ring
+	var readers conc.WaitGroup
+	read := func(stream int32, isStderr bool) *io.PipeWriter {
+		r, w := io.Pipe()
+		readers.Go(func() {
+			defer func() { _ = r.Close() }() // after a panic below, what is still written goes nowhere
+			forward(r, func(text string) {
+				last.add(text)
+				if c.Output != nil {
+					c.Output(Line{Plugin: c.Name, Text: text, Stderr: isStderr, Stream: stream})
+				}
+			})
+		})
+		return w
+	}
+	stdout, stderr := read(1, false), read(2, true)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	err := cmd.Run()
+	if cmd.Process != nil {
+		killGroup(cmd.Process)
+	}
+	_, _ = stdout.Close(), stderr.Close()
+	readers.Wait()
+
+	var exit *exec.ExitError
+	switch {
+	case cmd.ProcessState == nil:
+		return Exit{}, fmt.Errorf("start %s: %w", c.Name, err)
+	case err != nil && ctx.Err() != nil:
+		return Exit{}, context.Cause(ctx)
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		return Exit{}, fmt.Errorf("wait for %s: %w", c.Name, err)
+	}
+	return Exit{
+		Code: cmd.ProcessState.ExitCode(), Status: cmd.ProcessState.String(), Output: last.text("its last output was:"),
+	}, nil
+}
