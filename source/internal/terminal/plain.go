@@ -1,5 +1,5 @@
-// Package terminal makes the text that programs print fit to be shown: without control sequences, line by line, and
-// the last of it kept for error messages.
+// Package terminal makes the text that programs print fit to be shown: without control sequences, and with a number for
+// each stream so that its lines stay together.
 //
 // It does not decide where text is shown.
 //
