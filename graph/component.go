@@ -84,7 +84,7 @@ type sharedJoin struct {
 
 func (x *expansion) expand(id ID, e Edge) {
 	kinds := e.Kind & x.kinds
-	if kinds == 0 || e.ID >= id || x.tree.size[e.ID] == 1 || !x.isComponent(e.ID) {
+	if kinds == 0 || x.tree.size[e.ID] == 1 || !x.isComponent(e.ID) {
 		return
 	}
 	lo := x.tree.first[e.ID] + 1
