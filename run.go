@@ -2,19 +2,412 @@ package sluice
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/monitor"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
-// Preview says what Update would do. Nothing is changed and nothing recorded.
-func Preview(ctx context.Context, o Options) (*Result, error) { return nil, errors.New("being written") }
+// operation is one of the things that an engine does.
+type operation struct {
+	name    string // for messages: "update failed"
+	dryRun  bool
+	destroy bool
+}
 
-// Update makes the stack what the program declares.
-func Update(ctx context.Context, o Options) (*Result, error) { return nil, errors.New("being written") }
+// Workers of previews and cancel limits.
+const (
+	previewWorkers = 256              // a preview changes nothing, so --parallel's caution is not needed
+	cancelTimeout  = 30 * time.Second // protocol.md 1.13
+	programGrace   = 10 * time.Second // for a program to end by itself after the run has stopped
+)
 
-// Destroy deletes every resource of the stack.
-func Destroy(ctx context.Context, o Options) (*Result, error) { return nil, errors.New("being written") }
+func (o Options) withDefaults() Options {
+	if o.Organization == "" {
+		o.Organization = "organization"
+	}
+	if o.State == nil {
+		o.State = &MemoryState{}
+	}
+	if o.Providers == nil {
+		o.Providers = providers.HostFunc(func(_ context.Context, s providers.Spec) (providers.Provider, error) {
+			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
+		})
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
 
-// PreviewDestroy says what Destroy would do.
-func PreviewDestroy(ctx context.Context, o Options) (*Result, error) {
-	return nil, errors.New("being written")
+// operate runs one operation from loading the state to the last event.
+func (e *Engine) operate(ctx context.Context, op operation) (*Result, error) {
+	if !op.destroy && e.options.Program == nil {
+		return nil, errNoProgram
+	}
+	s := &session{engine: e, options: e.options, op: op, began: time.Now()}
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	runErr := s.run(ctx)
+	return s.close(ctx, runErr)
+}
+
+// session is one operation under way.
+type session struct {
+	engine  *Engine
+	options Options
+	op      operation
+	began   time.Time
+
+	base       *state.Snapshot
+	recorder   state.Recorder
+	registry   *providers.Registry
+	deployment *stages.Run
+	server     lazyServer
+	operations context.Context
+	abandon    context.CancelFunc
+	background conc.WaitGroup
+	// interrupted is true when the caller's context ended before the run did.
+	interrupted bool
+}
+
+// open loads the state and prepares everything that can fail before anything is done.
+func (s *session) open(ctx context.Context) error {
+	o := s.options
+	base, err := o.State.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if base == nil {
+		base = &state.Snapshot{}
+	}
+	if err := state.Verify(base); err != nil {
+		return err
+	}
+	entropy := o.Entropy
+	if entropy == nil {
+		entropy = make([]byte, 32)
+		if _, err := rand.Read(entropy); err != nil {
+			return err
+		}
+	}
+	ids := 0
+	migrated, changed := state.Migrate(base, o.Config.packageInputs, func() string {
+		ids++
+		return stages.DerivedID(entropy, "migrated", fmt.Sprint(ids))
+	})
+	s.base = migrated
+	if !s.op.dryRun {
+		if s.recorder, err = o.State.Record(ctx, base); err != nil {
+			return err
+		}
+		if changed {
+			if err := s.recorder.Rebase(ctx, migrated); err != nil {
+				return fmt.Errorf("rebasing the deployment: %w", err)
+			}
+		}
+	}
+	packages, err := s.packages(ctx)
+	if err != nil {
+		return errors.Join(err, s.closeRecorder(ctx))
+	}
+	// What is running when the operation is stopped shall finish, so its context survives the caller's.
+	s.operations, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	s.registry = providers.NewRegistry(s.operations, withBuiltin(s), providers.RegistryOptions{
+		Warn:  s.warn,
+		NewID: func(u urn.URN) string { return stages.DerivedID(entropy, string(u), "provider") },
+	})
+	denied, err := o.Config.deniedProviders()
+	if err != nil {
+		return errors.Join(err, s.registry.Close(), s.closeRecorder(ctx))
+	}
+	s.server.start = func() (*monitor.Server, error) {
+		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root))
+	}
+	s.deployment = stages.NewRun(s.operations, stages.Settings{
+		Info:      s.info(),
+		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, Analyzers: o.Analyzers,
+		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
+		ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, Observe: o.Observe, Now: o.Now,
+		Entropy: entropy, MonitorAddress: s.monitorAddress,
+	})
+	return nil
+}
+
+func (s *session) closeRecorder(ctx context.Context) error {
+	if s.recorder == nil {
+		return nil
+	}
+	return s.recorder.Close(ctx)
+}
+
+// packages asks the program for the versions of its packages; where it knows none, those that the state used count.
+func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
+	if s.op.destroy {
+		return nil, nil
+	}
+	ps, err := s.options.Program.Packages(ctx)
+	if err != nil || len(ps) > 0 {
+		return ps, err
+	}
+	for _, r := range s.base.Resources {
+		if !r.Type.IsProvider() || r.Delete {
+			continue
+		}
+		spec, err := providers.SpecFromInputs(r.Type, r.Inputs)
+		if err != nil || spec.Version == "" {
+			continue
+		}
+		p := stages.Package{Name: spec.Package, Version: spec.Version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums}
+		if spec.Parameterization != nil {
+			p.Parameterization = &stages.Parameterization{Name: spec.Package, Version: spec.Version, Value: spec.Parameterization.Value}
+			p.Name, p.Version = spec.Parameterization.Plugin, spec.Parameterization.PluginVersion
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
+}
+
+func (s *session) parallel() int {
+	if s.options.Parallel > 0 {
+		return s.options.Parallel
+	}
+	return 4 * runtime.GOMAXPROCS(0)
+}
+
+func (s *session) workers() int {
+	if s.op.dryRun && s.options.Parallel == 0 {
+		return previewWorkers
+	}
+	return s.parallel()
+}
+
+func (s *session) info() stages.RunInfo {
+	plain, secret := s.options.Config.plain()
+	return stages.RunInfo{
+		Organization: s.options.Organization, Project: s.options.Project, Stack: s.options.Stack, Config: plain, ConfigSecretKeys: secret,
+		DryRun: s.op.dryRun, Parallel: s.parallel(),
+	}
+}
+
+func (s *session) warn(u urn.URN, message string) {
+	s.deployment.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Warning, URN: u, Message: message}})
+}
+
+// monitorAddress starts the gRPC server for the run's monitor the first time somebody needs it. Programs ask before they
+// start, and providers only within a run, so the calls do not overlap with close.
+func (s *session) monitorAddress() (string, error) { return s.server.address() }
+
+// run lets the program and the pipeline work until both are done, then the end phase.
+func (s *session) run(ctx context.Context) error {
+	r := s.deployment
+	s.options.Interrupts.watch(r.Halt, s.cancelProviders)
+	release := context.AfterFunc(ctx, func() { r.Halt(); s.cancelProviders() })
+	defer func() { s.interrupted = !release() && ctx.Err() != nil }()
+	r.Emit(stages.Prelude{Operation: s.op.name, IsPreview: s.op.dryRun, Config: s.options.Config.shown()})
+
+	programCtx, endProgram := context.WithCancel(s.operations)
+	defer endProgram()
+	var program conc.WaitGroup
+	program.Go(func() { s.runProgram(programCtx) })
+
+	err := pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
+	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
+		err = nil // recorded as a failure, or the consequence of an interrupt
+	}
+	if err == nil {
+		err = r.EndPhase(s.operations)
+	}
+	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
+		err = outErr
+	}
+	r.ShutDown()
+	grace := time.AfterFunc(programGrace, endProgram)
+	defer grace.Stop()
+	program.Wait()
+	return err
+}
+
+func hasStageError(err error) bool { return errors.As(err, new(*pipeline.StageError)) }
+
+// runProgram runs the program to its end and tells the run.
+func (s *session) runProgram(ctx context.Context) {
+	r := s.deployment
+	if s.op.destroy {
+		r.EndOfProgram()
+		return
+	}
+	var err error
+	if p := panics.Try(func() {
+		err = s.options.Program.Run(ctx, source.Host{
+			Monitor: r.Monitor(), MonitorAddress: s.monitorAddress, EngineAddress: s.options.EngineAddress,
+		})
+	}); p != nil {
+		err = p.AsError()
+	}
+	switch {
+	case err == nil:
+		r.EndOfProgram()
+	case s.options.Interrupts.Stopped():
+		r.Halt()
+	default:
+		r.ProgramFailed(err, errors.Is(err, source.ErrReported))
+	}
+}
+
+// cancelProviders asks the providers to abort; session.close waits for it.
+func (s *session) cancelProviders() {
+	s.background.Go(func() {
+		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
+		defer cancel()
+		if err := s.registry.Cancel(ctx); err != nil {
+			s.options.Log.Warn("asking providers to cancel", "error", err)
+		}
+	})
+}
+
+// close ends everything, emits the last events and builds the result.
+func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
+	ctx = context.WithoutCancel(ctx)
+	var errs []error
+	if runErr != nil {
+		errs = append(errs, runErr)
+	}
+	if err := s.closeRecorder(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("writing the state: %w", err))
+	}
+	if err := s.server.close(); err != nil {
+		s.options.Log.Warn("closing the monitor", "error", err)
+	}
+	if err := s.registry.Close(); err != nil {
+		s.options.Log.Warn("closing providers", "error", err)
+	}
+	s.background.Wait()
+	s.abandon()
+
+	for _, err := range errs {
+		s.deployment.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: err.Error()}})
+	}
+	err := s.failure(errs)
+	result := s.result()
+	s.deployment.Emit(s.summary(err, result))
+	s.deployment.Emit(stages.Ended{})
+	return result, err
+}
+
+// failure turns what went wrong into the operation's error.
+func (s *session) failure(errs []error) error {
+	var all *multierror.Error
+	for _, f := range s.deployment.Failures() {
+		all = multierror.Append(all, f)
+	}
+	all = multierror.Append(all, errs...)
+	if all.Len() == 0 {
+		if s.options.Interrupts.Stopped() || s.interrupted {
+			return &FailedError{Operation: s.op.name, Canceled: true}
+		}
+		return nil
+	}
+	s.deployment.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.op.name + " failed"}})
+	return &FailedError{Operation: s.op.name, Err: all.ErrorOrNil()}
+}
+
+func (s *session) result() *Result {
+	steps, counts := s.deployment.Steps()
+	return &Result{Steps: steps, Changes: counts, Outputs: s.deployment.StackOutputs()}
+}
+
+func (s *session) summary(err error, res *Result) stages.Summary {
+	out := stages.Summary{
+		IsPreview: s.op.dryRun, MaybeCorrupt: s.deployment.IsUncertain(), Duration: time.Since(s.began), Changes: res.Changes,
+		Result: stages.Succeeded, Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
+	}
+	var failed *FailedError
+	if errors.As(err, &failed) {
+		out.Result = stages.Failed
+		if failed.Canceled {
+			out.Result = stages.Canceled
+		}
+	}
+	return out
+}
+
+// plain returns the configuration as programs see it, and the names of what is secret.
+func (c Config) plain() (values map[string]string, secret []string) {
+	values = make(map[string]string, len(c))
+	for k, v := range c {
+		values[k] = v.Text
+		if v.Secret {
+			secret = append(secret, k)
+		}
+	}
+	slices.Sort(secret)
+	return values, secret
+}
+
+// shown returns the configuration for people.
+func (c Config) shown() map[string]string {
+	values := make(map[string]string, len(c))
+	for k, v := range c {
+		values[k] = v.Text
+		if v.Secret {
+			values[k] = "[secret]"
+		}
+	}
+	return values
+}
+
+// packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7).
+func (c Config) packageInputs(pkg string) property.Map {
+	m := map[string]property.Value{}
+	for k, v := range c {
+		namespace, name, _ := strings.Cut(k, ":")
+		if namespace != pkg {
+			continue
+		}
+		m[name] = property.String(v.Text)
+		if v.Secret {
+			m[name] = property.Secret(m[name])
+		}
+	}
+	return property.NewMap(m)
+}
+
+// deniedProviders reads pulumi:disable-default-providers (steps.md 1.6).
+func (c Config) deniedProviders() ([]string, error) {
+	const key = "pulumi:disable-default-providers"
+	text := c[key].Text
+	if text == "" {
+		return nil, nil
+	}
+	var list []string
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("config %s must be a JSON list of package names: %w", key, err)
+	}
+	for i, p := range list {
+		list[i] = strings.TrimSpace(p)
+	}
+	return list, nil
 }

@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -16,6 +17,9 @@ type Options struct {
 	Stack        string
 	Project      string
 	Organization string // "organization" when empty
+	// Root is the directory of the project file: the places in the program's source that states record are relative to
+	// it. "" records none.
+	Root string
 	// Directory is the program's directory: relative paths of assets are resolved against it. "" is the working
 	// directory of the process.
 	Directory string
@@ -35,12 +39,18 @@ type Options struct {
 	IgnoreProtect   bool
 	ShowSecrets     bool // in messages
 	Analyzers       []stages.Analyzer
+	Autonamer       stages.Autonamer // nil: providers make up names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(Event)
 	// Interrupts lets somebody stop the operation in an orderly way; nil when nobody can.
 	Interrupts *Interrupts
 	Log        *slog.Logger // nil discards
+	// Now is the clock by which states are stamped; nil is the real one.
+	Now func() time.Time
+	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same
+	// entropy gives the same ones.
+	Entropy []byte
 }
 
 // Config maps "namespace:name" to values.
@@ -64,8 +74,7 @@ type StateStore interface {
 type Result struct {
 	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
 	Changes map[stages.Op]int
-	State   *state.Snapshot // after the operation; of a preview what it would be
-	Outputs property.Map    // of the stack
+	Outputs property.Map // of the stack
 }
 
 // HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).

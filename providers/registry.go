@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 	"github.com/sourcegraph/conc"
 )
@@ -20,7 +21,7 @@ type RegistryOptions struct {
 	// Warn is told about what a provider should not do. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
-	NewID func() string
+	NewID func(u urn.URN) string
 	// EchoInputs makes previewed creates and updates of a provider whose configuration is unknown return their inputs
 	// instead of nothing (PULUMI_LEGACY_PROVIDER_PREVIEW, protocol.md 3.2).
 	EchoInputs bool
@@ -56,7 +57,7 @@ type Registry struct {
 
 // start is an Ensure under way.
 type start struct {
-	done     *gate
+	done     *gate.Gate
 	instance *instance
 }
 
@@ -71,7 +72,7 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		o.Warn = func(urn.URN, string) {}
 	}
 	if o.NewID == nil {
-		o.NewID = uuid.NewString
+		o.NewID = func(urn.URN) string { return uuid.NewString() }
 	}
 	r := &Registry{
 		Unimplemented: Unimplemented{PackageName: "pulumi"},
@@ -169,7 +170,7 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	i.ref = c.ref
 	if hasUnknownConfiguration(c.inputs) {
 		i.canned = &cannedAnswers{echoInputs: r.options.EchoInputs}
-		i.configured.open(nil)
+		i.configured.Open(nil)
 	}
 	r.mu.Lock()
 	if there, ok := r.ready[c.ref]; ok && !replace {
@@ -180,9 +181,9 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	r.ready[c.ref] = i
 	switch {
 	case r.closed:
-		i.configured.open(errRegistryClosed)
+		i.configured.Open(errRegistryClosed)
 	case i.canned == nil:
-		r.workers.Go(func() { i.configured.open(r.configure(i, c)) })
+		r.workers.Go(func() { i.configured.Open(r.configure(i, c)) })
 	}
 	r.mu.Unlock()
 	return i

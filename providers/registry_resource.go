@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -127,7 +128,7 @@ func (r *Registry) differ(ctx context.Context, req DiffRequest) (Provider, error
 func (r *Registry) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
 	id := urn.UnknownID
 	if !req.Preview {
-		id = r.options.NewID()
+		id = r.options.NewID(req.URN)
 	}
 	if err := r.configureChecked(ctx, urn.ProviderRef{URN: req.URN, ID: id}, req.Properties); err != nil {
 		return CreateResponse{}, err
@@ -205,13 +206,13 @@ func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs prope
 	}
 	s, underway := r.starts[ref]
 	if !underway {
-		s = &start{done: newGate()}
+		s = &start{done: gate.New()}
 		r.starts[ref] = s
 		r.workers.Go(func() { r.start(s, ref, inputs) })
 	}
 	r.mu.Unlock()
 
-	if err := s.done.wait(ctx); err != nil {
+	if err := s.done.Wait(ctx); err != nil {
 		return nil, err
 	}
 	return s.instance, nil
@@ -226,7 +227,7 @@ func (r *Registry) start(s *start, ref urn.ProviderRef, inputs property.Map) {
 	delete(r.starts, ref)
 	r.mu.Unlock()
 	s.instance = i
-	s.done.open(err)
+	s.done.Open(err)
 }
 
 // loadFor starts a provider for a reference. Errors name it.

@@ -43,7 +43,7 @@ func newRegistry(t *testing.T, host providers.Host, o providers.RegistryOptions)
 	t.Helper()
 	n := 0
 	if o.NewID == nil {
-		o.NewID = func() string { n++; return fmt.Sprintf("id-%d", n) }
+		o.NewID = func(urn.URN) string { n++; return fmt.Sprintf("id-%d", n) }
 	}
 	r := providers.NewRegistry(context.Background(), host, o)
 	t.Cleanup(func() { require.NoError(t, r.Close()) })

@@ -1,0 +1,127 @@
+package sluice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Engine is the standard pipeline with named places for stages of the caller's own. Make one with [Standard], put stages
+// into its slots, and call one of its operations, any number of times.
+//
+//	register → lookup → check → analyze → diff → build → execute
+//
+// A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
+// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Reject]; that stops the
+// operation with a diagnostic at the resource.
+type Engine struct {
+	Registered Slot[stages.Registered] // after register: the goal is complete
+	Located    Slot[stages.Located]    // after lookup: URN and recorded state are known
+	Checked    Slot[stages.Checked]    // after check: the provider has accepted the inputs
+	Analyzed   Slot[stages.Analyzed]   // after analyze
+	Diffed     Slot[stages.Diffed]     // after diff: what would change is known
+	Built      Slot[stages.Built]      // after build: the steps are decided, none is taken
+	Executed   Slot[stages.Executed]   // after execute: the steps are taken and the program has been answered
+
+	options Options
+}
+
+// Slot is a place in the pipeline for stages that take and emit items of one type.
+type Slot[T any] struct {
+	makers []func() pipeline.Stage[T, T]
+}
+
+// Insert puts a stage into the slot, after those that are there already. newStage is called once for each operation: a
+// stage may keep state in its closure, which must not outlive the operation.
+func (s *Slot[T]) Insert(newStage func() pipeline.Stage[T, T]) {
+	s.makers = append(s.makers, newStage)
+}
+
+// via adds the slot's stages to a flow. Their errors stop the run with a diagnostic.
+func via[T any](r *stages.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
+	for _, newStage := range s.makers {
+		st := newStage()
+		inner := st.Run
+		st.Run = func(ctx context.Context, in T, emit pipeline.Emit[T]) error {
+			if err := inner(ctx, in, emit); err != nil {
+				return r.Refuse(err)
+			}
+			return nil
+		}
+		f = pipeline.Via(f, st)
+	}
+	return f
+}
+
+// Standard returns the standard engine for a stack.
+func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
+
+// assemble joins the stages of one run.
+func (e *Engine) assemble(r *stages.Run) pipeline.Flow[stages.Executed] {
+	registered := via(r, pipeline.Via(r.Submissions(), stages.Register(r)), e.Registered)
+	located := via(r, pipeline.Via(registered, stages.Lookup(r)), e.Located)
+	checked := via(r, pipeline.Via(located, stages.Check(r)), e.Checked)
+	analyzed := via(r, pipeline.Via(checked, stages.Analyze(r)), e.Analyzed)
+	diffed := via(r, pipeline.Via(analyzed, stages.Diff(r)), e.Diffed)
+	built := via(r, pipeline.ViaActor(diffed, stages.Build(r)), e.Built)
+	return via(r, pipeline.Via(built, stages.Execute(r)), e.Executed)
+}
+
+// Preview says what Update would do. Nothing is changed and nothing recorded.
+func (e *Engine) Preview(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "preview", dryRun: true})
+}
+
+// Update makes the stack what the program declares.
+func (e *Engine) Update(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "update"})
+}
+
+// Destroy deletes every resource of the stack. It does not run the program.
+func (e *Engine) Destroy(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "destroy", destroy: true})
+}
+
+// PreviewDestroy says what Destroy would do.
+func (e *Engine) PreviewDestroy(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "preview", dryRun: true, destroy: true})
+}
+
+// Preview says what Update would do. Nothing is changed and nothing recorded. The result describes as much of the plan as
+// was made, also when there is an error; a failed operation's is a [*FailedError].
+func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(o).Preview(ctx) }
+
+// Update makes the stack what the program declares. What has been done is recorded whatever happens; a failed
+// operation's error is a [*FailedError].
+func Update(ctx context.Context, o Options) (*Result, error) { return Standard(o).Update(ctx) }
+
+// Destroy deletes every resource of the stack.
+func Destroy(ctx context.Context, o Options) (*Result, error) { return Standard(o).Destroy(ctx) }
+
+// PreviewDestroy says what Destroy would do.
+func PreviewDestroy(ctx context.Context, o Options) (*Result, error) {
+	return Standard(o).PreviewDestroy(ctx)
+}
+
+// FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
+type FailedError struct {
+	Operation string
+	Canceled  bool  // somebody interrupted it, and nothing else went wrong
+	Err       error // the failures, ordered by URN; a *multierror.Error
+}
+
+func (e *FailedError) Error() string {
+	if e.Canceled {
+		return e.Operation + " canceled"
+	}
+	return fmt.Sprintf("%s failed: %v", e.Operation, e.Err)
+}
+
+// Unwrap returns the failures.
+func (e *FailedError) Unwrap() error { return e.Err }
+
+// errNoProgram is returned when there is nothing to run.
+var errNoProgram = errors.New("no program: set Options.Program")

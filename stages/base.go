@@ -1,0 +1,79 @@
+package stages
+
+import (
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// base is the recorded state that a run starts from, indexed. It never changes.
+type base struct {
+	resources []*state.Resource
+	olds      map[urn.URN]*state.Resource   // those not awaiting deletion
+	all       map[urn.URN][]*state.Resource // every copy
+	ids       map[*state.Resource]graph.ID  // positions in resources, and nodes of graph
+	graph     *graph.Graph
+	providers map[string]*state.Resource    // by reference
+	attached  map[urn.URN][]*state.Resource // what is replaced or deleted with a URN, in base order
+}
+
+func newBase(resources []*state.Resource) *base {
+	b := &base{
+		resources: resources,
+		olds:      make(map[urn.URN]*state.Resource, len(resources)),
+		all:       make(map[urn.URN][]*state.Resource, len(resources)),
+		ids:       make(map[*state.Resource]graph.ID, len(resources)),
+		providers: map[string]*state.Resource{},
+		attached:  map[urn.URN][]*state.Resource{},
+	}
+	var build graph.Builder
+	build.AddNodes(len(resources))
+	at := make(map[urn.URN][]graph.ID, len(resources))
+	for i, res := range resources {
+		id := graph.ID(i)
+		references(res, func(u urn.URN, kind graph.Kind) {
+			// Only earlier entries count, and every one with that URN does (steps.md 5.3).
+			for _, dep := range at[u] {
+				build.AddEdge(id, dep, kind)
+			}
+		})
+		at[res.URN] = append(at[res.URN], id)
+		b.all[res.URN] = append(b.all[res.URN], res)
+		b.ids[res] = id
+		if !res.Delete {
+			b.olds[res.URN] = res
+		}
+		if res.Type.IsProvider() {
+			b.providers[urn.ProviderRef{URN: res.URN, ID: res.ID}.String()] = res
+		}
+		for _, u := range sortedSet(append([]urn.URN{res.DeletedWith}, res.ReplaceWith...)) {
+			b.attached[u] = append(b.attached[u], res)
+		}
+	}
+	b.graph = build.Graph()
+	return b
+}
+
+// references calls f for everything that a state refers to: "all dependencies" of steps.md 0.1.
+func references(r *state.Resource, f func(urn.URN, graph.Kind)) {
+	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
+		f(ref.URN, graph.Provider)
+	}
+	if r.Parent != "" {
+		f(r.Parent, graph.Parent)
+	}
+	for _, d := range r.Dependencies {
+		f(d, graph.Dependency)
+	}
+	for _, ds := range r.PropertyDependencies {
+		for _, d := range ds {
+			f(d, graph.PropertyDependency)
+		}
+	}
+	if r.DeletedWith != "" {
+		f(r.DeletedWith, graph.DeletedWith)
+	}
+	for _, d := range r.ReplaceWith {
+		f(d, graph.ReplaceWith)
+	}
+}

@@ -1,0 +1,326 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Build is the stage that decides. It turns what a comparison found into steps, and owns the outcomes of every URN. It
+// has one writer and does no I/O: the questions that a decision raises (would this dependent have to be replaced too?)
+// go to a pool of workers, and the decision waits for the answers while others are made.
+//
+// Decisions come out as if they were made one at a time in order of arrival. A registration therefore waits for an
+// earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
+// state depends on. Programs that declare a resource after what it depends on never make it wait.
+func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
+	b := &builder{run: r, final: make([]bool, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{}, rechecks: map[int]Diffed{}}
+	return pipeline.Actor[Diffed, Ask, Answer, Built]{
+		Name:    "build",
+		Workers: readWorkers,
+		Buffer:  64,
+		Receive: func(_ context.Context, d Diffed, x pipeline.Exchange[Ask, Built]) error { return b.receive(d, x) },
+		Work:    r.work,
+		Resume:  func(_ context.Context, a Answer, x pipeline.Exchange[Ask, Built]) error { return b.resume(a, x) },
+	}
+}
+
+// builder holds what is being decided.
+type builder struct {
+	run      *Run
+	final    []bool           // base states that no open decision can concern any more
+	parked   map[int][]Diffed // by the number of the registration that they wait for
+	roots    map[int]*root    // delete-before-replaces whose dependents are being probed
+	rechecks map[int]Diffed   // re-creations whose inputs are being checked again
+}
+
+func (b *builder) receive(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	if first, ok := b.waitsFor(d.Seq, d.Old); ok {
+		b.parked[first] = append(b.parked[first], d)
+		return nil
+	}
+	return b.decide(d, x)
+}
+
+// waitsFor returns the earlier registration, not decided yet, whose decision could concern the recorded state old.
+func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
+	id, ok := b.run.base.ids[old]
+	if old == nil || !ok {
+		return 0, false
+	}
+	return b.openAncestor(seq, id, map[graph.ID]bool{})
+}
+
+// closureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
+const closureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
+
+// openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided. States
+// known to be final end the walk, so that its cost over a whole run is linear for programs in dependency order.
+func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (int, bool) {
+	type frame struct {
+		id   graph.ID
+		next int
+		open bool // something above is not decided or not registered
+	}
+	stack := []frame{{id: id}}
+	visited[id] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		deps := b.run.base.graph.Dependencies(f.id)
+		if f.next < len(deps) {
+			e := deps[f.next]
+			f.next++
+			if e.Kind&closureKinds == 0 || b.final[e.ID] {
+				continue
+			}
+			claimant, claimed := b.run.names.claimant(b.run.base.resources[e.ID])
+			decided := claimed && b.run.outcomes.isDecided(claimant)
+			if claimed && !decided && claimant < seq {
+				return claimant, true
+			}
+			if !decided || visited[e.ID] {
+				f.open = true
+			}
+			if !visited[e.ID] {
+				visited[e.ID] = true
+				stack = append(stack, frame{id: e.ID, open: !decided})
+			}
+			continue
+		}
+		open := f.open
+		done := f.id
+		stack = stack[:len(stack)-1]
+		if !open && done != id {
+			b.final[done] = true
+		}
+		if len(stack) > 0 && open {
+			stack[len(stack)-1].open = true
+		}
+	}
+	return 0, false
+}
+
+// commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
+func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built]) error {
+	b.run.outcomes.decide(d.Seq)
+	for i, s := range steps {
+		s.seq, s.question = d.Seq, d.Question
+		if s.Reason.Kind == ReasonNone {
+			s.Reason = d.Reason
+		}
+		steps[i] = s
+	}
+	if err := x.Emit(Built{Located: d.Located, Steps: steps}); err != nil {
+		return err
+	}
+	waiting := b.parked[d.Seq]
+	delete(b.parked, d.Seq)
+	for _, w := range waiting {
+		if err := b.again(w, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again takes up a registration that waited.
+func (b *builder) again(d Diffed, x pipeline.Exchange[Ask, Built]) error { return b.receive(d, x) }
+
+// decide is the case split of steps.md 3.6.
+func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	o := b.run.outcomes
+	switch {
+	case d.Read != nil:
+		return b.read(d, x)
+	case o.has(d.URN, deleted):
+		if d.Goal.Custom && !d.Raw {
+			b.rechecks[d.Seq] = d
+			x.Ask(Ask{recheck: &d})
+			return nil
+		}
+		return b.recreate(d, x)
+	case d.Old == nil:
+		o.add(d.URN, created)
+		return b.commit(d, b.withPrelude(d, b.create(d)), x)
+	case d.Old.External:
+		o.add(d.URN, created)
+		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+	case d.Replaces():
+		return b.replace(d, x)
+	case d.Diff.Changes == providers.DiffSome || len(d.Old.InitErrors) > 0:
+		o.add(d.URN, updated)
+		s := b.step(d, OpUpdate)
+		s.Keys = nil
+		return b.commit(d, b.withPrelude(d, s), x)
+	}
+	o.add(d.URN, same)
+	return b.commit(d, b.withPrelude(d, b.same(d)), x)
+}
+
+// step makes a step that answers the registration.
+func (b *builder) step(d Diffed, op Op) *Step {
+	fresh := d.newState(d.Checked)
+	return &Step{
+		StepInfo: StepInfo{
+			Op: op, URN: d.URN, Type: d.Goal.Type, Old: d.Old, New: fresh, Keys: d.Diff.ReplaceKeys, Diffs: d.Diff.ChangedKeys,
+			DetailedDiff: d.Diff.DetailedDiff, Provider: fresh.Provider, Internal: d.Internal, Reason: d.Reason,
+		},
+		replies: true,
+	}
+}
+
+func (b *builder) create(d Diffed) *Step { return b.step(d, OpCreate) }
+
+func (b *builder) same(d Diffed) *Step {
+	s := b.step(d, OpSame)
+	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
+	return s
+}
+
+// withPrelude puts a same step for the recorded provider of a registration before its own (steps.md 3.3).
+func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
+	p := d.Prelude
+	if p == nil || b.run.outcomes.has(p.URN, same|updated|replaced|created) {
+		return steps
+	}
+	b.run.outcomes.add(p.URN, same)
+	carried := p.Clone()
+	return append([]*Step{{StepInfo: StepInfo{
+		Op: OpSame, URN: p.URN, Type: p.Type, Old: p, New: carried, Internal: isDefaultProvider(p.URN), Reason: Reason{Kind: ReasonUnchanged},
+	}, carried: true}}, steps...)
+}
+
+// replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
+func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
+	if d.Rechecked != nil {
+		d.Inputs = *d.Rechecked
+	}
+	makes := b.step(d, OpCreateReplacement)
+	marker := b.step(d, OpReplace)
+	marker.replies = false
+	marker.New = makes.New
+	if deletedFirst {
+		return []*Step{marker, makes}
+	}
+	return []*Step{makes, marker}
+}
+
+// recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
+func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	o := b.run.outcomes
+	why := o.reasonFor(d.URN)
+	o.remove(d.URN, deleted)
+	o.add(d.URN, replaced)
+	d.Reason = why
+	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
+	steps := b.replacement(d, true)
+	steps[1].Keys = why.Properties
+	return b.commit(d, b.withPrelude(d, steps...), x)
+}
+
+// replace is steps.md 3.9.
+func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	r := b.run
+	if r.isProtected(d.Located) {
+		err := fmt.Errorf("unable to replace resource %q\nas it is currently marked for protection. To unprotect the resource, "+
+			"remove the `protect` flag from the resource in your program and run `sluice up`", d.URN)
+		if !r.DryRun() {
+			return r.bail(d.Located, 0, err)
+		}
+		r.diagnose(d.URN, Error, 0, err.Error())
+		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+	}
+	if d.Goal.ImportID != "" {
+		text := r.importRefusal(d)
+		if !r.DryRun() {
+			return r.bail(d.Located, 0, fmt.Errorf("%s", text))
+		}
+		r.diagnose(d.URN, Warning, 0, text)
+	}
+	first := d.Diff.DeleteBeforeReplace || d.deleteFirst
+	if d.Goal.DeleteBeforeReplace != nil {
+		first = *d.Goal.DeleteBeforeReplace
+	}
+	if first || d.Old.PendingReplacement {
+		return b.replaceDeletingFirst(d, x)
+	}
+	r.outcomes.add(d.URN, replaced)
+	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+}
+
+// read is steps.md 4.1.
+func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	g, o := d.Read, b.run.outcomes
+	if g.ID.IsString() && g.ID.AsString() == "" {
+		return b.run.bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+	}
+	id := g.ID.AsString()
+	fresh := &state.Resource{
+		URN: d.URN, Custom: true, Type: g.Type, ID: id, Inputs: g.Properties, Parent: g.Parent, External: true,
+		Dependencies: g.Dependencies, Provider: g.Provider, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
+	}
+	if d.Alias != "" {
+		fresh.Aliases = []urn.URN{d.Alias}
+	}
+	if d.Old != nil {
+		fresh.Created, fresh.Modified = d.Old.Created, d.Old.Modified
+	}
+	s := &Step{StepInfo: StepInfo{Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider}, replies: true}
+	s.idUnknown = g.ID.HasUnknowns()
+	if d.Old == nil || d.Old.External || d.Old.ID == id {
+		o.add(d.URN, read)
+		return b.commit(d, []*Step{s}, x)
+	}
+	o.add(d.URN, replaced)
+	s.Op = OpReadReplacement
+	marker := &Step{StepInfo: StepInfo{Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider}}
+	return b.commit(d, []*Step{s, marker}, x)
+}
+
+// Ask is a question that build puts to providers while it decides.
+type Ask struct {
+	recheck *Diffed
+	probe   *probe
+}
+
+// Answer is the answer to an [Ask].
+type Answer struct {
+	recheck *Diffed
+	probe   *probe
+	inputs  property.Map
+	diff    providers.DiffResponse
+	err     error
+}
+
+// work answers a question. It runs in many goroutines and reads no state of build.
+func (r *Run) work(ctx context.Context, q Ask) (Answer, error) {
+	if q.recheck != nil {
+		inputs, err := r.callCheck(ctx, q.recheck.Checked, property.Map{}, q.recheck.Goal.Inputs)
+		return Answer{recheck: q.recheck, inputs: inputs}, err
+	}
+	diff, err := r.callProbe(ctx, q.probe)
+	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, Built]) error {
+	if a.recheck != nil {
+		d := *a.recheck
+		delete(b.rechecks, d.Seq)
+		d.Inputs, d.Raw = a.inputs, true
+		return b.recreate(d, x)
+	}
+	return b.probed(a, x)
+}
+
+func isDefaultProvider(u urn.URN) bool {
+	const stem = "default"
+	name := u.Name()
+	return u.Type().IsProvider() && len(name) >= len(stem) && name[:len(stem)] == stem
+}

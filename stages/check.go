@@ -1,0 +1,222 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// readWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
+// limits for a provider that cannot take so many belong to its instance (providers.Limits).
+const readWorkers = 512
+
+// Check is the stage that has providers validate inputs (steps.md 3.5). It calls Check of custom resources, and of the
+// registry for provider resources; components and reads pass through. What its provider refuses stops the run.
+func Check(r *Run) pipeline.Stage[Located, Checked] {
+	return pipeline.Stage[Located, Checked]{
+		Name:    "check",
+		Workers: readWorkers,
+		Buffer:  16,
+		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Checked]) error {
+			c, err := r.check(ctx, l)
+			if err != nil {
+				return err
+			}
+			return emit(c)
+		},
+	}
+}
+
+func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
+	c := Checked{Located: l}
+	if l.Goal == nil {
+		return c, nil
+	}
+	if !l.Goal.Custom {
+		c.Inputs = l.Goal.Inputs
+		return c, nil
+	}
+	c.seed = derive(r.Entropy, string(l.URN), "seed")
+	if r.Autonamer != nil && !l.Goal.Type.IsProvider() {
+		options, random := r.Autonamer.Autoname(l.URN, c.seed)
+		c.autonaming, c.deleteFirst = options, options != nil && !random
+	}
+	prelude, err := r.ensureProvider(ctx, l)
+	if err != nil {
+		return c, err
+	}
+	c.Prelude = prelude
+	olds, news, raw := r.checkInputs(l)
+	c.Raw = raw
+	c.Inputs, err = r.callCheck(ctx, c, olds, news)
+	return c, err
+}
+
+// checkInputs says what Check is called with (steps.md 3.5).
+func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.outcomes.has(l.URN, deleted) {
+		return property.Map{}, l.Goal.Inputs, true
+	}
+	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
+	if len(kept) > 0 {
+		r.diagnose(l.URN, Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
+	}
+	return l.Old.Inputs, news, false
+}
+
+// ignoreChanges puts old values where the paths point (steps.md 3.4). It returns the paths for which that is impossible.
+func ignoreChanges(paths []string, olds, news property.Map) (result property.Map, impossible []string) {
+	result = news
+	for _, text := range paths {
+		p, err := property.ParsePath(text)
+		if err != nil {
+			continue
+		}
+		next, ok := property.Reset(p, olds, result)
+		if !ok {
+			impossible = append(impossible, text)
+		}
+		result = next
+	}
+	return result, impossible
+}
+
+// callCheck calls Check and reports what it refuses.
+func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map) (property.Map, error) {
+	p, err := r.providerOf(c.Located)
+	if err != nil {
+		return property.Map{}, err
+	}
+	res, err := p.Check(ctx, providers.CheckRequest{
+		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: r.DryRun(),
+		RandomSeed: c.seed, Autonaming: c.autonaming,
+	})
+	if err != nil {
+		return property.Map{}, r.bail(c.Located, codeFailed, err)
+	}
+	if len(res.Failures) == 0 {
+		return res.Inputs, nil
+	}
+	var all []string
+	for _, f := range res.Failures {
+		code, text := checkFailure(c.Located, news, f)
+		r.diagnose(c.URN, Error, code, text)
+		all = append(all, text)
+	}
+	return property.Map{}, r.bailQuietly(c.Located, errors.New(strings.Join(all, "; ")))
+}
+
+func checkFailure(l Located, inputs property.Map, f providers.CheckFailure) (int, string) {
+	if f.Property == "" {
+		return codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", l.Goal.Type, l.URN.Name(), f.Reason)
+	}
+	value := "<null>"
+	if p, err := property.ParsePath(f.Property); err == nil {
+		if v, ok := inputs.Lookup(p); ok {
+			value = shownValue(v)
+		}
+	}
+	return codeInvalidProperty, fmt.Sprintf("%v resource '%v': property %v value {%v} has a problem: %v",
+		l.Goal.Type, l.URN.Name(), f.Property, value, f.Reason)
+}
+
+// shownValue is a value in a message: short, and never a secret.
+func shownValue(v property.Value) string {
+	const limit = 200
+	switch {
+	case v.HasSecrets():
+		return "[secret]"
+	case v.HasUnknowns():
+		return "[unknown]"
+	case v.IsNull():
+		return "<null>"
+	case v.IsString():
+		if s := v.AsString(); len(s) > limit {
+			return s[:limit] + "…"
+		}
+		return v.AsString()
+	case v.IsNumber():
+		return fmt.Sprint(v.AsNumber())
+	case v.IsBool():
+		return fmt.Sprint(v.AsBool())
+	case v.IsArray():
+		return fmt.Sprintf("array of %d", v.AsArray().Len())
+	case v.IsMap():
+		return fmt.Sprintf("object of %d", v.AsMap().Len())
+	}
+	return "…"
+}
+
+// providerOf returns the provider of a registration, which must be there by now (steps.md 3.3).
+func (r *Run) providerOf(l Located) (providers.Provider, error) {
+	if l.Goal.Type.IsProvider() {
+		return r.Registry, nil
+	}
+	ref, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return nil, r.bail(l, codeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+	}
+	if pkg, denied := ref.Denied(); denied {
+		return nil, r.bail(l, codeProviderDenied, fmt.Errorf(deniedText, pkg, l.URN))
+	}
+	if p, ok := r.Registry.Lookup(ref); ok {
+		return p, nil
+	}
+	return nil, r.bail(l, codeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
+}
+
+// ensureProvider starts the provider of a registration from its recorded state when this run has not registered it
+// (steps.md 3.3). It returns that state, which then needs a same step of its own.
+func (r *Run) ensureProvider(ctx context.Context, l Located) (*state.Resource, error) {
+	if l.Goal.Type.IsProvider() {
+		return nil, nil
+	}
+	ref, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return nil, nil // reported by providerOf
+	}
+	if _, ok := r.Registry.Lookup(ref); ok {
+		return nil, nil
+	}
+	recorded := r.base.providers[ref.String()]
+	if recorded == nil || recorded.Delete {
+		return nil, nil // reported by providerOf
+	}
+	if _, err := r.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
+		return nil, r.bail(l, codeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
+	}
+	if r.names.isSeen(recorded.URN) {
+		return nil, nil
+	}
+	return recorded, nil
+}
+
+// providerFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider").
+func (r *Run) providerFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
+	if s.Type.IsProvider() {
+		return r.Registry, nil
+	}
+	ref, err := urn.ParseProviderRef(s.Provider)
+	if err != nil {
+		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
+	}
+	if p, ok := r.Registry.Lookup(ref); ok {
+		return p, nil
+	}
+	recorded := r.base.providers[ref.String()]
+	if recorded == nil {
+		return nil, fmt.Errorf("could not load provider for resource %v: could not find provider %v", s.URN, ref)
+	}
+	p, err := r.Registry.Ensure(ctx, ref, recorded.Inputs)
+	if err != nil {
+		return nil, fmt.Errorf("could not load provider for resource %v: %w", s.URN, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,211 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// root is a delete-before-replace that is being decided: which recorded dependents must go with it (steps.md 3.11)?
+// Dependents are probed as soon as what they depend on among them has been decided, many at once.
+type root struct {
+	d       Diffed
+	closure *graph.Closure
+	set     map[urn.URN]bool    // URNs that will be replaced, the root's own among them
+	why     map[graph.ID]Reason // of the members
+	pending map[graph.ID]*probe // asked and not answered
+}
+
+// probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
+type probe struct {
+	root   int // number of the root's registration
+	id     graph.ID
+	old    *state.Resource
+	inputs property.Map
+	cause  urn.URN
+}
+
+// replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
+func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	c := &root{d: d, set: map[urn.URN]bool{d.Old.URN: true, d.URN: true}, why: map[graph.ID]Reason{}, pending: map[graph.ID]*probe{}}
+	if id, ok := b.run.base.ids[d.Old]; ok {
+		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(d.Seq))
+		visited := map[graph.ID]bool{id: true}
+		for _, candidate := range c.closure.Candidates() {
+			if first, open := b.openAncestor(d.Seq, candidate, visited); open {
+				// Another registration, which came before, may want one of these: it decides first.
+				b.parked[first] = append(b.parked[first], d)
+				return nil
+			}
+		}
+	}
+	b.roots[d.Seq] = c
+	return b.advance(c, x)
+}
+
+// impossible says which recorded states cannot depend on a root any more: those that a registration before it continues
+// or that are deleted already (steps.md 3.11).
+func (b *builder) impossible(seq int) func(graph.ID) bool {
+	return func(id graph.ID) bool {
+		res := b.run.base.resources[id]
+		if by, ok := b.run.names.claimant(res); ok && by < seq {
+			return true
+		}
+		return b.run.outcomes.isGone(res)
+	}
+}
+
+// advance decides every dependent that can be decided and asks about the rest.
+func (b *builder) advance(c *root, x pipeline.Exchange[Ask, Built]) error {
+	for c.closure != nil && !c.closure.Done() {
+		ready := c.closure.Ready()
+		if len(ready) == 0 {
+			return nil // answers are still to come
+		}
+		for _, id := range ready {
+			in, why, p := c.judge(id, b.run.base.resources[id])
+			if p == nil {
+				c.settle(id, b.run.base.resources[id], in, why)
+				continue
+			}
+			c.pending[id] = p
+			x.Ask(Ask{probe: p})
+		}
+	}
+	return b.settleRoot(c, x)
+}
+
+// judge decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
+func (c *root) judge(id graph.ID, res *state.Resource) (in bool, why Reason, ask *probe) {
+	if !res.Custom || res.External {
+		return false, Reason{}, nil
+	}
+	if ref, err := urn.ParseProviderRef(res.Provider); err == nil && c.set[ref.URN] {
+		return true, Reason{Kind: ReasonDependency, Cause: ref.URN}, nil
+	}
+	if res.DeletedWith != "" && c.set[res.DeletedWith] {
+		return true, Reason{Kind: ReasonDeletedWith, Cause: res.DeletedWith}, nil
+	}
+	inputs := res.Inputs.Mutable()
+	var cause urn.URN
+	for name := range inputs {
+		for _, dep := range res.PropertyDependencies[name] {
+			if c.set[dep] {
+				inputs[name] = property.Computed()
+				if cause == "" || dep < cause {
+					cause = dep
+				}
+			}
+		}
+	}
+	if cause == "" {
+		return false, Reason{}, nil
+	}
+	return false, Reason{}, &probe{root: c.d.Seq, id: id, old: res, inputs: property.NewMap(inputs), cause: cause}
+}
+
+func (c *root) settle(id graph.ID, res *state.Resource, in bool, why Reason) {
+	delete(c.pending, id)
+	c.closure.Answer(id, in)
+	if in {
+		c.set[res.URN] = true
+		c.why[id] = why
+	}
+}
+
+// callProbe asks the provider. Errors belong to the root.
+func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
+	prov, err := r.providerFor(ctx, p.old)
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	d, err := r.callDiff(ctx, prov, p.old.URN, p.old, p.inputs, true, p.old.IgnoreChanges)
+	if err != nil {
+		return d, err
+	}
+	_, err = replaceOnChanges(&d, p.old.ReplaceOnChanges, false)
+	return d, err
+}
+
+// probed takes an answer up.
+func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
+	c := b.roots[a.probe.root]
+	if a.err != nil {
+		return b.run.bail(c.d.Located, codeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.old.URN, a.err))
+	}
+	why := Reason{Kind: ReasonDependency, Cause: a.probe.cause, Properties: replacingProperties(a.diff)}
+	c.settle(a.probe.id, a.probe.old, a.diff.Replaces(), why)
+	return b.advance(c, x)
+}
+
+// settleRoot turns a closure whose extent is known into one chain (steps.md 3.9): the dependents' deletes in reverse
+// order, the root's own, the marker, and the new object. Marking and handing over are one action (ORD-3, ORD-4).
+func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
+	delete(b.roots, c.d.Seq)
+	r, d := b.run, c.d
+	var steps []*Step
+	members := c.members(r)
+	for i := len(members) - 1; i >= 0; i-- {
+		m := members[i]
+		if r.outcomes.isGone(m.res) {
+			continue
+		}
+		s := &Step{StepInfo: StepInfo{
+			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: isDefaultProvider(m.res.URN), Reason: m.why,
+		}}
+		if !m.res.Delete {
+			if m.res.Protect && !r.IgnoreProtect {
+				return r.bail(d.Located, 0, fmt.Errorf("unable to replace resource %q as part of replacing %q as it is currently marked for protection. "+
+					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
+					"`sluice state unprotect %s`", m.res.URN, d.URN, shellQuote(string(m.res.URN))))
+			}
+			s.Op, s.deleteFirst = OpDeleteReplaced, true
+		}
+		r.outcomes.condemn(m.res, m.why)
+		steps = append(steps, s)
+	}
+	r.outcomes.add(d.URN, replaced)
+	if !d.Old.PendingReplacement {
+		r.outcomes.add(d.Old.URN, deleted)
+		steps = append(steps, &Step{StepInfo: StepInfo{
+			Op: OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
+		}, deleteFirst: true})
+	}
+	steps = append(steps, b.replacement(d, true)...)
+	return b.commit(d, b.withPrelude(d, steps...), x)
+}
+
+type member struct {
+	res *state.Resource
+	why Reason
+}
+
+// members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
+// and deletedWith (steps.md 3.11 "cascade").
+func (c *root) members(r *Run) []member {
+	var out []member
+	if c.closure != nil {
+		for _, id := range c.closure.Members() {
+			if why, ok := c.why[id]; ok {
+				out = append(out, member{r.base.resources[id], why})
+			}
+		}
+	}
+	for _, res := range r.base.attached[c.d.URN] {
+		if res.Delete || res == c.d.Old {
+			continue
+		}
+		kind := ReasonReplaceWith
+		if res.DeletedWith == c.d.URN {
+			kind = ReasonDeletedWith
+		}
+		out = append(out, member{res, Reason{Kind: kind, Cause: c.d.URN}})
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// construct has a provider make a remote component (steps.md 10.1). The component and its children come back through the
+// monitor as registrations of their own, so this runs outside every pool and holds no lock.
+func (c *completion) construct(ctx context.Context, g *Goal) error {
+	r, q := c.run, c.question
+	p, err := r.remoteProvider(g.Provider, string(g.Type))
+	if err != nil {
+		q.Settle(err)
+		return nil
+	}
+	d, err := r.deployment()
+	if err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(c.providers) {
+		if c.providers[name] == "" {
+			delete(c.providers, name)
+		}
+	}
+	res, err := p.Construct(ctx, providers.ConstructRequest{
+		Deployment: d, Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
+		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
+		IgnoreChanges: g.IgnoreChanges, ReplaceOnChanges: g.ReplaceOnChanges, RetainOnDelete: g.RetainOnDelete,
+		ReplaceWith: g.ReplaceWith, ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks,
+	})
+	if errors.Is(err, providers.ErrConfigurationUnknown) {
+		return c.constructUnknown(ctx, g)
+	}
+	if err != nil {
+		if r.IsHalted() {
+			q.Settle(ErrShutDown)
+			return nil
+		}
+		r.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
+		l := Located{Registered: Registered{Question: q, Goal: g}}
+		return r.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
+	}
+	deps := map[string][]urn.URN{}
+	for name, ds := range res.OutputDependency {
+		deps[name] = ds
+	}
+	for name, ds := range res.Outputs.OutputDependencies() {
+		deps[name] = sortedSet(append(deps[name], ds...))
+	}
+	q.family.goal = g
+	q.answer(&RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})
+	return nil
+}
+
+// constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
+func (c *completion) constructUnknown(ctx context.Context, g *Goal) error {
+	reply, err := c.run.monitor.Register(ctx, &RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
+	if err != nil {
+		c.question.Settle(err)
+		return nil
+	}
+	c.question.answer(&RegisterReply{URN: reply.URN, Outputs: property.Map{}})
+	return nil
+}
+
+// remoteProvider finds a provider that a program named for a construct, a call or an invoke.
+func (r *Run) remoteProvider(reference, what string) (providers.Provider, error) {
+	ref, err := urn.ParseProviderRef(reference)
+	if err != nil {
+		return nil, invalid("bad provider reference '%v' for '%v': %w", reference, what, err)
+	}
+	if pkg, denied := ref.Denied(); denied {
+		return nil, fmt.Errorf(deniedText, pkg, what)
+	}
+	p, ok := r.Registry.Lookup(ref)
+	if !ok {
+		return nil, fmt.Errorf("unknown provider '%v'", reference)
+	}
+	return p, nil
+}
+
+// deployment describes the run to a provider that calls back.
+func (r *Run) deployment() (providers.Deployment, error) {
+	d := providers.Deployment{
+		Project: r.Info.Project, Stack: r.Info.Stack, Organization: r.Info.Organization, Config: r.Info.Config,
+		ConfigSecretKeys: r.Info.ConfigSecretKeys, DryRun: r.DryRun(), Parallel: r.Info.Parallel,
+	}
+	if r.MonitorAddress == nil {
+		return d, nil
+	}
+	var err error
+	d.MonitorAddress, err = r.MonitorAddress()
+	return d, err
+}

@@ -1,0 +1,374 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Diff is the stage that compares a registration with its recorded state (steps.md 3.8) and, where that asks for a
+// replacement, has the inputs checked again for the new object (3.9). Reads and new resources pass through.
+func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
+	return pipeline.Stage[Analyzed, Diffed]{
+		Name:    "diff",
+		Workers: readWorkers,
+		Buffer:  16,
+		Run: func(ctx context.Context, a Analyzed, emit pipeline.Emit[Diffed]) error {
+			d, err := r.diff(ctx, a)
+			if err != nil {
+				return err
+			}
+			return emit(d)
+		},
+	}
+}
+
+func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
+	d := Diffed{Analyzed: a}
+	switch {
+	case a.Goal == nil:
+		return d, nil
+	case a.Old == nil:
+		d.Reason = Reason{Kind: ReasonNew}
+		return d, nil
+	case r.outcomes.has(a.URN, deleted):
+		return d, nil // it was deleted before its dependency's replacement; build makes it again
+	case a.Old.External:
+		d.Reason = Reason{Kind: ReasonTakenOver}
+		return d, nil
+	}
+	d.Compared = true
+	if err := r.compare(ctx, &d); err != nil {
+		return d, err
+	}
+	paths, err := replaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
+	if err != nil {
+		return d, r.bail(d.Located, codeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
+	}
+	d.MustReplace = d.Diff.Replaces()
+	d.Reason = d.explain(paths)
+	if !d.Replaces() {
+		return d, nil
+	}
+	return d, r.recheck(ctx, &d)
+}
+
+// compare finds out what changed. The first rule of steps.md 3.8 that applies decides.
+func (r *Run) compare(ctx context.Context, d *Diffed) error {
+	fired, err := r.triggerFired(d.Located)
+	if err != nil {
+		return err
+	}
+	if fired {
+		d.Triggered = true
+		d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
+		d.Reason = Reason{Kind: ReasonTrigger}
+		return nil
+	}
+	if why, key := r.ordered(d.Located); why.Kind != ReasonNone {
+		d.Reason, d.Diff = why, replaceBecauseOf(key)
+		return nil
+	}
+	changed, err := r.providerChanged(ctx, d.Located)
+	if err != nil {
+		return err
+	}
+	if changed {
+		d.Diff = replaceBecauseOf("provider")
+		d.Reason = Reason{Kind: ReasonProviderChanged}
+		if ref, err := urn.ParseProviderRef(d.Goal.Provider); err == nil {
+			d.Reason.Cause = ref.URN
+		}
+		return nil
+	}
+	if !d.Goal.Custom {
+		d.Diff.Changes = providers.DiffNone
+		if !property.IdenticalMaps(d.Old.Inputs, d.Inputs) {
+			d.Diff.Changes = providers.DiffSome
+			d.Diff.ChangedKeys = property.Diff(d.Old.Inputs, d.Inputs, nil).ChangedKeys()
+		}
+		return nil
+	}
+	p, err := r.providerOf(d.Located)
+	if err != nil {
+		return err
+	}
+	d.Diff, err = r.callDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
+	if err != nil {
+		return r.bail(d.Located, codeFailed, err)
+	}
+	return nil
+}
+
+func replaceBecauseOf(key string) providers.DiffResponse {
+	return providers.DiffResponse{Changes: providers.DiffSome, ReplaceKeys: []string{key}}
+}
+
+// triggerFired compares replacement triggers (steps.md 3.8, the guards).
+func (r *Run) triggerFired(l Located) (bool, error) {
+	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
+	if !r.DryRun() && now.HasUnknowns() {
+		return false, r.bail(l, codeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
+	}
+	switch {
+	case now.HasUnknowns() || before.HasUnknowns():
+		return true, nil
+	case now.IsNull() || before.IsNull():
+		return false, nil
+	}
+	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
+}
+
+// ordered tells whether something other than a difference demands a replacement, and the key that events name.
+func (r *Run) ordered(l Located) (why Reason, key string) {
+	if l.Old.Taint {
+		return Reason{Kind: ReasonTainted}, "id"
+	}
+	for _, u := range l.Goal.ReplaceWith {
+		if r.outcomes.has(u, replaced) {
+			return Reason{Kind: ReasonReplaceWith, Cause: u}, "replaceWith"
+		}
+	}
+	if u := l.Goal.DeletedWith; u != "" && r.outcomes.has(u, replaced) {
+		return Reason{Kind: ReasonDeletedWith, Cause: u}, "deletedWith"
+	}
+	return Reason{}, ""
+}
+
+// providerChanged tells whether a resource must be replaced because another provider manages it now (steps.md 3.8).
+func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
+	if l.Old.Provider == l.Goal.Provider {
+		return false, nil
+	}
+	if l.Old.Provider == "" || l.Goal.Provider == "" {
+		return true, nil
+	}
+	before, err := urn.ParseProviderRef(l.Old.Provider)
+	if err != nil {
+		return false, r.bail(l, codeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
+	}
+	now, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return false, r.bail(l, codeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+	}
+	if before.URN != now.URN && r.names.newNameOf(before.URN) == now.URN {
+		return false, nil
+	}
+	p, err := r.providerOf(l)
+	if err != nil {
+		return false, err
+	}
+	req := providers.DiffRequest{URN: now.URN, Name: now.URN.Name(), Type: now.URN.Type(), ID: now.ID, AllowUnknowns: true}
+	if s := r.base.olds[before.URN]; s != nil {
+		req.OldInputs, req.OldOutputs = providers.Configuration(s.Inputs), s.Outputs
+	}
+	if s, ok := r.world.lookup(now.URN); ok {
+		req.NewInputs = providers.Configuration(s.Inputs)
+	} else if s := r.base.providers[l.Goal.Provider]; s != nil {
+		req.NewInputs = providers.Configuration(s.Inputs)
+	}
+	res, err := p.DiffConfig(ctx, req)
+	if errors.Is(err, providers.ErrUnsupported) {
+		return false, nil
+	}
+	if err != nil {
+		return false, r.bail(l, codeFailed, err)
+	}
+	return res.Replaces(), nil
+}
+
+// callDiff calls the provider's Diff and completes its answer (steps.md 3.8 "interpreting the response").
+func (r *Run) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+	allowUnknowns bool, ignore []string,
+) (providers.DiffResponse, error) {
+	res, err := p.Diff(ctx, providers.DiffRequest{
+		URN: u, Name: u.Name(), Type: u.Type(), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
+		NewInputs: news, AllowUnknowns: allowUnknowns, IgnoreChanges: ignore,
+	})
+	var unavailable *providers.DiffUnavailableError
+	if errors.As(err, &unavailable) {
+		r.diagnose(u, Warning, 0, unavailable.Reason)
+		return providers.DiffResponse{Changes: providers.DiffSome}, nil
+	}
+	if err != nil {
+		return res, err
+	}
+	switch res.Changes {
+	case providers.DiffNone, providers.DiffSome:
+	case providers.DiffUnknown:
+		engineDiff(&res, old.Inputs, news, ignore)
+	default:
+		return res, fmt.Errorf("unrecognized diff state for %s: %d", u, res.Changes)
+	}
+	return res, nil
+}
+
+// engineDiff compares inputs where the provider does not know. Its replace keys stay (steps.md 3.8).
+func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []string) {
+	news, _ = ignoreChanges(ignore, olds, news)
+	d := property.Diff(olds.StripSecretsAndOutputs(), news.StripSecretsAndOutputs(), nil)
+	if d.IsEmpty() {
+		res.Changes = providers.DiffNone
+		return
+	}
+	res.Changes = providers.DiffSome
+	res.ChangedKeys = d.ChangedKeys()
+	res.DetailedDiff = map[string]providers.PropertyDiff{}
+	for c := range d.Changes() {
+		kind := providers.DiffUpdate
+		switch c.Kind {
+		case property.Added:
+			kind = providers.DiffAdd
+		case property.Deleted:
+			kind = providers.DiffDelete
+		}
+		res.DetailedDiff[c.Path.String()] = providers.PropertyDiff{Kind: kind, InputDiff: true}
+	}
+}
+
+const initErrorKey = "#initerror"
+
+// replaceOnChanges upgrades changes to replacements (steps.md 3.10). It returns the properties that it upgraded.
+func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors bool) (upgraded []string, err error) {
+	if len(patterns) == 0 || d.Changes != providers.DiffSome && !initErrors {
+		return nil, nil
+	}
+	paths := make([]property.Path, 0, len(patterns))
+	for _, text := range patterns {
+		p, err := property.ParsePath(text)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
+	}
+	contained := func(text string) bool {
+		q, err := property.ParsePath(text)
+		return err == nil && slices.ContainsFunc(paths, func(p property.Path) bool { return p.Contains(q) })
+	}
+	if d.DetailedDiff != nil {
+		detailed := make(map[string]providers.PropertyDiff, len(d.DetailedDiff))
+		for _, text := range sortedKeys(d.DetailedDiff) {
+			v := d.DetailedDiff[text]
+			if contained(text) {
+				if !v.Kind.IsReplace() {
+					upgraded = append(upgraded, text)
+				}
+				v.Kind = v.Kind.AsReplace()
+			}
+			detailed[text] = v
+		}
+		d.DetailedDiff = detailed
+	}
+	keys := slices.Clone(d.ReplaceKeys)
+	for _, k := range d.ChangedKeys {
+		if contained(k) && !slices.Contains(keys, k) {
+			keys = append(keys, k)
+			upgraded = append(upgraded, k)
+		}
+	}
+	if initErrors && contained(initErrorKey) {
+		keys = append(keys, initErrorKey)
+		upgraded = append(upgraded, initErrorKey)
+		if d.DetailedDiff != nil {
+			d.DetailedDiff[initErrorKey] = providers.PropertyDiff{Kind: providers.DiffUpdateReplace}
+		}
+		d.Changes = providers.DiffSome
+	}
+	d.ReplaceKeys = keys
+	slices.Sort(upgraded)
+	return slices.Compact(upgraded), nil
+}
+
+// explain gives the reason for what the comparison found. upgraded are the properties that replaceOnChanges named.
+func (d *Diffed) explain(upgraded []string) Reason {
+	switch {
+	case d.Reason.Kind != ReasonNone:
+		return d.Reason
+	case d.Old.PendingReplacement:
+		return Reason{Kind: ReasonInterrupted}
+	case d.MustReplace && len(upgraded) > 0:
+		return Reason{Kind: ReasonReplaceOnChanges, Properties: upgraded}
+	case d.MustReplace:
+		return inputsReason(replacingProperties(d.Diff))
+	case d.Diff.Changes == providers.DiffSome:
+		return inputsReason(changedProperties(d.Diff))
+	case len(d.Old.InitErrors) > 0:
+		return Reason{Kind: ReasonInitErrors}
+	}
+	return Reason{Kind: ReasonUnchanged}
+}
+
+func inputsReason(props []string) Reason {
+	if len(props) == 0 {
+		return Reason{Kind: ReasonProviderSaysSo}
+	}
+	return Reason{Kind: ReasonInputs, Properties: props}
+}
+
+// replacingProperties are the properties that force a replacement, most precise first choice: the detailed diff.
+func replacingProperties(d providers.DiffResponse) []string {
+	var out []string
+	for _, p := range sortedKeys(d.DetailedDiff) {
+		if d.DetailedDiff[p].Kind.IsReplace() {
+			out = append(out, p)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	return sortedStrings(d.ReplaceKeys)
+}
+
+func changedProperties(d providers.DiffResponse) []string {
+	if len(d.DetailedDiff) > 0 {
+		return sortedKeys(d.DetailedDiff)
+	}
+	return sortedStrings(d.ChangedKeys)
+}
+
+func sortedStrings(s []string) []string {
+	out := slices.Clone(s)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// recheck has the inputs of a replacement's new object checked, without old ones (steps.md 3.9). A replacement that will
+// be refused is not checked again.
+func (r *Run) recheck(ctx context.Context, d *Diffed) error {
+	if !d.Goal.Custom || d.Raw || d.Reason.Kind == ReasonTainted || d.Reason.Kind == ReasonRequested {
+		return nil
+	}
+	if !r.DryRun() && (r.isProtected(d.Located) || d.Goal.ImportID != "") {
+		return nil
+	}
+	inputs, err := r.callCheck(ctx, d.Checked, property.Map{}, d.Goal.Inputs)
+	if err != nil {
+		return err
+	}
+	d.Rechecked = &inputs
+	return nil
+}
+
+// isProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
+// be unprotected and replaced in one update (steps.md 3.9).
+func (r *Run) isProtected(l Located) bool {
+	return isTrue(l.Goal.Protect) && l.Old.Protect && !r.IgnoreProtect
+}
+
+// importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).
+func (r *Run) importRefusal(d Diffed) string {
+	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
+		"please remove the `import` declaration from your program;"}
+	for _, k := range d.Diff.ReplaceKeys {
+		lines = append(lines, fmt.Sprintf("%s: %s => %s", k, shownValue(d.Old.Inputs.At(k)), shownValue(d.Inputs.At(k))))
+	}
+	return strings.Join(lines, "\n")
+}

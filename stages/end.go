@@ -1,0 +1,110 @@
+package stages
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5). It is called once,
+// when the program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a
+// failed one keeps what it depends on and nothing else.
+func (r *Run) EndPhase(ctx context.Context) error {
+	if r.IsHalted() || len(r.base.resources) == 0 {
+		return nil
+	}
+	steps := r.planDeletes()
+	ids := make([]graph.ID, 0, len(steps))
+	for i := range r.base.resources {
+		if _, ok := steps[graph.ID(i)]; ok {
+			ids = append(ids, graph.ID(i))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	g := r.base.graph.ExpandComponents(graph.Components{
+		IsComponent: func(id graph.ID) bool { return !r.base.resources[id].Custom },
+	})
+	schedule, err := graph.NewReadySet(g, ids, graph.Schedule{
+		Direction: graph.DependentsFirst, Scope: graph.Scope{ThroughOthers: true},
+	})
+	if err != nil {
+		return err // a cycle: a valid base has none
+	}
+	_ = schedule.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
+		return r.deleteOne(steps[id])
+	})
+	return nil // what failed is recorded
+}
+
+// deleteOne takes one step of the end phase. Its error keeps what the resource depends on.
+func (r *Run) deleteOne(s *Step) error {
+	if !r.enter() {
+		return ErrShutDown
+	}
+	defer r.leave()
+	err := r.runStep(s)
+	if err == nil {
+		return nil
+	}
+	if _, protected := err.(*ProtectedError); !protected && !r.ContinueOnError {
+		r.halted.Fire()
+	}
+	return err
+}
+
+// planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
+// one runs, because a delete may be spared by another (ORD-7).
+func (r *Run) planDeletes() map[graph.ID]*Step {
+	steps := map[graph.ID]*Step{}
+	for i, res := range r.base.resources {
+		now := r.world.current(res)
+		if now == nil || res.ViewOf != "" {
+			continue
+		}
+		op, why := r.fateOf(res, now)
+		if op == "" {
+			continue
+		}
+		r.outcomes.add(res.URN, deleted)
+		steps[graph.ID(i)] = &Step{StepInfo: StepInfo{
+			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
+			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
+		}}
+	}
+	return steps
+}
+
+// fateOf says what happens to a recorded state at the end; "" is nothing.
+func (r *Run) fateOf(res, now *state.Resource) (Op, Reason) {
+	switch {
+	case now.Delete && r.outcomes.isGone(res):
+		return "", Reason{}
+	case now.Delete && now.External:
+		return OpDiscardReplaced, Reason{Kind: ReasonReplaced}
+	case now.Delete:
+		return OpDeleteReplaced, Reason{Kind: ReasonReplaced}
+	case r.isOperatedOn(res.URN):
+		return "", Reason{}
+	}
+	why := Reason{Kind: ReasonNotInProgram}
+	if r.Destroy {
+		why.Kind = ReasonDestroy
+	}
+	switch {
+	case now.PendingReplacement:
+		return OpRemovePendingReplace, why
+	case now.External:
+		return OpDiscard, why
+	}
+	return OpDelete, why
+}
+
+// isOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
+// that is created is not in the base.
+func (r *Run) isOperatedOn(u urn.URN) bool {
+	return r.outcomes.has(r.names.newNameOf(u), same|updated|replaced|read|refreshed)
+}

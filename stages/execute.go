@@ -1,0 +1,225 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Execute is the stage that takes the steps (steps.md 9). The steps of one registration run in order; those of
+// different registrations run at the same time, as many as the run has workers. It calls providers, records each
+// operation before it begins and after it ends, and answers the program. In previews it does the same without changing or
+// recording anything.
+func Execute(r *Run) pipeline.Stage[Built, Executed] {
+	return pipeline.Stage[Built, Executed]{
+		Name:    "execute",
+		Workers: max(1, r.Workers),
+		Run: func(_ context.Context, b Built, emit pipeline.Emit[Executed]) error {
+			err := r.runChain(b)
+			if IsBail(err) {
+				return err
+			}
+			return emit(Executed{URN: b.URN, Steps: b.Steps, Err: err})
+		},
+	}
+}
+
+// runChain takes the steps of one registration. Its error is a bail when the run must stop.
+func (r *Run) runChain(b Built) error {
+	if cause, ok := r.blamed(b); ok {
+		r.world.markFailed(b.URN, cause)
+		b.Question.answer(&RegisterReply{URN: b.URN, Result: Skip})
+		return fmt.Errorf("skipped because of %s", cause)
+	}
+	for _, s := range b.Steps {
+		if !r.enter() {
+			b.Question.Settle(ErrShutDown)
+			return nil
+		}
+		err := r.runStep(s)
+		r.leave()
+		if err == nil {
+			continue
+		}
+		if IsBail(err) {
+			return err
+		}
+		if !r.ContinueOnError {
+			r.Halt()
+			return &bailError{err}
+		}
+		r.world.markFailed(b.URN, b.URN)
+		b.Question.answer(&RegisterReply{URN: b.URN, Result: Fail})
+		return err
+	}
+	return nil
+}
+
+// blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
+// that a delete never runs without its create.
+func (r *Run) blamed(b Built) (urn.URN, bool) {
+	if !r.ContinueOnError {
+		return "", false
+	}
+	return r.world.blame(func(f func(urn.URN)) {
+		for _, s := range b.Steps {
+			if !s.replies || s.New == nil {
+				continue
+			}
+			references(s.New, func(u urn.URN, kind graph.Kind) {
+				if kind != graph.Provider {
+					f(u)
+				}
+			})
+		}
+	})
+}
+
+// applied is what a step did.
+type applied struct {
+	final  *state.Resource // the state it produced, nil if none
+	change state.Change
+	begun  *state.Resource // what was recorded as pending
+	err    error           // why it failed
+	status int             // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
+}
+
+// runStep takes one step (steps.md 9.2).
+func (r *Run) runStep(s *Step) error {
+	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	begun, err := r.begin(s)
+	if err != nil {
+		return r.broken(s, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+	}
+	a := r.attempt(s)
+	a.begun, a.change.Begun = begun, begun
+	if a.final != nil {
+		a.final = r.markSecrets(a.final)
+		a.change.Add = a.final
+		s.New = a.final
+		r.world.keep(s, a.final)
+	}
+	if err := r.end(s, a); err != nil {
+		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
+	}
+	if a.err != nil {
+		r.reportFailure(s, a)
+		return a.err
+	}
+	r.after(s, a.final)
+	r.reportDone(s)
+	if s.replies {
+		s.question.answer(r.replyTo(s))
+	}
+	return nil
+}
+
+// attempt runs the hooks before a step and the step itself.
+func (r *Run) attempt(s *Step) applied {
+	if err := r.before(s); err != nil {
+		return failed(err)
+	}
+	return r.apply(s)
+}
+
+// broken ends the run because the record cannot be kept.
+func (r *Run) broken(s *Step, err error) error {
+	r.diagnose(s.URN, Error, 0, err.Error())
+	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+	r.Halt()
+	return &bailError{err}
+}
+
+// begin records that an operation is about to start; what needs no record returns nil.
+func (r *Run) begin(s *Step) (*state.Resource, error) {
+	if r.Recorder == nil {
+		return nil, nil
+	}
+	op := state.Pending{Resource: s.New}
+	switch s.Op {
+	case OpCreate, OpCreateReplacement:
+		op.Type = state.Creating
+	case OpUpdate:
+		op.Type = state.Updating
+	case OpRead, OpReadReplacement:
+		op.Type = state.Reading
+	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
+		op.Type = state.Deleting
+		op.Resource = s.Old
+	default:
+		return nil, nil
+	}
+	return op.Resource, r.Recorder.Begin(r.operations, op)
+}
+
+// end records what a step did.
+func (r *Run) end(s *Step, a applied) error {
+	r.world.settle(a.change)
+	if r.Recorder == nil || s.Op == OpReplace {
+		return nil
+	}
+	var uncertain *providers.UncertainError
+	if a.err != nil && errors.As(a.err, &uncertain) && uncertain.Died && a.final == nil {
+		// The process died during the call: nobody knows what it had done, so the operation stays pending.
+		return nil
+	}
+	return r.Recorder.End(r.operations, a.change)
+}
+
+// reportDone emits the event of a finished step and counts it (steps.md 8.3).
+func (r *Run) reportDone(s *Step) {
+	r.world.count1(s)
+	res := s.New
+	if res == nil {
+		res = s.Old
+	}
+	if r.DryRun() || res.Custom || s.Op == OpDelete {
+		r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	}
+}
+
+// reportFailure shows a failed step.
+func (r *Run) reportFailure(s *Step, a applied) {
+	code, text, at := codeFailed, a.err.Error(), s.URN
+	if r.DryRun() {
+		code, text = codePreviewFailed, "Preview failed: "+text
+	} else {
+		r.Emit(StepFailed{Step: s.StepInfo, Status: a.status, Err: a.err, At: r.Now()})
+	}
+	if s.Internal {
+		at = ""
+	}
+	r.diagnose(at, Error, code, text)
+	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: a.err})
+	if a.status == statusUnknown {
+		r.world.setUncertain()
+	}
+}
+
+// replyTo builds the answer of a step (steps.md 3.19).
+func (r *Run) replyTo(s *Step) *RegisterReply {
+	return &RegisterReply{URN: s.URN, ID: s.New.ID, Outputs: s.New.Outputs}
+}
+
+const (
+	statusOK = iota
+	statusPartial
+	statusUnknown
+)
+
+// classify says what a provider's error means (steps.md 9.3).
+func classify(err error) int {
+	if errors.As(err, new(*providers.InitError)) {
+		return statusPartial
+	}
+	if errors.As(err, new(*providers.UncertainError)) {
+		return statusUnknown
+	}
+	return statusOK
+}

@@ -1,0 +1,125 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Failure is something that makes a run fail. Everything about it has already been shown as a diagnostic.
+type Failure struct {
+	Seq int // of the registration, 0 for what belongs to none
+	URN urn.URN
+	Err error
+}
+
+func (f Failure) Error() string {
+	if f.URN == "" {
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", f.URN, f.Err)
+}
+
+// Unwrap returns the cause.
+func (f Failure) Unwrap() error { return f.Err }
+
+// failures collects what went wrong in a run.
+type failures struct {
+	mu   sync.Mutex
+	list []Failure
+}
+
+func (f *failures) add(x Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, x)
+}
+
+// sorted returns the failures in an order that does not depend on when they happened.
+func (f *failures) sorted() []Failure {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := slices.Clone(f.list)
+	slices.SortStableFunc(list, func(a, b Failure) int {
+		if a.URN != b.URN {
+			if a.URN < b.URN {
+				return -1
+			}
+			return 1
+		}
+		return a.Seq - b.Seq
+	})
+	return list
+}
+
+func (f *failures) any() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.list) > 0
+}
+
+// bailError stops the pipeline. What it stands for has been reported and recorded.
+type bailError struct{ err error }
+
+func (e *bailError) Error() string { return e.err.Error() }
+func (e *bailError) Unwrap() error { return e.err }
+
+// Failures returns what went wrong, ordered by URN.
+func (r *Run) Failures() []Failure { return r.failures.sorted() }
+
+// bail records a failure, shows it and returns the error that stops the pipeline. A call that was given up because the run
+// had stopped already is not a failure of its own.
+func (r *Run) bail(l Located, code int, err error) error {
+	if r.IsHalted() && isCancellation(err) {
+		return &bailError{err}
+	}
+	r.diagnose(l.URN, Error, code, err.Error())
+	return r.bailQuietly(l, err)
+}
+
+// bailQuietly is bail for what has been shown already.
+func (r *Run) bailQuietly(l Located, err error) error {
+	r.failures.add(Failure{Seq: l.Seq, URN: l.URN, Err: err})
+	r.Halt()
+	return &bailError{err}
+}
+
+// isCancellation recognises a call that was given up, also when the error has come over a wire.
+func isCancellation(err error) bool {
+	return errors.Is(err, context.Canceled) || strings.Contains(err.Error(), context.Canceled.Error()) || errors.Is(err, ErrShutDown)
+}
+
+// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
+func (r *Run) ProgramFailed(err error, shown bool) {
+	if r.failures.any() {
+		r.Halt() // most likely a consequence
+		return
+	}
+	if !shown {
+		r.diagnose("", Error, 0, err.Error())
+	}
+	r.failures.add(Failure{Err: err})
+	r.Halt()
+}
+
+// Refuse is bail for the error of a stage that a caller put into the pipeline.
+func (r *Run) Refuse(err error) error {
+	if IsBail(err) || errors.Is(err, pipeline.ErrStopped) {
+		return err
+	}
+	var rejected *RejectedError
+	l := Located{}
+	if errors.As(err, &rejected) {
+		l.URN = rejected.URN
+	}
+	return r.bail(l, 0, err)
+}
+
+// IsBail tells whether err only says that the run stopped because of a failure that is already recorded.
+func IsBail(err error) bool { return errors.As(err, new(*bailError)) }

@@ -1,0 +1,179 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Invoke calls a function of a provider (protocol.md 4.6). An error goes to the program and does not stop the run.
+func (m *monitor) Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply, error) {
+	ctx, done, err := m.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	in := InvokeTransformInput{
+		Token: req.Token, Args: req.Args, Provider: m.run.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
+		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
+	}
+	m.mu.Lock()
+	transforms := m.invokes
+	m.mu.Unlock()
+	for _, t := range transforms {
+		if in, err = t(ctx, in); err != nil {
+			return nil, fmt.Errorf("invoke transform: %w", err)
+		}
+	}
+	p, err := m.functionProvider(ctx, in, req.Package, req.PackageRef)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	if m.unresolved(req.DependsOn) {
+		return &InvokeReply{Unknown: true}, nil
+	}
+	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.run.DryRun()})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("invocation of %v returned an error: %w", req.Token, err)
+	}
+	return &InvokeReply{Return: res.Return, Failures: checkFailures(res.Failures)}, nil
+}
+
+func checkFailures(in []providers.CheckFailure) []CheckFailure {
+	var out []CheckFailure
+	for _, f := range in {
+		out = append(out, CheckFailure(f))
+	}
+	return out
+}
+
+func (m *monitor) functionProvider(ctx context.Context, in InvokeTransformInput, p Package, ref string) (providers.Provider, error) {
+	pkg := urn.Type(in.Token).Package()
+	if pkg == "" {
+		return nil, invalid("function token %q does not have the form <package>:<module>:<name>", in.Token)
+	}
+	reference := in.Provider
+	if reference == "" {
+		p.Version, p.DownloadURL, p.Checksums = in.Version, in.PluginDownloadURL, in.PluginChecksums
+		p, err := m.packageFor(p, ref)
+		if err != nil {
+			return nil, err
+		}
+		if reference, err = m.run.defaults.reference(ctx, pkg, p); err != nil {
+			return nil, err
+		}
+	}
+	return m.run.remoteProvider(reference, in.Token)
+}
+
+// unresolved tells whether any of the resources, or of those below a component among them, has no ID yet (steps.md 10.4).
+func (m *monitor) unresolved(us []urn.URN) bool {
+	if len(us) == 0 {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	children := map[urn.URN][]urn.URN{}
+	for u, f := range m.known {
+		children[f.parent] = append(children[f.parent], u)
+	}
+	todo := append([]urn.URN(nil), us...)
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		f := m.known[u]
+		switch {
+		case f == nil:
+		case !f.custom:
+			todo = append(todo, children[u]...)
+		case f.id == "" || f.id == urn.UnknownID:
+			return true
+		}
+	}
+	return false
+}
+
+// Call calls a method of a resource (protocol.md 4.7). An error stops the run.
+func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error) {
+	ctx, done, err := m.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	p, err := m.methodProvider(ctx, req)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	d, err := m.run.deployment()
+	if err != nil {
+		return nil, err
+	}
+	args := req.Args.LiftOutputs()
+	deps := map[string][]urn.URN{}
+	for name, ds := range req.ArgDependencies {
+		deps[name] = ds
+	}
+	for name, ds := range args.OutputDependencies() {
+		deps[name] = sortedSet(append(deps[name], ds...))
+	}
+	res, err := p.Call(ctx, providers.CallRequest{Token: req.Token, Args: args, ArgDependencies: deps, Deployment: d, StackTraceHandle: req.StackTraceHandle})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		text := fmt.Sprintf("call to function '%v' failed: %v", req.Token, err)
+		m.run.diagnose("", Error, codeCallFailed, text)
+		m.run.failures.add(Failure{Err: reportedError(text)})
+		m.run.Halt()
+		return nil, ErrShutDown
+	}
+	ret := map[string][]urn.URN{}
+	for name, ds := range res.ReturnDependencies {
+		ret[name] = ds
+	}
+	for name, ds := range res.Return.OutputDependencies() {
+		ret[name] = sortedSet(append(ret[name], ds...))
+	}
+	return &CallReply{Return: res.Return.DowngradeOutputs(), ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
+}
+
+// methodProvider chooses the provider of a call (steps.md 10.2).
+func (m *monitor) methodProvider(ctx context.Context, req *CallRequest) (providers.Provider, error) {
+	self, hasSelf := req.Args.Get("__self__")
+	inner, _ := self.Unwrap()
+	ref := inner.AsReference()
+	if strings.HasPrefix(req.Token, "pulumi:providers:") {
+		switch {
+		case !hasSelf:
+			return nil, invalid("missing __self__ argument for provider method call")
+		case ref.URN == "":
+			return nil, invalid("missing __self__.urn for method call")
+		}
+		id := ref.ID.AsString()
+		if ref.ID.IsUnknown() {
+			id = urn.UnknownID
+		}
+		return m.run.remoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
+	}
+	if req.Provider != "" {
+		return m.run.remoteProvider(req.Provider, req.Token)
+	}
+	if hasSelf && ref.URN != "" {
+		f := m.familyOf(ref.URN)
+		if f == nil || f.goal == nil {
+			return nil, invalid("unknown resource %v", ref.URN)
+		}
+		if f.goal.Provider != "" {
+			return m.run.remoteProvider(f.goal.Provider, req.Token)
+		}
+	}
+	return m.functionProvider(ctx, InvokeTransformInput{
+		Token: req.Token, Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
+	}, req.Package, req.PackageRef)
+}

@@ -1,0 +1,173 @@
+package stages
+
+import (
+	"errors"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Submitted is what arrives from a program: a registration or a read that somebody waits for.
+type Submitted struct {
+	*Question
+	Register *RegisterRequest
+	Read     *ReadRequest
+	internal *Goal // made by the engine: a default provider
+}
+
+// Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
+// with an error when the item goes no further. The pipeline settles it when a stage fails (pipeline.Settler).
+type Question struct {
+	promise *pipeline.Promise[*RegisterReply]
+	// reportsResult is false for an SDK that understands no results but success.
+	reportsResult bool
+	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
+	family *family
+}
+
+func newQuestion(reportsResult bool) *Question {
+	return &Question{promise: pipeline.NewPromise[*RegisterReply](), reportsResult: reportsResult}
+}
+
+// Settle tells the program that the item goes no further. It does nothing when the question has been answered.
+func (q *Question) Settle(err error) {
+	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*bailError)) {
+		err = ErrShutDown
+	}
+	q.promise.Fail(err)
+}
+
+// answer gives the program its reply.
+func (q *Question) answer(r *RegisterReply) {
+	if r.Result != Success && !q.reportsResult {
+		q.promise.Fail(ErrRegistrationFailed)
+		return
+	}
+	q.promise.Resolve(r)
+}
+
+// Registered is a registration whose goal is complete, or a read.
+type Registered struct {
+	*Question
+	Goal     *Goal
+	Read     *ReadGoal // not nil for a read; Goal is nil then
+	Internal bool      // a default provider: neither shown nor counted
+}
+
+// ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
+type ReadGoal struct {
+	Type                    urn.Type
+	Name                    string
+	ID                      property.Value
+	Parent                  urn.URN
+	Properties              property.Map
+	Dependencies            []urn.URN
+	Provider                string
+	AdditionalSecretOutputs []string
+	SourcePosition          string
+	StackTrace              []state.StackFrame
+}
+
+// Located is a registration with its URN and the recorded state that it continues.
+type Located struct {
+	Registered
+	// Seq numbers registrations in order of arrival, from 1. Ties are broken by it, never by completion time.
+	Seq int
+	URN urn.URN
+	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
+	Old *state.Resource
+	// Alias is the old URN through which Old was found, "" when it was found under its own.
+	Alias urn.URN
+}
+
+// Checked is a registration whose inputs its provider has accepted.
+type Checked struct {
+	Located
+	// Inputs are the checked inputs; for components the program's.
+	Inputs property.Map
+	// Raw is true when Check was called without old inputs (steps.md 3.5).
+	Raw bool
+	// Prelude is a recorded provider that the resource names and that this run had not registered (steps.md 3.3).
+	Prelude    *state.Resource
+	seed       []byte
+	autonaming *providers.Autonaming
+	// deleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
+	deleteFirst bool
+}
+
+// Analyzed is a registration that the analyzers have passed; its inputs may have been remediated.
+type Analyzed struct {
+	Checked
+	// Violations are those that did not stop it.
+	Violations []Violation
+}
+
+// Diffed is a registration that has been compared with its recorded state.
+type Diffed struct {
+	Analyzed
+	// Compared is false when there is nothing to compare with.
+	Compared bool
+	Diff     providers.DiffResponse
+	// MustReplace is true when the comparison asks for a replacement.
+	MustReplace bool
+	// Triggered is true when the replacement trigger fired, which replaces without details.
+	Triggered bool
+	// Rechecked are the inputs for the new object of a replacement: those of a second Check without old inputs.
+	Rechecked *property.Map
+	Reason    Reason
+}
+
+// Replaces tells whether the resource would be replaced.
+func (d Diffed) Replaces() bool {
+	if d.Old == nil {
+		return false
+	}
+	changed := d.Diff.Changes == providers.DiffSome || d.Old.PendingReplacement
+	return changed && (d.MustReplace || d.Triggered || d.Old.PendingReplacement)
+}
+
+// Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
+// resource.
+func (l Located) Reject(message string) error {
+	return &RejectedError{URN: l.URN, Message: message}
+}
+
+// RejectedError says that a stage refused a registration.
+type RejectedError struct {
+	URN     urn.URN
+	Message string
+}
+
+func (e *RejectedError) Error() string { return e.Message }
+
+// Built is a decision: the steps of one registration, to be taken in order.
+type Built struct {
+	Located
+	Steps []*Step
+}
+
+// Executed is a registration whose steps are done.
+type Executed struct {
+	URN   urn.URN
+	Steps []*Step
+	Err   error // of the step that failed, nil when all succeeded
+}
+
+// Step is one thing to do to one resource (steps.md 8). It is built by one stage and executed by another; nothing
+// changes it in between.
+type Step struct {
+	StepInfo
+	seq int
+	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
+	deleteFirst bool
+	// carried marks a same step for a recorded state that this run did not register.
+	carried bool
+	// idUnknown marks a read whose ID is not known in this preview.
+	idUnknown bool
+	// replies is true for the step whose end answers the question.
+	replies  bool
+	question *Question
+}

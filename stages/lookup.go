@@ -1,0 +1,150 @@
+package stages
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Lookup is the stage that owns names: it numbers registrations in order of arrival, gives each its URN, and finds the
+// recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is an
+// error. It has one writer, calls no provider, and takes microseconds.
+func Lookup(r *Run) pipeline.Stage[Registered, Located] {
+	return pipeline.Stage[Registered, Located]{
+		Name:    "lookup",
+		Workers: 1,
+		Buffer:  64,
+		Run: func(_ context.Context, in Registered, emit pipeline.Emit[Located]) error {
+			l, err := r.locate(in)
+			if err != nil {
+				return err
+			}
+			return emit(l)
+		},
+	}
+}
+
+// subject is what registrations and reads have in common for the finding of names.
+type subject struct {
+	parent  urn.URN
+	typ     urn.Type
+	name    string
+	aliases []urn.Alias
+}
+
+func (in Registered) subject() subject {
+	if in.Read != nil {
+		return subject{parent: in.Read.Parent, typ: in.Read.Type, name: in.Read.Name}
+	}
+	return subject{parent: in.Goal.Parent, typ: in.Goal.Type, name: in.Goal.Name, aliases: in.Goal.Aliases}
+}
+
+func (r *Run) locate(in Registered) (Located, error) {
+	n := r.names
+	n.mu.Lock()
+	n.next++
+	l := Located{Registered: in, Seq: n.next}
+	code, err := r.claim(&l)
+	n.mu.Unlock()
+	if err != nil {
+		return Located{}, r.bail(l, code, err)
+	}
+	if l.Alias != "" && in.subject().typ.IsProvider() {
+		r.Registry.Alias(l.Alias, l.URN)
+	}
+	return l, nil
+}
+
+// claim does the work of locate as one action (ORD-1). The names must be locked.
+func (r *Run) claim(l *Located) (code int, err error) {
+	n, s := r.names, l.subject()
+	if s.parent != "" {
+		if _, ok := n.seen[s.parent]; !ok {
+			return 0, fmt.Errorf("could not find parent resource %v", s.parent)
+		}
+	}
+	who := urn.Subject{Stack: r.Info.Stack, Project: r.Info.Project, Type: s.typ, Name: s.name, Parent: s.parent}
+	l.URN = who.URN()
+	if _, ok := n.seen[l.URN]; ok {
+		return codeDuplicateURN, fmt.Errorf("Duplicate resource URN '%v'; try giving it a unique name", l.URN)
+	}
+	n.seen[l.URN] = l.Seq
+	if old, ok := n.aliased[l.URN]; ok {
+		return codeURNIsAlias, fmt.Errorf("Duplicate resource URN '%v' conflicting with alias on resource with URN '%v'", l.URN, old)
+	}
+	if l.Old = r.base.olds[l.URN]; l.Old == nil {
+		if code, err = r.claimAlias(l, who, s.aliases); err != nil {
+			return code, err
+		}
+	}
+	if l.Old != nil {
+		n.claims[l.Old] = l.Seq
+	}
+	return 0, nil
+}
+
+// claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
+func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
+	n := r.names
+	matched := func(u urn.URN) (urn.URN, bool) { v, ok := n.aliasOf[u]; return v, ok }
+	for _, a := range urn.ExpandAliases(who, aliases, matched) {
+		old := r.base.olds[a]
+		if old == nil {
+			continue
+		}
+		const text = "Duplicate resource alias '%v' applied to resource with URN '%v' conflicting with resource with URN '%v'"
+		if _, ok := n.seen[a]; ok {
+			return codeDuplicateAlias, fmt.Errorf(text, a, l.URN, l.URN)
+		}
+		if other, ok := n.aliased[a]; ok {
+			return codeDuplicateAlias, fmt.Errorf(text, a, l.URN, other)
+		}
+		n.aliased[a], n.aliasOf[l.URN] = l.URN, a
+		l.Old, l.Alias = old, a
+		return 0, nil
+	}
+	return 0, nil
+}
+
+// Numbers of diagnostics (steps.md appendix B).
+const (
+	codeFailed           = 2000
+	codeDuplicateURN     = 2001
+	codeInvalidResource  = 2002
+	codeInvalidProperty  = 2003
+	codePreviewFailed    = 2005
+	codeBadProvider      = 2006
+	codeUnknownProvider  = 2007
+	codeDuplicateAlias   = 2008
+	codeProviderDenied   = 2015
+	codeURNIsAlias       = 2016
+	codeCallFailed       = 2017
+	codeMustBeReplaced   = 0
+	providerResourceName = "default"
+)
+
+// newState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.
+func (l Located) newState(inputs Checked) *state.Resource {
+	g := l.Goal
+	s := &state.Resource{
+		URN: l.URN, Custom: g.Custom, Type: g.Type, Inputs: inputs.Inputs, Parent: g.Parent,
+		Protect: isTrue(g.Protect), Dependencies: g.Dependencies, Provider: g.Provider,
+		PropertyDependencies: g.PropertyDependencies, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		CustomTimeouts: g.CustomTimeouts, ImportID: g.ImportID, RetainOnDelete: isTrue(g.RetainOnDelete),
+		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
+		IgnoreChanges: g.IgnoreChanges, HideDiff: g.HideDiff, ReplaceOnChanges: g.ReplaceOnChanges,
+		ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks,
+	}
+	if l.Alias != "" {
+		s.Aliases = []urn.URN{l.Alias}
+	}
+	if l.Old != nil {
+		s.Created, s.Modified, s.RefreshBeforeUpdate = l.Old.Created, l.Old.Modified, l.Old.RefreshBeforeUpdate
+	}
+	return s
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

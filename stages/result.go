@@ -1,0 +1,109 @@
+package stages
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
+// counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
+// steps of one resource in the order in which they were taken.
+func (r *Run) Steps() ([]StepInfo, map[Op]int) {
+	r.world.mu.Lock()
+	steps := slices.Clone(r.world.steps)
+	counts := maps.Clone(r.world.count)
+	r.world.mu.Unlock()
+
+	byURN := map[urn.URN][]*Step{}
+	var urns []urn.URN
+	for _, s := range steps {
+		if _, ok := byURN[s.URN]; !ok {
+			urns = append(urns, s.URN)
+		}
+		byURN[s.URN] = append(byURN[s.URN], s)
+	}
+	slices.Sort(urns)
+	out := make([]StepInfo, 0, len(steps))
+	for _, u := range r.inOrder(urns, byURN) {
+		for _, s := range byURN[u] {
+			out = append(out, s.StepInfo)
+		}
+	}
+	return out, counts
+}
+
+// inOrder sorts URNs canonically.
+func (r *Run) inOrder(urns []urn.URN, steps map[urn.URN][]*Step) []urn.URN {
+	var b graph.Builder
+	b.AddNodes(len(urns))
+	at := make(map[urn.URN]graph.ID, len(urns))
+	for i, u := range urns {
+		at[u] = graph.ID(i)
+	}
+	for i, u := range urns {
+		res := steps[u][len(steps[u])-1].New
+		if res == nil {
+			res = steps[u][0].Old
+		}
+		if res == nil {
+			continue
+		}
+		references(res, func(dep urn.URN, kind graph.Kind) {
+			if id, ok := at[dep]; ok && id != graph.ID(i) {
+				b.AddEdge(graph.ID(i), id, kind)
+			}
+		})
+	}
+	order, err := b.Graph().TopologicalOrder(graph.Order{Priority: func(id graph.ID) int64 {
+		if old := r.base.olds[urns[id]]; old != nil {
+			return int64(r.base.ids[old])
+		}
+		return int64(len(r.base.resources)) + int64(id)
+	}})
+	if err != nil {
+		return urns // deletes and creates of a swap may refer to each other: fall back to the URNs' order
+	}
+	out := make([]urn.URN, len(order))
+	for i, id := range order {
+		out[i] = urns[id]
+	}
+	return out
+}
+
+// StackOutputs returns the outputs of the root stack as they are after the run.
+func (r *Run) StackOutputs() property.Map {
+	s, _ := r.world.lookup(urn.RootStack(r.Info.Stack, r.Info.Project))
+	if s == nil {
+		return property.Map{}
+	}
+	return s.Outputs
+}
+
+// OldStackOutputs returns the outputs of the root stack as they were before the run.
+func (r *Run) OldStackOutputs() property.Map {
+	if s := r.base.olds[urn.RootStack(r.Info.Stack, r.Info.Project)]; s != nil {
+		return s.Outputs
+	}
+	return property.Map{}
+}
+
+// IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
+func (r *Run) IsUncertain() bool {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	return r.world.uncertain
+}
+
+// DerivedID makes the UUID of an object that the engine itself names, such as a provider: the same for the same entropy
+// and words.
+func DerivedID(entropy []byte, words ...string) string {
+	sum := derive(entropy, append(words, "id")...)
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // version 4, variant RFC 4122
+	return uuid.UUID(sum[:16]).String()
+}

@@ -1,0 +1,146 @@
+package stages
+
+import (
+	"sync"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// world is what has happened so far: the states that finished steps produced, and what became of recorded ones. The
+// workers of execute write it, each under the lock, after their step and before its answer (steps.md ORD-6).
+type world struct {
+	mu    sync.Mutex
+	news  map[urn.URN]*state.Resource
+	reads map[urn.URN]*state.Resource
+	fate  map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
+	open  map[urn.URN]*Step                   // steps whose resource may still register outputs
+	steps []*Step
+	count map[Op]int
+	// failed and skipped registrations under continue-on-error (steps.md 9.4).
+	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
+	// What the root stack registered, applied when the run ends.
+	stack        *Step
+	stackOutputs *property.Map
+	uncertain    bool
+}
+
+func newWorld() *world {
+	return &world{
+		news:   map[urn.URN]*state.Resource{},
+		reads:  map[urn.URN]*state.Resource{},
+		fate:   map[*state.Resource]*state.Resource{},
+		open:   map[urn.URN]*Step{},
+		count:  map[Op]int{},
+		failed: map[urn.URN]urn.URN{},
+	}
+}
+
+// current returns what became of a recorded state: itself, a marked copy, or nil when it is gone.
+func (w *world) current(r *state.Resource) *state.Resource {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.follow(r)
+}
+
+func (w *world) follow(r *state.Resource) *state.Resource {
+	for r != nil {
+		next, changed := w.fate[r]
+		if !changed {
+			return r
+		}
+		r = next
+	}
+	return nil
+}
+
+// settle records what a finished step did to recorded states.
+func (w *world) settle(c state.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range c.Remove {
+		w.fate[r] = nil
+	}
+	for _, rep := range c.Replace {
+		w.fate[rep.Old] = rep.New
+	}
+}
+
+// lookup finds a resource whose step is done (steps.md 10.5 "getResource").
+func (w *world) lookup(u urn.URN) (*state.Resource, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r, ok := w.news[u]; ok {
+		return r, true
+	}
+	r, ok := w.reads[u]
+	return r, ok
+}
+
+// blame returns the failed or skipped resource that r depends on in any way but through its provider (steps.md 9.4).
+func (w *world) blame(refs func(func(urn.URN))) (urn.URN, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var cause urn.URN
+	if len(w.failed) == 0 {
+		return "", false
+	}
+	refs(func(u urn.URN) {
+		if c, ok := w.failed[u]; ok && (cause == "" || c < cause) {
+			cause = c
+		}
+	})
+	return cause, cause != ""
+}
+
+func (w *world) markFailed(u, cause urn.URN) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.failed[u]; !ok {
+		w.failed[u] = cause
+	}
+}
+
+// keep stores the state that a step produced, before the step's answer.
+func (w *world) keep(s *Step, final *state.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s.Op == OpRead || s.Op == OpReadReplacement {
+		w.reads[s.URN] = final
+		return
+	}
+	w.news[s.URN] = final
+	if s.replies {
+		w.open[s.URN] = s
+	}
+}
+
+// count1 remembers a finished step and counts it if it is meant for users (steps.md 8.3).
+func (w *world) count1(s *Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.steps = append(w.steps, s)
+	if !s.Op.IsLogical() || s.Internal {
+		return
+	}
+	if s.Op == OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
+		return
+	}
+	w.count[s.Op]++
+}
+
+func (w *world) setUncertain() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.uncertain = true
+}
+
+// takeOpen ends the time in which a resource may register outputs.
+func (w *world) takeOpen(u urn.URN) (*Step, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s, ok := w.open[u]
+	delete(w.open, u)
+	return s, ok
+}
