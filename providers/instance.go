@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -19,7 +20,7 @@ type instance struct {
 	ref    urn.ProviderRef
 	canned *cannedAnswers // not nil when the configuration is unknown
 
-	configured *gate
+	configured *gate.Gate
 
 	mu      sync.Mutex // guards the rest
 	calls   int
@@ -29,7 +30,7 @@ type instance struct {
 }
 
 func newInstance(p Provider, spec Spec, limits Limits) *instance {
-	return &instance{Provider: p, spec: spec, lanes: lanes{limits: limits}, configured: newGate()}
+	return &instance{Provider: p, spec: spec, lanes: lanes{limits: limits}, configured: gate.New()}
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -69,7 +70,7 @@ func (i *instance) retire() {
 // shut closes the provider, whatever is under way. Later calls return what the first one did.
 func (i *instance) shut() error {
 	i.closing.Do(func() {
-		i.configured.open(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
+		i.configured.Open(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
 		i.closed = i.Provider.Close()
 	})
 	return i.closed
@@ -90,7 +91,7 @@ func (i *instance) ready(ctx context.Context) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := i.configured.wait(ctx); err != nil {
+	if err := i.configured.Wait(ctx); err != nil {
 		end()
 		return nil, err
 	}

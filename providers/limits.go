@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -76,7 +77,7 @@ func (l *lanes) of(key LimitKey) *slots {
 type slots struct {
 	mu      sync.Mutex // guards the rest
 	free    int
-	waiting []*gate
+	waiting []*gate.Gate
 }
 
 func (s *slots) acquire(ctx context.Context) (func(), error) {
@@ -86,11 +87,11 @@ func (s *slots) acquire(ctx context.Context) (func(), error) {
 		s.mu.Unlock()
 		return s.release, nil
 	}
-	turn := newGate()
+	turn := gate.New()
 	s.waiting = append(s.waiting, turn)
 	s.mu.Unlock()
 
-	if err := turn.wait(ctx); err != nil {
+	if err := turn.Wait(ctx); err != nil {
 		s.abandon(turn)
 		return nil, err
 	}
@@ -98,13 +99,13 @@ func (s *slots) acquire(ctx context.Context) (func(), error) {
 }
 
 // abandon takes a waiter out of the queue. If its turn came at the same moment, the slot goes to the next one.
-func (s *slots) abandon(turn *gate) {
+func (s *slots) abandon(turn *gate.Gate) {
 	s.mu.Lock()
 	for i, w := range s.waiting {
 		if w == turn {
 			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
 			s.mu.Unlock()
-			turn.open(nil)
+			turn.Open(nil)
 			return
 		}
 	}
@@ -121,5 +122,5 @@ func (s *slots) release() {
 	}
 	next := s.waiting[0]
 	s.waiting = s.waiting[1:]
-	next.open(nil)
+	next.Open(nil)
 }

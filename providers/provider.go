@@ -77,6 +77,9 @@ type CheckFailure struct{ Property, Reason string }
 type CheckResponse struct {
 	Inputs   property.Map
 	Failures []CheckFailure
+	// AutonamingUnsupported says that the provider was not told about the request's Autonaming because it does not know
+	// such settings: the engine warns if the request asked for that (protocol.md 3.4).
+	AutonamingUnsupported bool
 }
 
 // DiffRequest asks what a change of inputs means (protocol.md 3.5).

@@ -1,0 +1,187 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// client is a provider in another process.
+type client struct {
+	rpc     pulumirpc.ResourceProviderClient
+	conn    *grpc.ClientConn
+	process *Process // nil for a plugin that was attached
+	plugin  string   // name of the plugin
+	pkg     string   // name of the package it serves
+	// features are those of the handshake; of an old plugin those that Configure returned.
+	features       atomic.Pointer[features]
+	disablePreview bool
+
+	closing sync.Once
+	closed  error
+}
+
+var _ providers.Provider = (*client)(nil)
+
+// cancelPatience is how long a plugin may take to acknowledge Cancel before it is interrupted.
+const cancelPatience = time.Second
+
+func (c *client) Package() string { return c.pkg }
+
+// Cancel asks the plugin to abort what it does. Not knowing Cancel counts as an acknowledgement (protocol.md 1.13).
+func (c *client) Cancel(ctx context.Context) error {
+	if c.process != nil && c.process.Exited() != nil {
+		return nil
+	}
+	_, err := c.rpc.Cancel(ctx, &emptypb.Empty{})
+	if err == nil || status.Code(err) == codes.Unimplemented {
+		return nil
+	}
+	if c.process != nil && c.process.Exited() != nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return fmt.Errorf("cancel plugin %s: %w", c.plugin, plain(err))
+}
+
+// Close asks the plugin to stop, then interrupts it, then kills it and what it started. An attached plugin only loses its
+// connection (protocol.md 1.9, 1.13).
+func (c *client) Close() error {
+	c.closing.Do(func() {
+		if c.process != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
+			_ = c.Cancel(ctx) // it is stopped in any case
+			cancel()
+		}
+		c.closed = c.conn.Close()
+		if c.process != nil {
+			c.process.Stop()
+		}
+	})
+	return c.closed
+}
+
+// roundTrip makes one call. When the process dies the call ends at once.
+func roundTrip[Req proto.Message, Resp any](
+	ctx context.Context, c *client, s subject,
+	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
+) (Resp, error) {
+	callCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if c.process != nil {
+		stop := c.process.exited.Then(func(error) { cancel() })
+		defer stop()
+	}
+	answer, err := rpc(callCtx, req)
+	if err != nil {
+		var none Resp
+		return none, c.failure(ctx, s, req, err)
+	}
+	return answer, nil
+}
+
+// outgoing are the options for what is sent typed if the provider understands it: the column "K" of protocol.md 2.5.
+func (c *client) outgoing(u property.UnknownPolicy) property.WireOptions {
+	f := c.features.Load()
+	return property.WireOptions{Unknowns: u, KeepSecrets: f.secrets, KeepReferences: f.resources}
+}
+
+// incoming are the options for answers: everything typed is understood.
+func incoming(preview bool) property.WireOptions {
+	return property.WireOptions{Unknowns: keptIf(preview), KeepSecrets: true, KeepReferences: true}
+}
+
+// keptIf keeps unknowns in previews. Elsewhere an unknown is a mistake, and dropping it would change a resource in a way
+// that nobody asked for.
+func keptIf(preview bool) property.UnknownPolicy {
+	if preview {
+		return property.KeepUnknowns
+	}
+	return property.RejectUnknowns
+}
+
+// keptElseDropped is for old values, which the provider only compares.
+func keptElseDropped(preview bool) property.UnknownPolicy {
+	if preview {
+		return property.KeepUnknowns
+	}
+	return property.DropUnknowns
+}
+
+func elided(o property.WireOptions) property.WireOptions {
+	o.ElideAssets = true
+	return o
+}
+
+// encoder encodes the parts of one request and keeps the first error.
+type encoder struct {
+	subject subject
+	plugin  string
+	err     error
+}
+
+func (c *client) encoder(s subject) *encoder { return &encoder{subject: s, plugin: c.plugin} }
+
+func (e *encoder) encode(m property.Map, o property.WireOptions) *structpb.Struct {
+	if e.err != nil {
+		return nil
+	}
+	s, err := property.MarshalStruct(m, o)
+	if err != nil {
+		e.err = fmt.Errorf("%s: encoding for provider %s: %w", e.subject, e.plugin, err)
+	}
+	return s
+}
+
+// decode reads a part of an answer. Its error says that the provider is to blame.
+func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
+	m, err := property.UnmarshalStruct(from, o)
+	if err != nil {
+		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w", s, c.plugin, err)
+	}
+	return m, nil
+}
+
+// received lays the secretness of what was sent over an answer of a provider that does not keep secrets (protocol.md
+// 2.4).
+func (c *client) received(got, sent property.Map) property.Map {
+	if c.features.Load().secrets {
+		return got
+	}
+	return property.AnnotateSecrets(got, sent)
+}
+
+// uncertain marks an error that came after the provider had done its work.
+func uncertain(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *providers.UncertainError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &providers.UncertainError{Err: err}
+}
+
+func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
+	var out []providers.CheckFailure
+	for _, f := range list {
+		out = append(out, providers.CheckFailure{Property: f.GetProperty(), Reason: f.GetReason()})
+	}
+	return out
+}

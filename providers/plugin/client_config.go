@@ -1,0 +1,202 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// plainWire is the form of configuration for CheckConfig and DiffConfig: secrets unwrapped, references downgraded.
+func plainWire(preview bool) property.WireOptions {
+	return property.WireOptions{Unknowns: keptIf(preview)}
+}
+
+// CheckConfig has the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
+func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	s := subject{method: "check the configuration", urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.CheckRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type),
+		Olds: e.encode(req.Olds, plainWire(req.AllowUnknowns)), News: e.encode(req.News, plainWire(req.AllowUnknowns)),
+	}
+	if e.err != nil {
+		return providers.CheckResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c, s, c.rpc.CheckConfig, msg)
+	if c.isWithoutConfig(err) {
+		return providers.CheckResponse{Inputs: req.News}, nil
+	}
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	inputs, err := c.decode(s, answer.GetInputs(), incoming(req.AllowUnknowns))
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	// The request was plain, so even a plugin that keeps secrets has lost them.
+	inputs = property.AnnotateSecrets(inputs, req.News)
+	return providers.CheckResponse{Inputs: inputs, Failures: failures(answer.GetFailures())}, nil
+}
+
+// DiffConfig has the plugin compare configurations. A plugin without this call leaves it to the engine.
+func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	s := subject{method: "compare the configuration", urn: req.URN}
+	e := c.encoder(s)
+	plain := plainWire(req.AllowUnknowns)
+	msg := &pulumirpc.DiffRequest{
+		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, IgnoreChanges: req.IgnoreChanges,
+		Olds: e.encode(req.OldOutputs, plain), OldInputs: e.encode(req.OldInputs, plain), News: e.encode(req.NewInputs, plain),
+	}
+	if e.err != nil {
+		return providers.DiffResponse{}, e.err
+	}
+	answer, err := roundTrip(ctx, c, s, c.rpc.DiffConfig, msg)
+	if c.isWithoutConfig(err) {
+		return providers.DiffResponse{Changes: providers.DiffUnknown}, nil
+	}
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	return diffResponse(answer), nil
+}
+
+// isWithoutConfig tells whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins say so in
+// their own ways (protocol.md 3.3).
+func (c *client) isWithoutConfig(err error) bool {
+	if err == nil {
+		return false
+	}
+	if errors.Is(err, providers.ErrUnsupported) {
+		return true
+	}
+	st, ok := status.FromError(err)
+	if !ok {
+		return false
+	}
+	switch c.plugin {
+	case "pulumi-nodejs":
+		return st.Code() == codes.Internal
+	case "kubernetes":
+		return st.Code() == codes.Unknown &&
+			(strings.Contains(st.Message(), "Unimplemented") || strings.Contains(st.Message(), "cannot unmarshal string"))
+	}
+	return false
+}
+
+// Configure configures the plugin. Secrets and references are sent typed whatever the plugin has said: an old one says
+// it only in the answer (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
+func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) error {
+	s := subject{method: "configure", urn: req.URN}
+	e := c.encoder(s)
+	msg := &pulumirpc.ConfigureRequest{
+		Args: e.encode(req.Inputs, property.WireOptions{
+			Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true,
+		}),
+		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
+		Id: optional(req.ID), Urn: optional(string(req.URN)), Name: optional(req.Name), Type: optional(string(req.Type)),
+	}
+	msg.Variables = c.variables(e, req.Inputs)
+	if e.err != nil {
+		return e.err
+	}
+	answer, err := roundTrip(ctx, c, s, c.rpc.Configure, msg)
+	if err != nil {
+		return c.configureError(err)
+	}
+	if f := *c.features.Load(); !f.handshaken {
+		c.features.Store(&features{
+			secrets: answer.GetAcceptSecrets(), resources: answer.GetAcceptResources(), outputs: answer.GetAcceptOutputs(),
+			autonaming: answer.GetSupportsAutonamingConfiguration(), preview: answer.GetSupportsPreview(),
+		})
+	}
+	return nil
+}
+
+// variables is the old form of the configuration: strings as they are, everything else as JSON.
+func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
+	plain := e.encode(inputs.Without(providers.VersionKey), property.WireOptions{Unknowns: property.KeepUnknowns})
+	out := make(map[string]string, len(plain.GetFields()))
+	for key, v := range plain.GetFields() {
+		out[c.pkg+":config:"+key] = textOf(v)
+	}
+	return out
+}
+
+// textOf returns a string as it is and everything else as JSON.
+func textOf(v *structpb.Value) string {
+	if s, ok := v.GetKind().(*structpb.Value_StringValue); ok {
+		return s.StringValue
+	}
+	text, err := json.Marshal(v.AsInterface())
+	if err != nil {
+		return fmt.Sprint(v.AsInterface()) // numbers that JSON does not have
+	}
+	return string(text)
+}
+
+func (c *client) configureError(err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	for _, d := range st.Details() {
+		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)
+		if !ok || len(missing.GetMissingKeys()) == 0 {
+			continue
+		}
+		list := &providers.ConfigMissingError{Package: c.pkg}
+		for _, k := range missing.GetMissingKeys() {
+			list.Keys = append(list.Keys, providers.MissingKey{Name: k.GetName(), Description: k.GetDescription()})
+		}
+		return list
+	}
+	return err
+}
+
+// parameterizeAs makes the plugin serve the package of spec if that is not its own (protocol.md 1.12).
+func (c *client) parameterizeAs(ctx context.Context, spec providers.Spec) error {
+	p := spec.Parameterization
+	if p == nil {
+		return nil
+	}
+	_, err := c.Parameterize(ctx, providers.ParameterizeRequest{Name: spec.Package, Version: spec.Version, Value: p.Value})
+	return err
+}
+
+// Parameterize makes the plugin serve another package. The plugin must confirm its name.
+func (c *client) Parameterize(
+	ctx context.Context, req providers.ParameterizeRequest,
+) (providers.ParameterizeResponse, error) {
+	s := subject{method: "parameterize", token: req.Name}
+	answer, err := roundTrip(ctx, c, s, c.rpc.Parameterize, &pulumirpc.ParameterizeRequest{
+		Parameters: &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
+			Name: req.Name, Version: req.Version, Value: req.Value,
+		}},
+	})
+	if err != nil {
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.plugin, req.Name, err)
+	}
+	if answer.GetName() != req.Name {
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize response name %q does not match expected package %q",
+			answer.GetName(), req.Name)
+	}
+	return providers.ParameterizeResponse{Name: answer.GetName(), Version: answer.GetVersion()}, nil
+}
+
+// Schema returns the JSON schema of the package.
+func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	s := subject{method: "schema", token: c.pkg}
+	answer, err := roundTrip(ctx, c, s, c.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
+		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
+	})
+	return answer.GetSchema(), err
+}

@@ -1,0 +1,113 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+)
+
+// MaxMessageSize is the largest gRPC message in bytes that the engine sends and accepts (protocol.md 1.1).
+const MaxMessageSize = 400 << 20
+
+const (
+	dialPatience  = 10 * time.Second // protocol.md 1.8
+	retryInterval = 10 * time.Millisecond
+)
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most.
+func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
+	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strconv.Itoa(port),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	conn.Connect()
+	for s := conn.GetState(); s != connectivity.Ready; s = conn.GetState() {
+		if !conn.WaitForStateChange(ctx, s) {
+			_ = conn.Close()
+			return nil, fmt.Errorf("nothing answers on 127.0.0.1:%d: %w", port, context.Cause(ctx))
+		}
+		if s == connectivity.Idle {
+			conn.Connect()
+		}
+	}
+	return conn, nil
+}
+
+// features are what a provider says it understands (protocol.md 1.8).
+type features struct {
+	secrets, resources, outputs, autonaming, preview bool
+	// handshaken is false for old plugins, which tell their features when they are configured.
+	handshaken bool
+}
+
+// handshake introduces the engine. directory is that of the plugin's executable; "" for a plugin that was attached, which
+// is how it knows (protocol.md 1.9).
+func (h *Host) handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClient, directory string) (features, error) {
+	req := &pulumirpc.ProviderHandshakeRequest{
+		EngineAddress:               h.options.EngineAddress,
+		ConfigureWithUrn:            true,
+		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
+		InvokeWithPreview:           true,
+		MapperTarget:                optional(h.options.MapperTarget),
+		LoaderTarget:                optional(h.options.LoaderTarget),
+		ResolverTarget:              optional(h.options.ResolverTarget),
+		RootDirectory:               optional(directory),
+		ProgramDirectory:            optional(directory),
+	}
+	answer, err := retryUnavailable(ctx, func() (*pulumirpc.ProviderHandshakeResponse, error) {
+		return rpc.Handshake(ctx, req)
+	})
+	if status.Code(err) == codes.Unimplemented {
+		return features{}, nil
+	}
+	if err != nil {
+		return features{}, fmt.Errorf("handshake: %w", plain(err))
+	}
+	return features{
+		secrets: answer.GetAcceptSecrets(), resources: answer.GetAcceptResources(), outputs: answer.GetAcceptOutputs(),
+		autonaming: answer.GetSupportsAutonamingConfiguration(), preview: true, handshaken: true,
+	}, nil
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// retryUnavailable repeats a first call while the server is not serving yet.
+func retryUnavailable[T any](ctx context.Context, call func() (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	for {
+		answer, err := call()
+		if status.Code(err) != codes.Unavailable {
+			return answer, err
+		}
+		timer := time.NewTimer(retryInterval)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return answer, errors.Join(err, context.Cause(ctx))
+		}
+	}
+}

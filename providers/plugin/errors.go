@@ -1,0 +1,189 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// subject is what a call is about, for messages.
+type subject struct {
+	method string
+	urn    urn.URN // "" for functions
+	token  string  // of a function or a component
+	// args are the arguments of a Construct or a Call: their errors may name properties.
+	args property.Map
+}
+
+func (s subject) String() string {
+	switch {
+	case s.urn != "":
+		return s.method + " of " + string(s.urn)
+	case s.token != "":
+		return s.method + " of " + s.token
+	}
+	return s.method
+}
+
+// rpcError is an error that a provider returned. Its text is the provider's own: only the message is shown, never the
+// code (protocol.md 3.8).
+type rpcError struct {
+	message string
+	status  *status.Status
+}
+
+func (e *rpcError) Error() string { return e.message }
+
+// GRPCStatus lets grpc's status functions see the code.
+func (e *rpcError) GRPCStatus() *status.Status { return e.status }
+
+func (e *rpcError) Unwrap() error {
+	if e.status.Code() == codes.Unimplemented {
+		return providers.ErrUnsupported
+	}
+	return nil
+}
+
+// plain returns a provider's error with its causes and nothing of gRPC in its text.
+func plain(err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return err
+	}
+	message := st.Message()
+	for _, d := range st.Details() {
+		if cause, ok := d.(*pulumirpc.ErrorCause); ok && cause.GetMessage() != "" {
+			message += ": " + cause.GetMessage()
+		}
+	}
+	return &rpcError{message: message, status: st}
+}
+
+// failure turns the error of a call into what the engine understands: that of a dead process, of an outcome nobody
+// knows, or the provider's own.
+func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return &providers.UncertainError{Err: err}
+	}
+	if exit := c.death(ctx, st.Code()); exit != nil {
+		return &providers.UncertainError{Died: true, Err: fmt.Errorf("%s: %w", s, exit)}
+	}
+	if ctx.Err() != nil && (st.Code() == codes.Canceled || st.Code() == codes.DeadlineExceeded) {
+		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, context.Cause(ctx))}
+	}
+	if st.Code() == codes.ResourceExhausted {
+		if large := largestProperty(req); large != "" {
+			return fmt.Errorf("%s: %w; %s", s, plain(err), large)
+		}
+	}
+	failed := plain(err)
+	if details := c.propertyErrors(s, st); details != "" {
+		failed = &rpcError{message: failed.Error() + details, status: st}
+	}
+	switch st.Code() {
+	case codes.Internal, codes.DataLoss, codes.Unknown:
+		return &providers.UncertainError{Err: failed}
+	}
+	return failed
+}
+
+// death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned for
+// it. A provider may also answer "unavailable" itself and live on; then the connection is usable.
+func (c *client) death(ctx context.Context, code codes.Code) error {
+	switch {
+	case c.process == nil:
+		return nil
+	case code == codes.Canceled && ctx.Err() == nil:
+		return c.process.Exited()
+	case code != codes.Unavailable:
+		return nil
+	case c.conn.GetState() == connectivity.Ready:
+		return c.process.exitedSoon(exitPatience / 10)
+	}
+	return c.process.exitedSoon(exitPatience)
+}
+
+// propertyErrors lists what a component provider has against single properties (protocol.md 3.8).
+func (c *client) propertyErrors(s subject, st *status.Status) string {
+	var b strings.Builder
+	for _, d := range st.Details() {
+		list, ok := d.(*pulumirpc.InputPropertiesError)
+		if !ok {
+			continue
+		}
+		for _, e := range list.GetErrors() {
+			fmt.Fprintf(&b, "\n\t\t- property %v", e.GetPropertyPath())
+			if v, ok := propertyAt(s.args, e.GetPropertyPath()); ok {
+				fmt.Fprintf(&b, " with value '%v'", v)
+			}
+			fmt.Fprintf(&b, " has a problem: %v", e.GetReason())
+		}
+	}
+	return b.String()
+}
+
+// propertyAt returns the text of a value for a message. What is, is inside or has inside a secret is not shown.
+func propertyAt(m property.Map, path string) (string, bool) {
+	p, err := property.ParsePath(path)
+	if err != nil || len(p) == 0 {
+		return "", false
+	}
+	v, ok := m.Lookup(p)
+	if !ok {
+		return "", false
+	}
+	if top, _ := m.Lookup(p[:1]); top.HasSecrets() {
+		return "[secret]", true
+	}
+	w, err := property.MarshalValue(v, property.WireOptions{Unknowns: property.KeepUnknowns})
+	if err != nil {
+		return "", false
+	}
+	if v.HasUnknowns() {
+		return "[unknown]", true
+	}
+	return textOf(w), true
+}
+
+// initError returns the error of a resource that exists but is not healthy, or nil when err is another one (protocol.md
+// 3.7). Its properties are read as those of the response.
+func (c *client) initError(s subject, err error, o property.WireOptions, sentInputs, sentState property.Map) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return nil
+	}
+	for _, d := range st.Details() {
+		detail, ok := d.(*pulumirpc.ErrorResourceInitFailed)
+		if !ok {
+			continue
+		}
+		properties, err1 := c.decode(s, detail.GetProperties(), o)
+		inputs, err2 := c.decode(s, detail.GetInputs(), o)
+		if bad := errors.Join(err1, err2); bad != nil {
+			return &providers.UncertainError{Err: bad}
+		}
+		return &providers.InitError{
+			ID: detail.GetId(), Properties: c.received(properties, sentState), Inputs: c.received(inputs, sentInputs),
+			HasInputs: detail.GetInputs() != nil, Reasons: detail.GetReasons(),
+			RefreshBeforeUpdate: detail.GetRefreshBeforeUpdate(), Err: plain(err),
+		}
+	}
+	return nil
+}
+
+// malformed is the error of an answer that cannot be used. Whether the operation happened is not known.
+func (c *client) malformed(s subject, format string, args ...any) error {
+	err := fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.plugin, fmt.Errorf(format, args...))
+	return &providers.UncertainError{Err: err}
+}

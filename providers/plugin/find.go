@@ -1,0 +1,226 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Kind is the kind of a plugin, as it occurs in the names of executables.
+type Kind string
+
+// The kinds of plugins (protocol.md 1.2).
+const (
+	Resource  Kind = "resource"
+	Language  Kind = "language"
+	Analyzer  Kind = "analyzer"
+	Converter Kind = "converter"
+	Tool      Kind = "tool"
+)
+
+// ProjectPlugin is a plugin that the project file names: its executable is in Directory.
+type ProjectPlugin struct {
+	Kind      Kind
+	Name      string
+	Version   string // "" fits every request
+	Directory string // absolute
+}
+
+// Finder finds the executables of plugins (protocol.md 1.3). It only reads, and may be used from many goroutines.
+type Finder struct {
+	// Project are the plugins of the project; they win over everything else.
+	Project []ProjectPlugin
+	// Home is PULUMI_HOME; its directory "plugins" is the cache. "" means that there is no cache.
+	Home string
+	// Bundled is a directory with plugins that come with the engine; "" for none.
+	Bundled string
+	// LookupEnv reads the engine's environment; nil is os.LookupEnv.
+	LookupEnv func(string) (string, bool)
+	// Warn is told about choices that may surprise; nil discards.
+	Warn func(message string)
+}
+
+// Location is a plugin that was found.
+type Location struct {
+	Executable string
+	Directory  string // that of the executable
+	Source     Source
+}
+
+// Source says where a plugin was found.
+type Source string
+
+// The places where plugins are found, in the order in which they are searched.
+const (
+	FromProject Source = "project"
+	FromPath    Source = "path"
+	FromBundle  Source = "bundle"
+	FromCache   Source = "cache"
+)
+
+// MissingError says that a plugin is not there and how to get it.
+type MissingError struct {
+	Kind        Kind
+	Name        string
+	Version     string // "" when any would do
+	DownloadURL string
+}
+
+func (e *MissingError) Error() string {
+	version, install := "", fmt.Sprintf("pulumi plugin install %s %s", e.Kind, e.Name)
+	if e.Version != "" {
+		version = " at version v" + e.Version
+		install += " v" + e.Version
+	}
+	if e.DownloadURL != "" {
+		install += " --server " + e.DownloadURL
+	}
+	return fmt.Sprintf("no %s plugin '%s' found in the workspace%s or on your $PATH\ninstall it with `%s`",
+		e.Kind, executableName(e.Kind, e.Name), version, install)
+}
+
+// LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
+type LanguageHostedError struct{ Name, Directory string }
+
+func (e *LanguageHostedError) Error() string {
+	return fmt.Sprintf("plugin %q in %s is written in a program language and has no executable; build it, or put an "+
+		"executable %s on your $PATH that runs it", e.Name, e.Directory, executableName(Resource, e.Name))
+}
+
+func executableName(k Kind, name string) string { return "pulumi-" + string(k) + "-" + name }
+
+func (f Finder) env(name string) string {
+	lookup := f.LookupEnv
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	v, _ := lookup(name)
+	return v
+}
+
+func (f Finder) isSet(name string) bool {
+	switch strings.ToLower(f.env(name)) {
+	case "1", "true", "t", "yes", "y":
+		return true
+	}
+	return false
+}
+
+func (f Finder) warn(format string, args ...any) {
+	if f.Warn != nil {
+		f.Warn(fmt.Sprintf(format, args...))
+	}
+}
+
+// Find returns where a plugin is. version has no leading "v"; "" means any. Errors are *[MissingError],
+// *[LanguageHostedError] and those of a malformed project.
+func (f Finder) Find(k Kind, name, version string) (Location, error) {
+	if l, ok, err := f.inProject(k, name, version); ok || err != nil {
+		return l, err
+	}
+	if l, ok := f.onPath(k, name); ok {
+		return l, nil
+	}
+	if file, ok := executableIn(f.Bundled, k, name); ok {
+		return located(file, FromBundle), nil
+	}
+	return f.inCache(k, name, version)
+}
+
+func located(file string, s Source) Location {
+	return Location{Executable: file, Directory: filepath.Dir(file), Source: s}
+}
+
+func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) {
+	var fit []ProjectPlugin
+	for _, p := range f.Project {
+		if p.Kind != k || p.Name != name {
+			continue
+		}
+		if version != "" && p.Version != "" && p.Version != version {
+			f.warn("the project's plugin %q has version %s, but %s is needed; it is not used", name, p.Version, version)
+			continue
+		}
+		fit = append(fit, p)
+	}
+	if len(fit) == 0 {
+		return Location{}, false, nil
+	}
+	if len(fit) > 1 && fit[0].Version == fit[1].Version {
+		return Location{}, false, fmt.Errorf("the project names the %s plugin %q twice: in %s and in %s",
+			k, name, fit[0].Directory, fit[1].Directory)
+	}
+	p := fit[0]
+	if info, err := os.Stat(p.Directory); err != nil || !info.IsDir() {
+		return Location{}, false, fmt.Errorf("the project's plugin %q is to be in %s, which is not a directory", name, p.Directory)
+	}
+	file, ok := executableIn(p.Directory, k, name)
+	if !ok {
+		return Location{}, false, f.noExecutable(k, name, p.Directory)
+	}
+	return located(file, FromProject), true, nil
+}
+
+func (f Finder) noExecutable(k Kind, name, directory string) error {
+	if _, err := os.Stat(filepath.Join(directory, "PulumiPlugin.yaml")); err == nil {
+		return &LanguageHostedError{Name: name, Directory: directory}
+	}
+	return fmt.Errorf("plugin %q: there is no executable %s in %s", name, executableName(k, name), directory)
+}
+
+func (f Finder) onPath(k Kind, name string) (Location, bool) {
+	if f.isSet("PULUMI_IGNORE_AMBIENT_PLUGINS") {
+		return Location{}, false
+	}
+	for _, directory := range filepath.SplitList(f.env("PATH")) {
+		if !filepath.IsAbs(directory) {
+			continue // as os/exec: what is in the current directory is not run by accident
+		}
+		file, ok := executableIn(directory, k, name)
+		if !ok {
+			continue
+		}
+		if bundled, ok := executableIn(f.Bundled, k, name); ok && !sameFile(file, bundled) {
+			f.warn("using %s from $PATH at %s instead of the bundled %s", executableName(k, name), file, bundled)
+		}
+		return located(file, FromPath), true
+	}
+	return Location{}, false
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// executableIn looks for a plugin's executable with the endings that the system knows.
+func executableIn(directory string, k Kind, name string) (string, bool) {
+	if directory == "" {
+		return "", false
+	}
+	endings := []string{""}
+	if runtime.GOOS == "windows" {
+		endings = []string{".exe", ".cmd", ".bat"}
+	}
+	for _, ending := range endings {
+		file := filepath.Join(directory, executableName(k, name)+ending)
+		info, err := os.Stat(file)
+		if err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
+			return file, true
+		}
+	}
+	return "", false
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,263 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/providers"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// Options are what a [Host] needs to know. The zero value finds plugins on the PATH.
+type Options struct {
+	// EngineAddress is that of the Engine service, "127.0.0.1:<port>"; plugins send their log messages there.
+	EngineAddress string
+	// LoaderTarget, MapperTarget and ResolverTarget are the addresses of those services; "" where there is none.
+	LoaderTarget, MapperTarget, ResolverTarget string
+
+	// Directory is the program's directory, in which plugins run; "" is the engine's own.
+	Directory string
+	// Project is the name of the project and RuntimeOptions are the options of its runtime; plugins get both in their
+	// environment (protocol.md 1.5).
+	Project        string
+	RuntimeOptions map[string]string
+	// Config is the stack's configuration, "namespace:name" -> plain text. Only the plugins that run dynamic providers
+	// get it.
+	Config map[string]string
+
+	// ProjectPlugins, Home and Bundled are where plugins are looked for; see [Finder].
+	ProjectPlugins []ProjectPlugin
+	Home           string
+	Bundled        string
+
+	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
+	LookupEnv func(string) (string, bool)
+	Environ   func() []string
+
+	// Output gets what plugins print, from many goroutines; nil discards.
+	Output func(Line)
+	// Warn is told about plugins that are found in surprising places; nil discards.
+	Warn func(message string)
+	// Log gets what happens to processes; nil discards.
+	Log *slog.Logger
+}
+
+// Host starts provider plugins as processes, or attaches to those named by PULUMI_DEBUG_PROVIDERS. It satisfies
+// providers.Host. Its methods may be called from many goroutines; what Load returns is closed by the caller.
+type Host struct {
+	options Options
+	finder  Finder
+	streams *streams
+}
+
+var _ providers.Host = (*Host)(nil)
+
+// NewHost returns a host.
+func NewHost(o Options) *Host {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	if o.Environ == nil {
+		o.Environ = os.Environ
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Host{options: o, streams: &streams{}, finder: Finder{
+		Project: o.ProjectPlugins, Home: o.Home, Bundled: o.Bundled, LookupEnv: o.LookupEnv, Warn: o.Warn,
+	}}
+}
+
+// Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
+// returns has not been configured. Errors are a *[MissingError] when the plugin is not there.
+func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	c, err := h.connect(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.parameterizeAs(ctx, spec); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// pluginOf says which plugin serves a package.
+func pluginOf(spec providers.Spec) (name, version string) {
+	name, version = spec.Package, spec.Version
+	if spec.Plugin != "" {
+		name = spec.Plugin
+	}
+	if git, ok := gitPluginName(spec.DownloadURL); ok {
+		name = git
+	}
+	if p := spec.Parameterization; p != nil {
+		name, version = p.Plugin, p.PluginVersion
+	}
+	return name, version
+}
+
+func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error) {
+	name, version := pluginOf(spec)
+	port, attached, err := h.attachedPort(name)
+	if err != nil {
+		return nil, err
+	}
+	if attached {
+		return h.attach(ctx, spec, name, port)
+	}
+	location, err := h.finder.Find(Resource, name, version)
+	if missing, ok := err.(*MissingError); ok { //nolint:errorlint // made by Find itself
+		missing.DownloadURL = spec.DownloadURL
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.launch(ctx, spec, name, location)
+}
+
+func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at Location) (*client, error) {
+	process, err := start(Command{
+		Name: executableName(Resource, name), Executable: at.Executable, Args: []string{h.options.EngineAddress},
+		Directory: h.options.Directory, Environment: h.environment(name, spec), Output: h.options.Output,
+	}, h.streams)
+	if err != nil {
+		return nil, err
+	}
+	h.options.Log.Debug("plugin started", "plugin", name, "executable", at.Executable, "pid", process.PID())
+	c, err := h.introduce(ctx, spec, name, process, at.Directory)
+	if err != nil {
+		process.Kill()
+		return nil, err
+	}
+	return c, nil
+}
+
+// introduce makes a client of a process that has been started.
+func (h *Host) introduce(
+	ctx context.Context, spec providers.Spec, name string, p *Process, directory string,
+) (*client, error) {
+	port, err := p.Port(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return h.client(ctx, spec, name, port, p, directory)
+}
+
+// client dials a port and shakes hands. process is nil for an attached plugin.
+func (h *Host) client(
+	ctx context.Context, spec providers.Spec, name string, port int, process *Process, directory string,
+) (*client, error) {
+	conn, err := Dial(ctx, port)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
+	}
+	c := newClient(conn, spec, name, process)
+	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
+	f, err := h.handshake(ctx, c.rpc, directory)
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
+	}
+	c.features.Store(&f)
+	h.logVersion(ctx, c)
+	return c, nil
+}
+
+// logVersion asks for the plugin's own version, which only the log wants: a plugin that has none is as good.
+func (h *Host) logVersion(ctx context.Context, c *client) {
+	if !h.options.Log.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	info, err := c.rpc.GetPluginInfo(ctx, &emptypb.Empty{})
+	h.options.Log.Debug("plugin connected", "plugin", c.plugin, "version", info.GetVersion(), "error", err)
+}
+
+// withExit adds how a process ended, if it did, to an error that it explains.
+func withExit(p *Process, err error) error {
+	if p == nil {
+		return err
+	}
+	if exit := p.exitedSoon(exitPatience); exit != nil {
+		return exit
+	}
+	return err
+}
+
+// attachedPort reads PULUMI_DEBUG_PROVIDERS, "<package>:<port>,...".
+func (h *Host) attachedPort(name string) (port int, ok bool, err error) {
+	text := h.finder.env("PULUMI_DEBUG_PROVIDERS")
+	if text == "" {
+		return 0, false, nil
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		pkg, number, found := strings.Cut(strings.TrimSpace(item), ":")
+		if !found || pkg != name {
+			continue
+		}
+		p, err := strconv.ParseUint(number, 10, 16)
+		if err != nil || p == 0 {
+			return 0, false, fmt.Errorf("PULUMI_DEBUG_PROVIDERS has %q, which is not <package>:<port>", item)
+		}
+		return int(p), true, nil
+	}
+	return 0, false, nil
+}
+
+// attach uses a plugin that somebody else started (protocol.md 1.9).
+func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, port int) (*client, error) {
+	c, err := h.client(ctx, spec, name, port, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.rpc.Attach(ctx, &pulumirpc.PluginAttach{Address: h.options.EngineAddress})
+	if err != nil && status.Code(err) != codes.Unimplemented {
+		_ = c.Close()
+		return nil, fmt.Errorf("attach to plugin %s on port %d: %w", name, port, plain(err))
+	}
+	return c, nil
+}
+
+// environment is that of the engine and what protocol.md 1.5 adds.
+func (h *Host) environment(name string, spec providers.Spec) []string {
+	more := map[string]string{}
+	if h.options.Project != "" {
+		more["PULUMI_PROJECT"] = h.options.Project
+	}
+	for option, value := range h.options.RuntimeOptions {
+		more["PULUMI_RUNTIME_"+strings.ToUpper(option)] = value
+	}
+	if name == "pulumi-nodejs" || name == "pulumi-python" {
+		config, err := json.Marshal(h.options.Config)
+		if err == nil && h.options.Config != nil {
+			more["PULUMI_CONFIG"] = string(config)
+		}
+	}
+	if name == "pulumi-nodejs" && h.options.Project != "" {
+		more["PULUMI_NODEJS_PROJECT"] = h.options.Project
+	}
+	for _, to := range sortedNames(spec.Environment) {
+		if value, ok := h.options.LookupEnv(spec.Environment[to]); ok {
+			more[to] = value
+		}
+	}
+	return mergeEnvironment(h.options.Environ(), more)
+}
+
+// newClient returns a client without features.
+func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process *Process) *client {
+	c := &client{
+		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, pkg: spec.Package,
+	}
+	c.features.Store(&features{})
+	return c
+}

@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxPortLine bounds how much of a plugin's first line is read. A plugin that writes more has no port to tell.
+const maxPortLine = 4096
+
+// invalidPortError quotes what a plugin wrote instead of its port.
+type invalidPortError struct{ text string }
+
+func (e *invalidPortError) Error() string {
+	return fmt.Sprintf("wrote an invalid port to stdout: %q; a plugin's first line must be the TCP port it listens on", e.text)
+}
+
+// readPort reads a plugin's first line byte by byte, so that what follows stays in r, and returns the port (protocol.md
+// 1.6). Errors are an *invalidPortError, or that of the read.
+func readPort(r io.Reader) (int, error) {
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		n, err := r.Read(one)
+		if n == 1 && one[0] == '\n' {
+			return parsePort(string(line))
+		}
+		if n == 1 {
+			line = append(line, one[0])
+		}
+		if len(line) > maxPortLine {
+			return 0, &invalidPortError{text: string(line[:80]) + "..."}
+		}
+		if err != nil {
+			return 0, errors.Join(err, leftover(line))
+		}
+	}
+}
+
+// leftover keeps what a plugin wrote before it ended without a line break.
+func leftover(line []byte) error {
+	if len(line) == 0 {
+		return nil
+	}
+	return &invalidPortError{text: string(line)}
+}
+
+// progressEscapes are what a terminal's progress bar leaves in the output of the .NET tools.
+var progressEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
+
+func parsePort(line string) (int, error) {
+	text := strings.TrimSpace(progressEscapes.Replace(line))
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return 0, &invalidPortError{text: line}
+	}
+	return int(port), nil
+}

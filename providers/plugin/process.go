@@ -1,0 +1,244 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers/internal/gate"
+	"github.com/sourcegraph/conc"
+)
+
+// Command says how to start a plugin process.
+type Command struct {
+	Name        string // what messages call it: "pulumi-resource-aws"
+	Executable  string
+	Args        []string
+	Directory   string   // the working directory; "" is that of the engine
+	Environment []string // "NAME=value"; of equal names the last counts
+	// Output gets what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
+	// discards.
+	Output func(Line)
+}
+
+// Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
+// terminal reaches only the engine and a kill reaches everything that the plugin started (protocol.md 1.5).
+type Process struct {
+	name   string
+	path   string
+	cmd    *exec.Cmd
+	port   *gate.Gate
+	number atomic.Int64
+	// exited opens with an [ExitError] when the process has ended.
+	exited   *gate.Gate
+	stopped  atomic.Bool // by the engine
+	last     ring
+	watchers conc.WaitGroup
+}
+
+// ExitError says how a plugin process ended. Output are its last lines.
+type ExitError struct {
+	Plugin  string
+	Status  string // "exit status 2", "signal: killed"
+	Output  string
+	Stopped bool // the engine ended it
+}
+
+func (e *ExitError) Error() string {
+	if e.Stopped {
+		return fmt.Sprintf("plugin %s was stopped", e.Plugin)
+	}
+	msg := fmt.Sprintf("plugin %s ended unexpectedly (%s); this is a bug in the plugin", e.Plugin, e.Status)
+	if e.Output != "" {
+		msg += "\n" + e.Output
+	}
+	return msg
+}
+
+// streams numbers output streams; only differences between the numbers matter.
+type streams struct{ n atomic.Int32 }
+
+const (
+	// stopPatience is how long a plugin may take to end after it was interrupted (protocol.md 1.13).
+	stopPatience = 5 * time.Second
+	// outputPatience is how long output is waited for after a process has ended: a child may hold the pipe open.
+	outputPatience = 250 * time.Millisecond
+	// exitPatience is how long a broken connection waits for the news that the process has ended: the connection breaks
+	// first.
+	exitPatience = time.Second
+)
+
+// Start starts a process. The caller must call [Process.Stop].
+func Start(c Command) (*Process, error) { return start(c, &streams{}) }
+
+func start(c Command, s *streams) (*Process, error) {
+	p := &Process{name: c.Name, path: c.Executable, port: gate.New(), exited: gate.New()}
+	stdout, stdoutEnd, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+	}
+	stderr, stderrEnd, err := os.Pipe()
+	if err != nil {
+		closeAll(stdout, stdoutEnd)
+		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+	}
+	p.cmd = exec.Command(c.Executable, c.Args...)
+	p.cmd.Dir, p.cmd.Env = c.Directory, c.Environment
+	p.cmd.Stdout, p.cmd.Stderr = stdoutEnd, stderrEnd
+	ownGroup(p.cmd)
+	err = p.cmd.Start()
+	closeAll(stdoutEnd, stderrEnd)
+	if err != nil {
+		closeAll(stdout, stderr)
+		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+	}
+	p.watch(stdout, stderr, p.emitter(c, s, false), p.emitter(c, s, true))
+	return p, nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+func (p *Process) emitter(c Command, s *streams, isStderr bool) func(string) {
+	stream := s.n.Add(1)
+	return func(text string) {
+		p.last.add(text)
+		if c.Output != nil {
+			c.Output(Line{Plugin: c.Name, Text: text, Stderr: isStderr, Stream: stream})
+		}
+	}
+}
+
+// watch reads both streams and waits for the process. What is forwarded before the process is known to have ended is
+// part of the message about its end.
+func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
+	outDone, errDone := gate.New(), gate.New()
+	p.watchers.Go(func() {
+		defer outDone.Open(nil)
+		port, err := readPort(stdout)
+		p.number.Store(int64(port))
+		if err != nil {
+			p.port.Open(err)
+		} else {
+			p.port.Open(nil)
+		}
+		forward(stdout, out)
+	})
+	p.watchers.Go(func() {
+		defer errDone.Open(nil)
+		forward(stderr, errs)
+	})
+	p.watchers.Go(func() {
+		err := p.cmd.Wait()
+		// What the plugin started ends with it. Later the group's number may belong to somebody else.
+		killGroup(p.cmd.Process)
+		patience, cancel := context.WithTimeout(context.Background(), outputPatience)
+		defer cancel()
+		_ = outDone.Wait(patience)
+		_ = errDone.Wait(patience)
+		closeAll(stdout, stderr)
+		status := "exit status 0"
+		if err != nil {
+			status = err.Error()
+		}
+		p.exited.Open(&ExitError{
+			Plugin: p.name, Status: status, Output: p.last.text("its last output was:"), Stopped: p.stopped.Load(),
+		})
+	})
+}
+
+// Port returns the TCP port that the plugin wrote. It waits as long as ctx allows: the first start of a language's tools
+// may take minutes (protocol.md 1.6). Errors name the plugin and have what it wrote to stderr.
+func (p *Process) Port(ctx context.Context) (int, error) {
+	err := p.port.Wait(ctx)
+	if err == nil {
+		return int(p.number.Load()), nil
+	}
+	var invalid *invalidPortError
+	if errors.As(err, &invalid) {
+		return 0, fmt.Errorf("plugin %s [%s] %w%s", p.name, p.path, invalid, p.said())
+	}
+	if ctx.Err() != nil {
+		return 0, fmt.Errorf("plugin %s [%s] has not written its port: %w%s", p.name, p.path, context.Cause(ctx), p.said())
+	}
+	patience, cancel := context.WithTimeout(ctx, outputPatience*2)
+	defer cancel()
+	var exit *ExitError
+	if errors.As(p.exited.Wait(patience), &exit) {
+		return 0, fmt.Errorf("could not read plugin [%s]: it ended with %s before it wrote its port%s", p.path, exit.Status, p.said())
+	}
+	return 0, fmt.Errorf("could not read plugin [%s]: %w%s", p.path, err, p.said())
+}
+
+func (p *Process) said() string {
+	if text := p.last.text("it wrote:"); text != "" {
+		return "\n" + text
+	}
+	return ""
+}
+
+// PID returns the process's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited returns an *[ExitError] once the process has ended, and nil before.
+func (p *Process) Exited() error {
+	if !p.exited.IsOpen() {
+		return nil
+	}
+	return p.exited.Wait(context.Background())
+}
+
+// Stop ends the process: an interrupt, and after five seconds a kill of its whole group. It returns when the process is
+// gone and its output has been forwarded. It may be called more than once.
+func (p *Process) Stop() { p.stop(stopPatience) }
+
+// Kill ends the process at once.
+func (p *Process) Kill() { p.stop(0) }
+
+func (p *Process) stop(patience time.Duration) {
+	p.stopped.Store(true)
+	if patience > 0 && !p.exited.IsOpen() {
+		interruptGroup(p.cmd.Process)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		_ = p.exited.Wait(ctx)
+		cancel()
+	}
+	if !p.exited.IsOpen() {
+		killGroup(p.cmd.Process)
+	}
+	p.watchers.Wait()
+}
+
+// mergeEnvironment returns base with more added; a later name replaces an earlier one. It keeps the order.
+func mergeEnvironment(base []string, more map[string]string) []string {
+	out := make([]string, 0, len(base)+len(more))
+	for _, pair := range base {
+		name, _, _ := strings.Cut(pair, "=")
+		if _, replaced := more[name]; !replaced {
+			out = append(out, pair)
+		}
+	}
+	for _, name := range sortedNames(more) {
+		out = append(out, name+"="+more[name])
+	}
+	return out
+}
+
+// exitedSoon waits a moment for a process whose connection broke to be known to have ended. It returns nil if it lives.
+func (p *Process) exitedSoon(patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	var exit *ExitError
+	if errors.As(p.exited.Wait(ctx), &exit) {
+		return exit
+	}
+	return nil
+}

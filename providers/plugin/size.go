@@ -1,0 +1,36 @@
+package plugin
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// largestProperty names the largest property of a request that was too large to send, with its size. "" when there is
+// none that explains it.
+func largestProperty(req proto.Message) string {
+	var name string
+	var size int
+	req.ProtoReflect().Range(func(_ protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		m, ok := v.Interface().(protoreflect.Message)
+		if !ok {
+			return true
+		}
+		s, ok := m.Interface().(*structpb.Struct)
+		if !ok {
+			return true
+		}
+		for _, key := range sortedNames(s.GetFields()) {
+			if n := proto.Size(s.GetFields()[key]); n > size {
+				name, size = key, n
+			}
+		}
+		return true
+	})
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("the largest property is %q with %.1f MiB; put large contents into assets", name, float64(size)/(1<<20))
+}
