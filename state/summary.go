@@ -14,6 +14,9 @@ type Summary struct {
 	Deployed  bool      // the stack has had a deployment
 	Time      time.Time // of the last write by an engine
 	Resources int       // all entries, providers, the stack and old copies included
+	OnlyRoot  bool      // the one resource is the stack itself
+	// SecretsProvider is the one that the deployment names.
+	SecretsProvider *SecretsProvider
 }
 
 // Summarise reads a checkpoint without decoding its resources.
@@ -22,7 +25,10 @@ func Summarise(data []byte, name string) (Summary, error) {
 	if err != nil || d == nil {
 		return Summary{}, err
 	}
-	return Summary{Deployed: true, Time: d.snapshot.Manifest.Time, Resources: len(d.resources)}, nil
+	return Summary{
+		Deployed: true, Time: d.snapshot.Manifest.Time, Resources: len(d.resources),
+		OnlyRoot: len(d.resources) == 1 && d.root() != nil, SecretsProvider: d.snapshot.SecretsProvider,
+	}, nil
 }
 
 // openCheckpoint reads all of a checkpoint but its resources. There is no deployment if the stack never had one.

@@ -3,7 +3,6 @@ package secrets
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
@@ -42,8 +41,8 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("no known secrets provider for type %q", e.Type)
 }
 
-// FromState returns the manager that a checkpoint names (state.md 5.2). A wrong passphrase gives a locked manager,
-// which keeps the state and fails only when something has to be encrypted or decrypted. A missing passphrase is an
+// FromState returns the manager that a checkpoint names (state.md 5.2). With a wrong passphrase the manager is locked:
+// it keeps the state and fails with [ErrLocked] when something has to be encrypted or decrypted. A missing passphrase is an
 // error that wraps [ErrNoPassphrase], and a provider that cannot be used an [*UnsupportedError]. A nil provider gives
 // a nil manager.
 func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
@@ -64,10 +63,7 @@ func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Sou
 	if err := json.Unmarshal(p.State, &s); err != nil {
 		return nil, fmt.Errorf("the state of the passphrase secrets provider: %w", err)
 	}
-	m, err := Open(ctx, s.Salt, from)
-	if errors.Is(err, ErrIncorrectPassphrase) {
-		return &locked{p}, nil
-	}
+	m, err := openLater(ctx, s.Salt, from)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +108,9 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 		}
 		c := Choice{Manager: m}
 		if p, ok := m.(*Passphrase); ok {
+			if err := p.Unlock(); err != nil {
+				return Choice{}, err
+			}
 			c.Save = &Settings{Salt: p.Salt()}
 		}
 		return c, nil

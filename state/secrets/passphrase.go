@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
@@ -26,11 +27,12 @@ const (
 // ErrIncorrectPassphrase is wrapped by the error for a passphrase that does not fit the salt.
 var ErrIncorrectPassphrase = errors.New("incorrect passphrase")
 
-// Passphrase is the manager whose key comes from a passphrase.
+// Passphrase is the manager whose key comes from a passphrase. The key is derived when it is first needed, which takes
+// a good part of a second, and once.
 type Passphrase struct {
 	salt     string // as in the configuration: "v1:<salt>:<verifier>"
-	key      *key
 	provider *state.SecretsProvider
+	key      func() (*key, error)
 }
 
 var _ Manager = (*Passphrase)(nil)
@@ -57,23 +59,64 @@ func New(ctx context.Context, from Source) (*Passphrase, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPassphrase("v1:"+base64.StdEncoding.EncodeToString(salt)+":"+proof, k), nil
+	known := func() (*key, error) { return k, nil }
+	return newPassphrase("v1:"+base64.StdEncoding.EncodeToString(salt)+":"+proof, known), nil
 }
 
-// Open makes the manager for a salt as the configuration file records it. It derives the key, which takes a good part
-// of a second the first time: see [Source]. Errors wrap [ErrIncorrectPassphrase] or [ErrNoPassphrase].
+// Open makes the manager for a salt as the configuration file records it, and derives the key. Errors wrap
+// [ErrIncorrectPassphrase] or [ErrNoPassphrase].
 func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
+	raw, proof, err := splitSalt(salt)
+	if err != nil {
+		return nil, err
+	}
+	k, err := from.key(ctx, salt, check(ctx, raw, proof))
+	if err != nil {
+		return nil, err
+	}
+	return newPassphrase(salt, func() (*key, error) { return k, nil }), nil
+}
+
+// openLater is [Open] for a salt from a state: the key is derived when a secret needs it, and a passphrase that is
+// wrong only matters then. A passphrase that has to be asked for is checked at once, while somebody is there.
+func openLater(ctx context.Context, salt string, from Source) (*Passphrase, error) {
+	raw, proof, err := splitSalt(salt)
+	if err != nil {
+		return nil, err
+	}
+	text, given, err := from.environment()
+	if err != nil {
+		return nil, err
+	}
+	if !given {
+		return Open(ctx, salt, from)
+	}
+	later := context.WithoutCancel(ctx)
+	return newPassphrase(salt, sync.OnceValues(func() (*key, error) {
+		k, err := from.keys.key(keyName{salt, text}, check(later, raw, proof))
+		if errors.Is(err, ErrIncorrectPassphrase) {
+			return nil, ErrLocked
+		}
+		return k, err
+	})), nil
+}
+
+func splitSalt(salt string) (raw []byte, proof string, err error) {
 	version, rest, _ := strings.Cut(salt, ":")
 	text, proof, ok := strings.Cut(rest, ":")
 	if version != "v1" || !ok {
-		return nil, fmt.Errorf("the salt of the secrets provider must have the form v1:<salt>:<verifier>, not %q", salt)
+		return nil, "", fmt.Errorf("the salt of the secrets provider must have the form v1:<salt>:<verifier>, not %q", salt)
 	}
-	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, fmt.Errorf("the salt of the secrets provider: %w", err)
+	if raw, err = base64.StdEncoding.DecodeString(text); err != nil {
+		return nil, "", fmt.Errorf("the salt of the secrets provider: %w", err)
 	}
-	k, err := from.key(ctx, salt, func(passphrase string) (*key, error) {
-		k, err := derive(passphrase, raw)
+	return raw, proof, nil
+}
+
+// check derives a key and makes sure that it is the right one.
+func check(ctx context.Context, salt []byte, proof string) func(passphrase string) (*key, error) {
+	return func(passphrase string) (*key, error) {
+		k, err := derive(passphrase, salt)
 		if err != nil {
 			return nil, err
 		}
@@ -81,14 +124,10 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 			return nil, ErrIncorrectPassphrase
 		}
 		return k, nil
-	})
-	if err != nil {
-		return nil, err
 	}
-	return newPassphrase(salt, k), nil
 }
 
-func newPassphrase(salt string, k *key) *Passphrase {
+func newPassphrase(salt string, k func() (*key, error)) *Passphrase {
 	s, err := json.Marshal(passphraseState{salt})
 	if err != nil {
 		panic(err) // a struct of one string always marshals
@@ -111,27 +150,38 @@ func (p *Passphrase) Salt() string { return p.salt }
 func (p *Passphrase) Provider() *state.SecretsProvider { return p.provider }
 
 // Encrypter implements [Manager].
-func (p *Passphrase) Encrypter() property.Encrypter { return p.key }
+func (p *Passphrase) Encrypter() property.Encrypter { return lazy{p} }
 
 // Decrypter implements [Manager].
-func (p *Passphrase) Decrypter() property.Decrypter { return p.key }
+func (p *Passphrase) Decrypter() property.Decrypter { return lazy{p} }
 
-// ErrLocked is returned by the crypter of a stack whose passphrase is wrong, when something has to be encrypted or
-// decrypted. It wraps [ErrIncorrectPassphrase].
+// Unlock derives the key, unless that has happened, and tells whether the passphrase is the right one: [ErrLocked] if
+// not. Calling it early, beside other work, hides the cost.
+func (p *Passphrase) Unlock() error {
+	_, err := p.key()
+	return err
+}
+
+// ErrLocked is returned by the crypter of a state whose passphrase is not the one given, when something has to be
+// encrypted or decrypted. It wraps [ErrIncorrectPassphrase].
 var ErrLocked = fmt.Errorf("failed to decrypt: %w, please set %s to the correct passphrase or set %s to a file containing the passphrase",
 	ErrIncorrectPassphrase, EnvPassphrase, EnvPassphraseFile)
 
-// locked keeps the state of a provider whose passphrase is wrong.
-type locked struct{ provider *state.SecretsProvider }
+// lazy asks for the key when a secret needs it.
+type lazy struct{ p *Passphrase }
 
-func (l *locked) Provider() *state.SecretsProvider { return l.provider }
-func (l *locked) Encrypter() property.Encrypter    { return refuse{} }
-func (l *locked) Decrypter() property.Decrypter    { return refuse{} }
+func (l lazy) Encrypt(ctx context.Context, text string) (string, error) {
+	k, err := l.p.key()
+	if err != nil {
+		return "", err
+	}
+	return k.Encrypt(ctx, text)
+}
 
-type refuse struct{}
-
-func (refuse) Encrypt(context.Context, string) (string, error) { return "", ErrLocked }
-func (refuse) Decrypt(context.Context, string) (string, error) { return "", ErrLocked }
-
-// IsLocked tells whether m came from a state whose passphrase is not the one given.
-func IsLocked(m Manager) bool { _, ok := m.(*locked); return ok }
+func (l lazy) Decrypt(ctx context.Context, text string) (string, error) {
+	k, err := l.p.key()
+	if err != nil {
+		return "", err
+	}
+	return k.Decrypt(ctx, text)
+}

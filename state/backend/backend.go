@@ -1,0 +1,93 @@
+package backend
+
+import (
+	"context"
+	"io"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+// Backend is a place where the states of stacks are kept. It is safe for concurrent use.
+type Backend interface {
+	// URL is the text that the backend was opened with.
+	URL() string
+	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
+	// Whether there is one is not checked.
+	Resolve(name string) (Ref, error)
+	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name.
+	Stacks(ctx context.Context, project string) ([]Listing, error)
+	// Open returns an existing stack, or a [*NotFoundError].
+	Open(ctx context.Context, ref Ref) (Stack, error)
+	// Init makes a stack without resources (state.md 7.2), or returns an [*ExistsError]. A nil manager leaves the
+	// choice of the secrets provider to the first operation.
+	Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error)
+	// Remove removes a stack (state.md 7.5). It returns a [*NotFoundError] or a [*NotEmptyError].
+	Remove(ctx context.Context, ref Ref, o RemoveOptions) error
+	// StackOutputs returns the outputs of another stack, for a stack reference (state.md 8). A stack that does not
+	// exist is the error `unknown stack "name"`.
+	StackOutputs(ctx context.Context, name string) (property.Map, error)
+	// StackResourceOutputs maps the URN of each live resource of another stack to its type and outputs.
+	StackResourceOutputs(ctx context.Context, name string) (property.Map, error)
+}
+
+// Stack is one stack of a backend. It satisfies what an operation needs of a state store. It is safe for concurrent
+// use, but only the holder of its lock may write.
+type Stack interface {
+	Ref() Ref
+	// File names the stack file, for messages.
+	File() string
+	// WithSecrets returns the same stack, whose writes encrypt with m. Without it, writes use the provider that the
+	// state names.
+	WithSecrets(m secrets.Manager) Stack
+	// SecretsProvider is what the stack file names; nil when it names none.
+	SecretsProvider(ctx context.Context) (*state.SecretsProvider, error)
+
+	// Load returns the state with secrets opened and integrity checked, nil for a stack that was never deployed.
+	// Errors are a [*CorruptError] or an [*IntegrityError] and name the file.
+	Load(ctx context.Context) (*state.Snapshot, error)
+	// LoadSealed is Load with secrets left sealed and integrity unchecked: for edits of a state whose passphrase nobody
+	// has, and for repairs. What it returns may be given to Save.
+	LoadSealed(ctx context.Context) (*state.Snapshot, error)
+	// Record begins a run on top of base. The caller holds the lock.
+	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
+	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
+	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.
+	Save(ctx context.Context, s *state.Snapshot) error
+
+	// Export returns the deployment as `stack export` prints it (state.md 7.6).
+	Export(ctx context.Context, showSecrets bool) ([]byte, error)
+	// Import replaces the state by an export and returns what the user has to be warned of. It takes the lock.
+	Import(ctx context.Context, export []byte, force bool) (warnings []string, err error)
+	// Outputs returns the outputs of the stack, without an integrity check. With sealed set no passphrase is needed,
+	// and secrets are [property.Value.IsSealed].
+	Outputs(ctx context.Context, sealed bool) (property.Map, error)
+
+	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing.
+	Lock(ctx context.Context) (io.Closer, error)
+	// Locks lists who has the lock.
+	Locks(ctx context.Context) ([]lock.Held, error)
+	// BreakLocks removes all locks and returns how many there were.
+	BreakLocks(ctx context.Context) (int, error)
+
+	// WriteHistory records a finished operation, with a copy of the stack file, and backs the stack file up
+	// (state.md 4.7, 4.8).
+	WriteHistory(ctx context.Context, u Update) error
+	// History returns the recorded operations, the newest first, and a warning for each that cannot be read.
+	History(ctx context.Context) (updates []Update, warnings []string, err error)
+}
+
+// RemoveOptions say what goes with a stack.
+type RemoveOptions struct {
+	Force   bool // although there are resources
+	Backups bool // the .bak files and backups, too
+}
+
+// Listing is one stack in a list (state.md 7.4).
+type Listing struct {
+	Ref     Ref
+	Summary state.Summary
+	Err     error // the stack file is corrupt; the summary is empty then
+}

@@ -1,0 +1,84 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// NotFoundError says that there is no such stack.
+type NotFoundError struct {
+	Name   string
+	Backup string // a .bak file that is left of it; "" if there is none
+}
+
+func (e *NotFoundError) Error() string {
+	s := fmt.Sprintf("no stack named '%s' found", e.Name)
+	if e.Backup != "" {
+		s += fmt.Sprintf("; its previous state is still in %s", e.Backup)
+	}
+	return s
+}
+
+// ExistsError says that a stack of that name exists.
+type ExistsError struct{ Name string }
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("stack '%s' already exists", e.Name) }
+
+// NotEmptyError says that a stack that is to be removed has resources.
+type NotEmptyError struct {
+	Name      string
+	Resources int
+}
+
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("'%s' still has resources (%d); destroy them first, or use --force to forget them", e.Name, e.Resources)
+}
+
+// Candidate is an older state that a damaged one can be restored from.
+type Candidate struct {
+	Path string
+	Time time.Time // when it was written
+}
+
+// CorruptError says that a stack file cannot be read, and which files can take its place (state.md 4.13).
+type CorruptError struct {
+	File       string
+	Candidates []Candidate // the newest first
+	Err        error // names the file
+}
+
+func (e *CorruptError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the state cannot be read: %v", e.Err)
+	if len(e.Candidates) == 0 {
+		b.WriteString("\nno older copy of it was found")
+		return b.String()
+	}
+	b.WriteString("\nolder copies to restore it from:")
+	for _, c := range e.Candidates {
+		fmt.Fprintf(&b, "\n  %s (%s)", c.Path, c.Time.Format(time.RFC3339))
+	}
+	return b.String()
+}
+
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// IntegrityError says that a stack file can be read, but breaks a rule that every state keeps (state.md 1.14).
+type IntegrityError struct {
+	File string
+	Err  error // a *state.IntegrityError
+}
+
+func (e *IntegrityError) Error() string {
+	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %v; `sluice state repair` tries to fix it", e.File, e.Err)
+}
+
+func (e *IntegrityError) Unwrap() error { return e.Err }
+
+// ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
+var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, which is only read; upgrade it with `pulumi state upgrade`")
+
+// ErrScheme is wrapped by the error for backends that cannot be used.
+var ErrScheme = errors.New("unsupported backend")

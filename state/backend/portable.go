@@ -1,0 +1,78 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Export implements [Stack].
+func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
+	b, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	if !showSecrets {
+		out, err := state.ReexportCheckpoint(b, s.current())
+		if err != nil {
+			return nil, s.explain(err)
+		}
+		return out, nil
+	}
+	snapshot, err := s.load(ctx, s.decrypter)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot == nil {
+		snapshot = &state.Snapshot{}
+	}
+	return state.NewEncoder(state.EncoderOptions{Plaintext: true}).Deployment(ctx, snapshot)
+}
+
+// dangerous ends the list of what is wrong with an import.
+const dangerous = "importing this file could be dangerous; rerun with --force to proceed anyway"
+
+// Import implements [Stack] (state.md 7.6). Ciphertexts stay as they are in the export; plaintext secrets are
+// encrypted by the provider that it names, or by this stack's if it names none.
+func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warnings []string, err error) {
+	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
+	if err != nil {
+		return nil, err
+	}
+	var problems []error
+	for _, r := range snapshot.Resources {
+		if r.URN.Stack() != s.ref.Name {
+			problems = append(problems, fmt.Errorf("resource '%s' refers to a different stack name (%s)", r.URN, r.URN.Stack()))
+		}
+	}
+	if err := state.Verify(snapshot); err != nil {
+		problems = append(problems, err)
+	}
+	if len(problems) > 0 && !force {
+		return nil, errors.Join(append(problems, errors.New(dangerous))...)
+	}
+	for _, p := range problems {
+		warnings = append(warnings, p.Error())
+	}
+	for _, op := range snapshot.Pending {
+		warnings = append(warnings, fmt.Sprintf("removing pending operation '%s' on '%s'", op.Type, op.Resource.URN))
+	}
+	snapshot.Pending = nil
+
+	unlock, err := s.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	into := *s
+	if snapshot.SecretsProvider != nil {
+		into.secrets = nil // the ciphertexts belong to the provider that came with them
+	} else if s.secrets == nil {
+		present, err := s.SecretsProvider(ctx)
+		if err == nil && present != nil {
+			snapshot.SecretsProvider = present
+		}
+	}
+	return warnings, errors.Join(into.save(ctx, snapshot), unlock.Close())
+}

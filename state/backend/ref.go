@@ -1,0 +1,78 @@
+package backend
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Organization is the only one that a self-managed backend has.
+const Organization = "organization"
+
+// Ref names a stack. Project is "" in a store of the old layout, which knows no projects (state.md 4.3).
+type Ref struct{ Project, Name string }
+
+// String returns the fully qualified name: "organization/<project>/<stack>".
+func (r Ref) String() string {
+	if r.Project == "" {
+		return r.Name
+	}
+	return Organization + "/" + r.Project + "/" + r.Name
+}
+
+// Display returns the form for people: the bare name of a stack of the current project (state.md 4.4).
+func (r Ref) Display(currentProject string) string {
+	if r.Project == currentProject {
+		return r.Name
+	}
+	return r.String()
+}
+
+var errNoProject = errors.New("there is no current project; name the stack as organization/<project>/<stack>")
+
+// parseRef reads a stack's name; a bare one belongs to the current project.
+func parseRef(text, currentProject string, legacy, validate bool) (Ref, error) {
+	parts := strings.Split(text, "/")
+	ref := Ref{Project: currentProject, Name: parts[len(parts)-1]}
+	switch len(parts) {
+	case 1, 2:
+	case 3:
+		ref.Project = parts[1]
+	default:
+		return Ref{}, fmt.Errorf("stack name %q must have the form <stack>, organization/<stack> or "+
+			"organization/<project>/<stack>", text)
+	}
+	if len(parts) > 1 && parts[0] != Organization {
+		return Ref{}, fmt.Errorf("stack name %q: organization name must be 'organization'", text)
+	}
+	if legacy {
+		ref.Project = ""
+	} else if ref.Project == "" {
+		return Ref{}, errNoProject
+	}
+	return ref, ref.check(legacy, validate)
+}
+
+// check refuses names that would be no file names, and with validate those that Pulumi refuses.
+func (r Ref) check(legacy, validate bool) error {
+	if err := checkName("stack", r.Name, validate); err != nil {
+		return err
+	}
+	if legacy {
+		return nil
+	}
+	return checkName("project", r.Project, true)
+}
+
+func checkName(what, name string, validate bool) error {
+	if validate && !namePattern().MatchString(name) {
+		return fmt.Errorf("%s name %q must have 1 to 100 letters, digits, hyphens, underscores and periods", what, name)
+	}
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
+		return fmt.Errorf("%s name %q cannot be used as a file name", what, name)
+	}
+	return nil
+}
+
+func namePattern() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`) }

@@ -1,0 +1,109 @@
+package backend
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// location is what a file:// URL says (state.md 4.2).
+type location struct {
+	dir       string // absolute
+	createDir bool
+	dirMode   os.FileMode
+}
+
+// parseURL reads a backend URL. home is the user's home directory, work the working directory.
+func parseURL(text, home, work string) (location, error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		return location{}, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path", ErrScheme, text)
+	}
+	switch scheme {
+	case "file":
+	case "http", "https":
+		return location{}, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends with a file:// URL", ErrScheme, text)
+	case "s3", "gs", "azblob", "postgres":
+		return location{}, fmt.Errorf("%w: the scheme %q is not supported yet, only file:// is", ErrScheme, scheme)
+	default:
+		return location{}, fmt.Errorf("%w: unknown scheme %q; only file:// is supported", ErrScheme, scheme)
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	dir, err := resolveDir(path, home, work)
+	if err != nil {
+		return location{}, fmt.Errorf("backend URL %q: %w", text, err)
+	}
+	l := location{dir: dir, dirMode: 0o777}
+	if err := l.parameters(query); err != nil {
+		return location{}, fmt.Errorf("backend URL %q: %w", text, err)
+	}
+	return l, nil
+}
+
+func resolveDir(path, home, work string) (string, error) {
+	path, err := url.PathUnescape(path)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case path == "":
+		return "", fmt.Errorf("there is no path; file://~ is the home directory")
+	case path == "~":
+		return home, nil
+	case strings.HasPrefix(path, "~/"):
+		return filepath.Join(home, path[2:]), nil
+	case strings.HasPrefix(path, "~"):
+		return "", fmt.Errorf("%q: home directories of other users are not supported; write the whole path", path)
+	case filepath.IsAbs(path):
+		return filepath.Clean(path), nil
+	}
+	return filepath.Join(work, path), nil
+}
+
+// parameters accepts what the reference accepts. Those about sidecars, signed URLs and temporary files change nothing:
+// no sidecars are written, and temporary files are always beside their targets.
+func (l *location) parameters(query string) error {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	for name, vs := range values {
+		v := vs[len(vs)-1]
+		switch name {
+		case "create_dir":
+			if l.createDir, err = strconv.ParseBool(v); err != nil {
+				return fmt.Errorf("parameter create_dir: %w", err)
+			}
+		case "dir_file_mode":
+			mode, err := strconv.ParseUint(v, 0, 32)
+			if err != nil {
+				return fmt.Errorf("parameter dir_file_mode: %w", err)
+			}
+			l.dirMode = os.FileMode(mode)
+		case "no_tmp_dir", "metadata", "base_url", "secret_key_path":
+		default:
+			return fmt.Errorf("unknown parameter %q", name)
+		}
+	}
+	return nil
+}
+
+// open makes sure that the directory is there.
+func (l location) open() error {
+	if l.createDir {
+		if err := os.MkdirAll(l.dir, l.dirMode); err != nil {
+			return fmt.Errorf("unable to open state directory %s: %w", l.dir, err)
+		}
+	}
+	info, err := os.Stat(l.dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("it is not a directory")
+	}
+	if err != nil {
+		return fmt.Errorf("unable to open state directory %s: %w", l.dir, err)
+	}
+	return nil
+}
