@@ -52,6 +52,9 @@ func (o Options) withDefaults() Options {
 			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
 		})
 	}
+	if o.Service != nil && o.EngineAddress == "" {
+		o.EngineAddress = o.Service.Address()
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -223,6 +226,7 @@ func (s *session) monitorAddress() (string, error) { return s.server.address() }
 // run lets the program and the pipeline work until both are done, then the end phase.
 func (s *session) run(ctx context.Context) error {
 	r := s.deployment
+	defer s.options.Service.attach(s.operations, r.Monitor())()
 	s.options.Interrupts.watch(r.Halt, s.cancelProviders)
 	release := context.AfterFunc(ctx, func() { r.Halt(); s.cancelProviders() })
 	defer func() { s.interrupted = !release() && ctx.Err() != nil }()

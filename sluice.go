@@ -33,6 +33,8 @@ type Options struct {
 	State StateStore
 	// EngineAddress is that of the Engine service for log messages of programs and plugins; "" when there is none.
 	EngineAddress string
+	// Service takes in the log messages of programs and plugins; nil when there is none. EngineAddress may be empty then.
+	Service *EngineService
 
 	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
 	ContinueOnError bool

@@ -12,6 +12,8 @@ type (
 	Resource = state.Resource
 	// Snapshot is the recorded state of a stack.
 	Snapshot = state.Snapshot
+	// SecretsProvider says how the secrets of a snapshot are encrypted.
+	SecretsProvider = state.SecretsProvider
 	// PendingOperation is an operation that has begun and whose end was not recorded.
 	PendingOperation = state.Pending
 	// PropertyDiff says how a provider judges the change of one property.

@@ -1,0 +1,96 @@
+package sluice
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+// Where stacks are kept. The types are those of packages backend, lock and secrets, named here so that callers need only
+// this package.
+type (
+	// Backend is a place where the states of stacks are kept.
+	Backend = backend.Backend
+	// Stack is one stack of a backend. It is a [StateStore].
+	Stack = backend.Stack
+	// StackRef names a stack of a backend.
+	StackRef = backend.Ref
+	// StackListing is one stack in a list.
+	StackListing = backend.Listing
+	// StackRemoval says what goes with a stack that is removed.
+	StackRemoval = backend.RemoveOptions
+	// HistoryEntry is the record of one operation.
+	HistoryEntry = backend.Update
+	// StackNotFoundError says that there is no such stack.
+	StackNotFoundError = backend.NotFoundError
+	// StackExistsError says that a stack of that name exists.
+	StackExistsError = backend.ExistsError
+	// StackNotEmptyError says that a stack that is to be removed has resources.
+	StackNotEmptyError = backend.NotEmptyError
+	// StackLockedError says who has the lock of a stack.
+	StackLockedError = lock.HeldError
+)
+
+// The results of a [HistoryEntry].
+const (
+	HistorySucceeded = backend.ResultSucceeded
+	HistoryFailed    = backend.ResultFailed
+)
+
+// How secrets are encrypted.
+type (
+	// SecretsManager encrypts the secrets of one stack.
+	SecretsManager = secrets.Manager
+	// SecretsSettings are what a stack's configuration file says of secrets.
+	SecretsSettings = secrets.Settings
+	// SecretsChoice is the manager for an operation and how it was chosen.
+	SecretsChoice = secrets.Choice
+	// Passphrases says where passphrases come from, and remembers keys.
+	Passphrases = secrets.Source
+	// PassphrasePrompt asks somebody for a passphrase.
+	PassphrasePrompt = secrets.Prompt
+)
+
+// Errors about passphrases.
+var (
+	// ErrIncorrectPassphrase is wrapped by the error for a passphrase that does not fit.
+	ErrIncorrectPassphrase = secrets.ErrIncorrectPassphrase
+	// ErrNoPassphrase is wrapped by the error for a passphrase that nobody gave.
+	ErrNoPassphrase = secrets.ErrNoPassphrase
+)
+
+// BackendOptions say how a backend is opened.
+type BackendOptions struct {
+	// URL names the backend, for example "file://~" (state.md 4.2).
+	URL string
+	// Project is the current project, to which bare stack names belong; "" when there is none.
+	Project string
+	// LookupEnv reads the environment, as [os.LookupEnv] does; nil means that no variable is set.
+	LookupEnv func(name string) (string, bool)
+	// Passphrases opens the secrets in states.
+	Passphrases Passphrases
+	// SkipIntegrity loads states that fail the integrity check.
+	SkipIntegrity bool
+}
+
+// OpenBackend opens a backend. Nothing is written.
+func OpenBackend(ctx context.Context, o BackendOptions) (Backend, error) {
+	return backend.Open(ctx, backend.Options{
+		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
+		SkipIntegrity: o.SkipIntegrity,
+	})
+}
+
+// NewPassphrases makes the source of passphrases of a process: PULUMI_CONFIG_PASSPHRASE, the file that
+// PULUMI_CONFIG_PASSPHRASE_FILE names, or the prompt, which may be nil (state.md 5.2).
+func NewPassphrases(lookupEnv func(name string) (string, bool), prompt PassphrasePrompt) Passphrases {
+	return secrets.NewSource(lookupEnv, prompt)
+}
+
+// ChooseSecretsManager returns the manager for an operation on a stack (state.md 5.5): the one that its configuration
+// file names, else the one recorded in its state, which is nil for none, else a new passphrase.
+func ChooseSecretsManager(ctx context.Context, s SecretsSettings, recorded *SecretsProvider, from Passphrases) (SecretsChoice, error) {
+	return secrets.Choose(ctx, s, recorded, from)
+}
