@@ -188,7 +188,7 @@ func TestMalformedStateValuesAreRefused(t *testing.T) {
 	const k = `"4dabf18193072939515e22adb298388d"`
 	tests := map[string]struct{ json, want string }{
 		"unrecognized signature": {`{` + k + `:"x"}`, `unrecognized signature 'x' in property map for "p[0]"`},
-		"signature not a string": {`{` + k + `:[]}`, `unrecognized signature '[]' in property map for "p[0]"`},
+		"signature not a string": {`{` + k + `:[]}`, `malformed special value for "p[0]": signature not a string`},
 		"secret without text":    {`{` + k + `:"1b47061264138c4ac30d75fd1eb44270"}`, `malformed secret for "p[0]": it must have one of ciphertext and plaintext`},
 		"secret with both texts": {`{` + k + `:"1b47061264138c4ac30d75fd1eb44270","ciphertext":"1","plaintext":"1"}`, `malformed secret for "p[0]": it must have one of ciphertext and plaintext`},
 		"secret not JSON":        {`{` + k + `:"1b47061264138c4ac30d75fd1eb44270","ciphertext":"hunter2"}`, `malformed secret for "p[0]": its text is not JSON`},
