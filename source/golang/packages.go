@@ -1,0 +1,110 @@
+package golang
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// pluginFile is what a module says about the plugin that serves it (protocol.md 1.12).
+type pluginFile struct {
+	Resource         bool   `json:"resource"`
+	Name             string `json:"name"`
+	Version          string `json:"version"`
+	Server           string `json:"server"`
+	Parameterization *struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Value   []byte `json:"value"` // base64 in the file
+	} `json:"parameterization"`
+}
+
+// sdkModule recognizes the modules of published SDKs, which need no file to be known.
+var sdkModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`)
+
+// Packages lists the packages whose SDKs the program imports. Nothing is known about a program that is built already.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	if p.project.Option("binary") != "" {
+		return nil, nil
+	}
+	listing, err := p.goCommand(ctx, "list", "-deps", "-f",
+		"{{with .Module}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{end}}{{.Dir}}", p.pattern())
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]stages.Package)
+	for line := range strings.Lines(listing) {
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		if len(fields) != 4 {
+			continue // of the standard library
+		}
+		m := module{path: fields[0], version: strings.TrimPrefix(fields[1], "v"), root: fields[2]}
+		if pkg, ok := m.pkg(fields[3]); ok {
+			found[pkg.Name+" "+pkg.Version+" "+parameter(pkg)] = pkg
+		}
+	}
+	list := make([]stages.Package, 0, len(found))
+	for _, pkg := range found {
+		list = append(list, pkg)
+	}
+	slices.SortFunc(list, func(a, b stages.Package) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(parameter(a), parameter(b)))
+	})
+	return list, nil
+}
+
+func parameter(p stages.Package) string {
+	if q := p.Parameterization; q != nil {
+		return q.Name + " " + q.Version + " " + string(q.Value)
+	}
+	return ""
+}
+
+// module is the Go module that an imported package is in.
+type module struct{ path, version, root string }
+
+// pkg returns the package that the SDK of an imported directory is for. Its file is in the directory or in one above
+// it, up to the module's.
+func (m module) pkg(directory string) (stages.Package, bool) {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		if pkg, found, is := m.fromFile(dir); found {
+			return pkg, is
+		}
+		if dir == m.root || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	match := sdkModule.FindStringSubmatch(m.path)
+	if match == nil {
+		return stages.Package{}, false
+	}
+	return stages.Package{Name: match[1], Version: m.version}, true
+}
+
+// fromFile reads a directory's pulumi-plugin.json: found says that there is one, is that it names a resource plugin.
+func (m module) fromFile(directory string) (pkg stages.Package, found, is bool) {
+	b, err := os.ReadFile(filepath.Join(directory, "pulumi-plugin.json"))
+	if err != nil {
+		return stages.Package{}, false, false
+	}
+	var f pluginFile
+	if json.Unmarshal(b, &f) != nil || !f.Resource {
+		return stages.Package{}, true, false
+	}
+	pkg = stages.Package{
+		Name:        cmp.Or(f.Name, filepath.Base(directory)),
+		Version:     strings.TrimPrefix(cmp.Or(f.Version, m.version), "v"),
+		DownloadURL: f.Server,
+	}
+	if q := f.Parameterization; q != nil {
+		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
+	}
+	return pkg, true, true
+}

@@ -1,0 +1,93 @@
+// Package direct runs the process of a program that speaks to the monitor itself, without a language plugin in between,
+// and says how it ended (protocol.md 6.2, 6.3).
+//
+// It does not know how a program of some language is started.
+//
+// Invariant: a program that did not end well leads to an error.
+package direct
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// reported is the exit code of a program that has sent the reason of its failure to the Engine service.
+const reported = 32
+
+// Command says which process to run.
+type Command struct {
+	Executable string
+	Args       []string
+	Env        []string // added to the engine's environment
+	// Hint may explain a failure from the last output; nil has nothing to say.
+	Hint func(output string) string
+}
+
+// Run runs the process in the program's directory and shows its output. Errors are those of source.Program.Run; that of
+// an unexpected end is a *source.ExitError.
+func Run(ctx context.Context, host source.Host, p source.Project, c Command) error {
+	exit, err := plugin.Run(ctx, plugin.Command{
+		Name:        p.Program(),
+		Executable:  c.Executable,
+		Args:        c.Args,
+		Directory:   p.Directory,
+		Environment: append(os.Environ(), c.Env...),
+		Output:      Forward(ctx, host.Monitor, p.Program()),
+	})
+	switch {
+	case err != nil:
+		return err
+	case exit.Code == 0:
+		return nil
+	case exit.Code == reported:
+		return fmt.Errorf("%s: %w", p.Program(), source.ErrReported)
+	}
+	failure := &source.ExitError{Program: p.Program(), Status: exit.Status, Output: terminal.Plain(exit.Output)}
+	if c.Hint != nil {
+		failure.Hint = c.Hint(exit.Output)
+	}
+	return failure
+}
+
+// Forward returns a function that shows lines of output: standard output as information, standard error as information
+// on the error stream, each with a number of its own (protocol.md 1.7).
+func Forward(ctx context.Context, m stages.Monitor, name string) func(plugin.Line) {
+	out, errs := terminal.StreamID(name+" stdout"), terminal.StreamID(name+" stderr")
+	return func(l plugin.Line) {
+		message := stages.LogMessage{Severity: stages.Info, Message: terminal.Plain(l.Text) + "\n", StreamID: out}
+		if l.Stderr {
+			message.Severity, message.StreamID = stages.InfoErr, errs
+		}
+		if strings.TrimSpace(message.Message) != "" {
+			m.Log(ctx, message)
+		}
+	}
+}
+
+// ConfigEnv returns the environment variables through which programs get their configuration.
+func ConfigEnv(info stages.RunInfo) ([]string, error) {
+	config, keys := info.Config, info.ConfigSecretKeys
+	if config == nil {
+		config = map[string]string{}
+	}
+	if keys == nil {
+		keys = []string{}
+	}
+	values, err := json.Marshal(config)
+	if err != nil {
+		return nil, fmt.Errorf("encode the configuration: %w", err)
+	}
+	secrets, err := json.Marshal(keys)
+	if err != nil {
+		return nil, fmt.Errorf("encode the names of secret configuration: %w", err)
+	}
+	return []string{"PULUMI_CONFIG=" + string(values), "PULUMI_CONFIG_SECRET_KEYS=" + string(secrets)}, nil
+}

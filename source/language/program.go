@@ -1,0 +1,261 @@
+package language
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sourcegraph/conc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// cancelPatience is how long a plugin may take to end its program after it was told to.
+const cancelPatience = 5 * time.Second
+
+// Options say which plugin runs a program.
+type Options struct {
+	// Executable is the plugin's. It is not used when Port is given.
+	Executable string
+	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
+	Port int
+	// EngineAddress is that of the Engine service, which the plugin is told when it is started. A run whose Host has
+	// another one starts the plugin again.
+	EngineAddress string
+}
+
+// Program is a program that a language plugin runs. The plugin is started by the first call that needs it and kept
+// until Close.
+type Program struct {
+	project source.Project
+	options Options
+	output  output
+
+	mu   sync.Mutex // guards host; held while the plugin is started
+	host *host
+}
+
+// New returns the program of a project.
+func New(p source.Project, o Options) *Program {
+	prog := &Program{project: p, options: o}
+	prog.output.name = p.Program()
+	return prog
+}
+
+var _ source.Program = (*Program)(nil)
+
+// Packages asks the plugin which packages the program needs.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	h, err := p.start(ctx, p.options.EngineAddress)
+	if err != nil {
+		return nil, err
+	}
+	info, err := p.info()
+	if err != nil {
+		return nil, err
+	}
+	list, err := h.packages(ctx, info)
+	if err != nil {
+		return nil, p.failed(ctx, h, "list the packages of", err)
+	}
+	return list, nil
+}
+
+// Run runs the program once. At the end of ctx the plugin is told to end it.
+func (p *Program) Run(ctx context.Context, host source.Host) error {
+	p.output.showTo(ctx, host.Monitor)
+	defer p.output.hold()
+	h, err := p.start(ctx, host.EngineAddress)
+	if err != nil {
+		return err
+	}
+	req, err := p.request(host)
+	if err != nil {
+		return err
+	}
+	reply, err := h.run(ctx, req)
+	switch {
+	case err != nil:
+		return p.failed(ctx, h, "run", err)
+	case reply.GetBail():
+		return fmt.Errorf("%s: %w", p.project.Program(), source.ErrReported)
+	case reply.GetError() != "":
+		return fmt.Errorf("an unhandled error occurred: %s", terminal.Plain(reply.GetError()))
+	}
+	return nil
+}
+
+// Close stops the plugin.
+func (p *Program) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.host != nil {
+		p.host.stop()
+		p.host = nil
+	}
+	return nil
+}
+
+// start returns the running plugin.
+func (p *Program) start(ctx context.Context, engine string) (*host, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.host != nil && p.host.engine == engine {
+		return p.host, nil
+	}
+	if p.host != nil {
+		p.host.stop()
+		p.host = nil
+	}
+	h, err := startHost(ctx, p.project, p.options, engine, p.output.line)
+	if err != nil {
+		return nil, err
+	}
+	p.host = h
+	return h, nil
+}
+
+// failed explains the failure of a call. A plugin that died is reported as such, once, with its last output; the next
+// call starts another one.
+func (p *Program) failed(ctx context.Context, h *host, what string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if status.Code(err) != codes.Unavailable {
+		return fmt.Errorf("%s: %s %s: %s", h.name, what, p.project.Program(), status.Convert(err).Message())
+	}
+	p.mu.Lock()
+	if p.host == h {
+		p.host = nil
+	}
+	p.mu.Unlock()
+	h.stop()
+	if h.process != nil {
+		if exit := h.process.Exited(); exit != nil {
+			return errors.New(terminal.Plain(exit.Error()))
+		}
+	}
+	return fmt.Errorf("%s went away: %s", h.name, status.Convert(err).Message())
+}
+
+func (p *Program) info() (*pulumirpc.ProgramInfo, error) {
+	options, err := structpb.NewStruct(p.project.Options)
+	if err != nil {
+		return nil, fmt.Errorf("the options of the runtime %s: %w", p.project.Runtime, err)
+	}
+	return &pulumirpc.ProgramInfo{
+		RootDirectory:    p.project.Root,
+		ProgramDirectory: p.project.Directory,
+		EntryPoint:       p.project.Entry,
+		Options:          options,
+	}, nil
+}
+
+func (p *Program) request(host source.Host) (*pulumirpc.RunRequest, error) {
+	program, err := p.info()
+	if err != nil {
+		return nil, err
+	}
+	monitor, err := host.MonitorAddress()
+	if err != nil {
+		return nil, fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
+	}
+	run := host.Monitor.Info()
+	return &pulumirpc.RunRequest{
+		Project: run.Project, Stack: run.Stack, Organization: run.Organization,
+		Pwd: p.project.Directory, Program: p.project.Entry, // older plugins read these instead of Info
+		Args: p.project.Args, Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
+		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
+		MonitorAddress: monitor, Info: program,
+	}, nil
+}
+
+// run is one call of Run. At the end of ctx it tells the plugin to end the program, and after some time gives the call
+// up.
+func (h *host) run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	callCtx, abandon := context.WithCancel(context.WithoutCancel(ctx))
+	defer abandon()
+	finished, finish := context.WithCancel(callCtx)
+	var watch conc.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-finished.Done():
+			return
+		case <-ctx.Done():
+		}
+		patience, done := context.WithTimeout(finished, cancelPatience)
+		defer done()
+		// Old plugins do not have this; they notice the end of the call.
+		if _, err := h.client.Cancel(patience, &emptypb.Empty{}); err == nil {
+			<-patience.Done()
+		}
+		abandon()
+	})
+	reply, err := h.client.Run(callCtx, req)
+	finish()
+	watch.Wait()
+	return reply, err
+}
+
+func (h *host) packages(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
+	reply, err := h.client.GetRequiredPackages(ctx, &pulumirpc.GetRequiredPackagesRequest{Info: info})
+	if status.Code(err) == codes.Unimplemented {
+		return h.plugins(ctx, info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []stages.Package
+	for _, d := range reply.GetPackages() {
+		if isResource(d.GetKind()) {
+			list = append(list, stages.Package{
+				Name: d.GetName(), Version: strings.TrimPrefix(d.GetVersion(), "v"), DownloadURL: d.GetServer(),
+				Checksums: d.GetChecksums(), Parameterization: parameterization(d.GetParameterization()),
+				Extension: parameterization(d.GetExtension()),
+			})
+		}
+	}
+	return list, nil
+}
+
+// plugins is the older form of packages.
+func (h *host) plugins(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
+	reply, err := h.client.GetRequiredPlugins(ctx, &pulumirpc.GetRequiredPluginsRequest{
+		Project: "deprecated", Pwd: info.GetProgramDirectory(), Program: info.GetEntryPoint(), Info: info,
+	})
+	if status.Code(err) == codes.Unimplemented {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []stages.Package
+	for _, d := range reply.GetPlugins() {
+		if isResource(d.GetKind()) {
+			list = append(list, stages.Package{
+				Name: d.GetName(), Version: strings.TrimPrefix(d.GetVersion(), "v"), DownloadURL: d.GetServer(), Checksums: d.GetChecksums(),
+			})
+		}
+	}
+	return list, nil
+}
+
+func isResource(kind string) bool { return kind == "" || kind == "resource" }
+
+func parameterization(p *pulumirpc.PackageParameterization) *stages.Parameterization {
+	if p == nil {
+		return nil
+	}
+	return &stages.Parameterization{Name: p.GetName(), Version: strings.TrimPrefix(p.GetVersion(), "v"), Value: p.GetValue()}
+}

@@ -1,0 +1,162 @@
+package nodejs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Program is a Node.js or TypeScript program. It keeps nothing between runs.
+type Program struct{ project source.Project }
+
+// New returns the program of a project. Options of the runtime that it knows: nodeargs, typescript, tsconfig.
+func New(p source.Project) *Program { return &Program{project: p} }
+
+var _ source.Program = (*Program)(nil)
+
+// Packages lists the packages that are installed for the program (protocol.md 1.12).
+func (p *Program) Packages(context.Context) ([]stages.Package, error) {
+	return packages(p.project.Directory)
+}
+
+// Run runs node. The end of ctx ends node and everything that it started.
+func (p *Program) Run(ctx context.Context, host source.Host) error {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return errors.New("node was not found on your $PATH; install Node.js to run " + p.project.Program())
+	}
+	module, err := runModule(p.project.Directory)
+	if err != nil {
+		return err
+	}
+	if err := checkEntry(p.project); err != nil {
+		return err
+	}
+	monitor, err := host.MonitorAddress()
+	if err != nil {
+		return fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
+	}
+	info := host.Monitor.Info()
+	env, err := p.environment(info)
+	if err != nil {
+		return err
+	}
+	return direct.Run(ctx, host, p.project, direct.Command{
+		Executable: node, Args: p.arguments(module, monitor, host.EngineAddress, info), Env: env, Hint: memoryHint,
+	})
+}
+
+// Close does nothing: each run has its own process, which is gone when Run returns.
+func (p *Program) Close() error { return nil }
+
+func (p *Program) arguments(module, monitor, engine string, info stages.RunInfo) []string {
+	args := append(nodeArguments(p.project.Options["nodeargs"]), module, "--monitor", monitor)
+	if engine != "" {
+		args = append(args, "--engine", engine)
+	}
+	args = append(args,
+		"--organization", info.Organization,
+		"--project", info.Project,
+		"--root-directory", p.project.Root,
+		"--stack", info.Stack,
+		"--pwd", p.project.Directory)
+	if info.DryRun {
+		args = append(args, "--dry-run")
+	}
+	args = append(args, "--parallel", strconv.Itoa(max(1, info.Parallel)), p.project.Entry)
+	return append(args, p.project.Args...)
+}
+
+// nodeArguments accepts the option as one text or as a list.
+func nodeArguments(option any) []string {
+	switch v := option.(type) {
+	case string:
+		return strings.Fields(v)
+	case []any:
+		var args []string
+		for _, a := range v {
+			args = append(args, fmt.Sprint(a))
+		}
+		return args
+	case []string:
+		return append([]string(nil), v...)
+	}
+	return nil
+}
+
+func (p *Program) environment(info stages.RunInfo) ([]string, error) {
+	env, err := direct.ConfigEnv(info)
+	if err != nil {
+		return nil, err
+	}
+	env = append(env, fmt.Sprintf("PULUMI_NODEJS_TYPESCRIPT=%t", p.project.Option("typescript") != "false"))
+	if tsconfig := p.project.Option("tsconfig"); tsconfig != "" {
+		env = append(env, "PULUMI_NODEJS_TSCONFIG_PATH="+tsconfig)
+	}
+	return env, nil
+}
+
+// memoryHint recognizes V8's message about its heap.
+func memoryHint(output string) string {
+	if !strings.Contains(output, "JavaScript heap out of memory") {
+		return ""
+	}
+	return "node had too little memory: set the runtime option `nodeargs: --max-old-space-size=8192` (megabytes) in the project file"
+}
+
+// runModule finds the SDK's entry point as Node.js resolves it: in the node_modules of the program's directory or of a
+// directory above it.
+func runModule(directory string) (string, error) {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		module := filepath.Join(dir, "node_modules", "@pulumi", "pulumi", "cmd", "run")
+		if _, err := os.Stat(module); err == nil {
+			return module, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `npm install` there "+
+				"(or the package manager that you use)", directory)
+		}
+	}
+}
+
+// extensions are what the SDK appends to the name of an entry point.
+var extensions = [...]string{"", ".ts", ".js", ".mts", ".cts", ".mjs", ".cjs", ".tsx", ".json"}
+
+// checkEntry refuses a program that is not there. The SDK would report it with the stack of its own loader.
+func checkEntry(p source.Project) error {
+	path := filepath.Join(p.Directory, p.Entry)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if hasMain(path) {
+			return nil
+		}
+		path = filepath.Join(path, "index")
+	}
+	for _, extension := range extensions {
+		if info, err := os.Stat(path + extension); err == nil && !info.IsDir() {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no program: %s does not exist (looked for .ts, .js and the like); "+
+		"write one, or name it with `main` in the project file or in package.json", path)
+}
+
+func hasMain(directory string) bool {
+	b, err := os.ReadFile(filepath.Join(directory, "package.json"))
+	if err != nil {
+		return false
+	}
+	var file struct {
+		Main string `json:"main"`
+	}
+	return json.Unmarshal(b, &file) == nil && file.Main != ""
+}

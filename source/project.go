@@ -1,0 +1,77 @@
+package source
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Project says where a program is and how it is to be run (protocol.md 6.1).
+type Project struct {
+	Runtime   string         // "nodejs", "go", "python", ...
+	Options   map[string]any // the options of the runtime from the project file
+	Root      string         // absolute directory of the project file
+	Directory string         // absolute directory of the program, which becomes its working directory
+	Entry     string         // "." or a file or directory below Directory
+	Args      []string       // for the program
+}
+
+// Program names the program in messages.
+func (p Project) Program() string {
+	return fmt.Sprintf("program %s (%s)", filepath.Join(p.Directory, p.Entry), p.Runtime)
+}
+
+// Option returns a runtime option as text: "" when it is not given or is not text, a number or a bool.
+func (p Project) Option(name string) string {
+	switch v := p.Options[name].(type) {
+	case string, bool, int, int64, float64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// Locate returns the directory and the entry point of a program from the project file's directory and its "main", which
+// may be empty, a directory, or a file. It must lie below root and exist, except that a file may lack its extension.
+func Locate(root, main string) (directory, entry string, err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return "", "", fmt.Errorf("locate the program: %w", err)
+	}
+	if main == "" {
+		return root, ".", nil
+	}
+	path := main
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, main)
+	}
+	relative, err := filepath.Rel(root, path)
+	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
+		return "", "", fmt.Errorf("the project's main %q lies outside of the project's directory %s", main, root)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return path, ".", nil
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return "", "", fmt.Errorf("the project's main %q does not exist in %s", main, root)
+	}
+	return filepath.Dir(path), filepath.Base(path), nil
+}
+
+// ExitError says that the process of a program ended before the program was finished, and that nobody has told the user
+// why.
+type ExitError struct {
+	Program string // as [Project.Program]
+	Status  string // "exit status 7", "signal: killed"
+	Output  string // its last lines, "" when it wrote none
+	Hint    string // what to do, "" when there is nothing to say
+}
+
+func (e *ExitError) Error() string {
+	msg := fmt.Sprintf("%s ended with %s before it was finished", e.Program, e.Status)
+	for _, more := range []string{e.Hint, e.Output} {
+		if more != "" {
+			msg += "\n" + more
+		}
+	}
+	return msg
+}
