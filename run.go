@@ -22,6 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/autonaming"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -145,6 +146,11 @@ func (s *session) open(ctx context.Context) error {
 	denied, err := o.Config.deniedProviders()
 	if err != nil {
 		return errors.Join(err, s.registry.Close(), s.closeRecorder(ctx))
+	}
+	if o.Autonamer == nil {
+		if o.Autonamer, err = o.autonamer(); err != nil {
+			return errors.Join(err, s.registry.Close(), s.closeRecorder(ctx))
+		}
 	}
 	s.server.start = func() (*monitor.Server, error) {
 		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root))
@@ -397,6 +403,21 @@ func (c Config) packageInputs(pkg string) property.Map {
 		}
 	}
 	return property.NewMap(m)
+}
+
+// autonamer reads the configuration of names; nil when there is none.
+func (o Options) autonamer() (stages.Autonamer, error) {
+	v, ok := o.Config[autonaming.Key]
+	if !ok {
+		return nil, nil
+	}
+	return autonaming.Parse(v.Text, autonaming.Stack{
+		Organization: o.Organization, Project: o.Project, Stack: o.Stack,
+		Config: func(name string) (string, bool) {
+			v, ok := o.Config[o.Project+":"+name]
+			return v.Text, ok
+		},
+	})
 }
 
 // deniedProviders reads pulumi:disable-default-providers (steps.md 1.6).
