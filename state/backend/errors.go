@@ -46,7 +46,7 @@ type Candidate struct {
 type CorruptError struct {
 	File       string
 	Candidates []Candidate // the newest first
-	Err        error // names the file
+	Err        error       // names the file
 }
 
 func (e *CorruptError) Error() string {
