@@ -35,8 +35,8 @@ type Actor[In, Ask, Answer, Out any] struct {
 	// Flush is optional. It is called when there is no more input and no ask is unanswered, unless the run is over by then;
 	// and again each time what it asked has been answered.
 	Flush func(ctx context.Context, x Exchange[Ask, Out]) error
-	// Abandon is optional. It is called last and once, if the run ended early or Flush failed, with the reason. It settles
-	// what the actor still keeps.
+	// Abandon is optional. It is called last and once, with the reason, if Flush failed or the run was over before the
+	// actor ended; Flush may have run by then. It settles what the actor still keeps.
 	Abandon func(reason error)
 }
 

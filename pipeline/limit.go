@@ -9,6 +9,8 @@ import "context"
 // up to, or Unbounded: otherwise one slow key keeps the others out. A key stays taken while its input waits in Emit. If
 // what comes after the stage needs the same limit in order to make room, do not use Limit: take [Slots] around the call
 // itself.
+//
+// A key is free as soon as Run returns, so after a failure one more input of that key may begin before the run ends.
 func Limit[In, Out any](s Stage[In, Out], key func(In) string, max func(key string) int) Stage[In, Out] {
 	mustHave(s.Run != nil, s.Name, "a Run function")
 	mustHave(key != nil && max != nil, s.Name, "a key and a maximum for Limit")

@@ -227,3 +227,39 @@ func TestLongLivedMailboxKeepsNoRoomForTakenValues(t *testing.T) {
 	require.Equal(t, 1, m.Len())
 	require.Less(t, cap(m.items), 1000)
 }
+
+func TestMailboxWakesATakerForEveryValue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMailbox[int]()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, ok := m.Take(t.Context())
+				require.True(t, ok)
+			})
+		}
+		synctest.Wait()
+		for i := range 3 {
+			m.Put(i)
+		}
+		wg.Wait() // a taker that is not woken makes the bubble deadlock
+	})
+}
+
+// Two takers have found the mailbox empty and are about to wait when two values come: the one token that was left must
+// wake the first, and the first's taking must wake the second.
+func TestMailboxTokenIsPassedOnWhileThereIsMore(t *testing.T) {
+	m := NewMailbox[int]()
+	m.Put(1)
+	m.Put(2)
+	for want := range 2 {
+		select {
+		case <-m.ready:
+		default:
+			t.Fatal("a taker sleeps although there is something to take")
+		}
+		v, state := m.poll()
+		require.Equal(t, taken, state)
+		require.Equal(t, want+1, v)
+	}
+}

@@ -350,3 +350,79 @@ func TestBrokenItemsCannotBreakTheRun(t *testing.T) {
 		}, lines(t, err))
 	})
 }
+
+func TestNothingIsAcceptedOrBegunOnceTheRunIsOver(t *testing.T) {
+	type item = *Promise[int]
+	begun := func(t *testing.T) { t.Error("work was begun after the end of the run") }
+	for name, join := range map[string]func(*testing.T, Flow[item]) Flow[item]{
+		"stage": func(t *testing.T, f Flow[item]) Flow[item] {
+			return Via(f, Stage[item, item]{Name: "next", Workers: 2, Buffer: 9,
+				Run:   func(context.Context, item, Emit[item]) error { begun(t); return nil },
+				Flush: func(context.Context, Emit[item]) error { begun(t); return nil }})
+		},
+		"actor": func(t *testing.T, f Flow[item]) Flow[item] {
+			return ViaActor(f, Actor[item, item, item, item]{Name: "next",
+				Receive: func(context.Context, item, Exchange[item, item]) error { begun(t); return nil },
+				Work:    func(context.Context, item) (item, error) { begun(t); return nil, nil },
+				Resume:  func(context.Context, item, Exchange[item, item]) error { begun(t); return nil },
+				Flush:   func(context.Context, Exchange[item, item]) error { begun(t); return nil }})
+		},
+		"sink": func(_ *testing.T, f Flow[item]) Flow[item] { return f },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				var late []item
+				f := From("source", 30, func(ctx context.Context, emit Emit[item]) error {
+					cancel()
+					for range 20 {
+						v := NewPromise[int]()
+						late = append(late, v)
+						require.Equal(t, ErrStopped, emit(v), "even where there is room")
+					}
+					return nil
+				})
+				var o Observer
+				err := Run(ctx, join(t, f), func(context.Context, item) error { begun(t); return nil }, Observe(&o))
+				require.Equal(t, context.Canceled, err)
+				for _, v := range late {
+					_, err := v.Wait(t.Context())
+					require.EqualError(t, err, "source: pipeline stopped: context canceled")
+				}
+				require.Equal(t, 20, o.Stats()[1].Dropped)
+			})
+		})
+	}
+}
+
+func TestBufferedItemsAreSettledByTheActorThatComesTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		items := []*Promise[int]{NewPromise[int](), NewPromise[int](), NewPromise[int]()}
+		received := 0
+		_, err := collect(ctx, ViaActor(From("source", 3, func(_ context.Context, emit Emit[*Promise[int]]) error {
+			for _, v := range items {
+				if err := emit(v); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), Actor[*Promise[int], int, int, int]{Name: "late",
+			Receive: func(_ context.Context, v *Promise[int], _ Exchange[int, int]) error {
+				received++
+				time.Sleep(time.Second) // the others are in the buffer by then
+				cancel()
+				v.Resolve(1)
+				return nil
+			},
+			Work:   func(context.Context, int) (int, error) { return 0, nil },
+			Resume: func(context.Context, int, Exchange[int, int]) error { return nil },
+		}))
+		require.Equal(t, context.Canceled, err)
+		require.Equal(t, 1, received)
+		for _, v := range items[1:] {
+			_, err := v.Wait(t.Context())
+			require.EqualError(t, err, "late: pipeline stopped: context canceled")
+		}
+	})
+}

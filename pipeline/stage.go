@@ -34,8 +34,9 @@ type Stage[In, Out any] struct {
 	// Flush is optional. It is called once, when all inputs have been worked on and no Run is active, unless the run is
 	// over by then.
 	Flush func(ctx context.Context, emit Emit[Out]) error
-	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, if the run
-	// ended early or Flush failed, with the reason. It settles what the stage still keeps.
+	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, with the
+	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It settles what the
+	// stage still keeps.
 	Abandon func(reason error)
 }
 
