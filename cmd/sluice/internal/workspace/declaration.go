@@ -59,7 +59,7 @@ func (r *projectReader) readConfig() {
 	for i := 0; i+1 < len(n.Content) && r.err == nil; i += 2 {
 		r.readDeclaration(resolve(n.Content[i]), resolve(n.Content[i+1]))
 	}
-	slices.SortFunc(r.p.Declarations, func(a, b Declaration) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(r.p.Declarations, func(a, b Declaration) int { return CompareKeys(a.Key, b.Key) })
 	for i := 1; i < len(r.p.Declarations); i++ {
 		if d := r.p.Declarations[i]; d.Key == r.p.Declarations[i-1].Key && r.err == nil {
 			r.err = r.doc.errorAt(d.Line, fmt.Sprintf("the setting %s is declared twice", d.Key), "remove one of the declarations")

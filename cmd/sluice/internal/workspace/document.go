@@ -200,9 +200,9 @@ func commentsOnly(n *yaml.Node) []byte {
 	return []byte(strings.Join(parts, "\n") + "\n")
 }
 
-// write replaces the file atomically: the content is durable under a temporary name before it takes the file's place.
-func writeAtomically(path string, data []byte) error {
-	mode := os.FileMode(0o644)
+// writeAtomically replaces a file: the content is durable under a temporary name before it takes the file's place. mode
+// is that of a new file; an existing one keeps its own.
+func writeAtomically(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
 	}

@@ -86,7 +86,7 @@ func quotedList(keys []Key, project string) string {
 // nil when nothing is secret.
 func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (sluice.Config, error) {
 	out := make(sluice.Config, len(values))
-	for _, k := range slices.SortedFunc(maps.Keys(values), compareKeys) {
+	for _, k := range slices.SortedFunc(maps.Keys(values), CompareKeys) {
 		plain, err := Decrypted(ctx, values[k], dec)
 		if err != nil {
 			return nil, fmt.Errorf("decrypt the setting %s: %w", k, err)

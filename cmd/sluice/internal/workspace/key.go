@@ -55,6 +55,7 @@ func (k Key) Short(project string) string {
 	return k.String()
 }
 
-func compareKeys(a, b Key) int {
+// CompareKeys orders keys by namespace and name.
+func CompareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

@@ -167,7 +167,7 @@ func (r *projectReader) readRuntime() {
 			r.err = err
 			return
 		}
-		r.p.RuntimeOptions, _ = v.(map[string]any)
+		r.p.RuntimeOptions, _ = plainValue(v).(map[string]any)
 	}
 }
 

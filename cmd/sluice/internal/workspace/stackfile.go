@@ -113,7 +113,7 @@ func (f *StackFile) Exists() bool { return f.exists }
 func (f *StackFile) Changed() bool { return f.changed }
 
 // Keys returns the settings' keys by namespace and name.
-func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.values), compareKeys) }
+func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.values), CompareKeys) }
 
 // Values returns the settings. The caller must not change them.
 func (f *StackFile) Values() map[Key]Value { return f.values }
@@ -256,7 +256,7 @@ func (f *StackFile) Save() error {
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
 	}
-	if err := writeAtomically(f.Path, data); err != nil {
+	if err := writeAtomically(f.Path, data, 0o644); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
 	f.changed, f.exists = false, true

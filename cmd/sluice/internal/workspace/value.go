@@ -254,3 +254,29 @@ func nodeOf(v Value) *yaml.Node {
 	}
 	return newText(fmt.Sprint(v))
 }
+
+// plainValue returns v in the types that encoding/json decodes into: numbers are float64.
+func plainValue(v Value) any {
+	switch v := JSONForm(v).(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return v.String()
+		}
+		return f
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = plainValue(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = plainValue(e)
+		}
+		return out
+	default:
+		return v
+	}
+}

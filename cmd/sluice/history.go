@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// writeHistory records the operation and backs the state up (state.md 4.7, 4.8).
+func (o *operation) writeHistory(ctx context.Context, started time.Time, r *sluice.Result, runErr error) error {
+	config := make(map[string]any, len(o.values))
+	for k, v := range o.values {
+		config[k.String()] = workspace.JSONForm(v)
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	entry := sluice.HistoryEntry{
+		Kind: o.kind.history, StartTime: started.Unix(), EndTime: time.Now().Unix(), Message: o.flags.message,
+		Environment: o.environment(), Config: text, Result: sluice.HistorySucceeded,
+	}
+	if runErr != nil {
+		entry.Result = sluice.HistoryFailed
+	}
+	if r != nil {
+		entry.ResourceChanges = make(map[string]int, len(r.Changes))
+		for op, n := range r.Changes {
+			entry.ResourceChanges[string(op)] = n
+		}
+	}
+	// An interrupted operation is recorded like any other.
+	return o.stack.WriteHistory(context.WithoutCancel(ctx), entry)
+}
+
+// environment describes how the operation was called. It has no values of variables.
+func (o *operation) environment() map[string]string {
+	env := map[string]string{"sluice.version": sluice.Version, "exec.kind": o.flags.execKind}
+	if o.flags.execKind == "" {
+		env["exec.kind"] = "cli"
+	}
+	if o.flags.execAgent != "" {
+		env["exec.agent"] = o.flags.execAgent
+	}
+	if o.project.Runtime != "" {
+		env["runtime.name"] = o.project.Runtime
+	}
+	for name, on := range map[string]bool{
+		"skip-preview": o.flags.skipPreview, "yes": o.flags.yes, "diff": o.flags.diff, "continue-on-error": o.flags.continueOnError,
+	} {
+		if on {
+			env["pulumi.flag."+name] = strconv.FormatBool(on)
+		}
+	}
+	return env
+}

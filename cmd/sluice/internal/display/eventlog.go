@@ -1,0 +1,198 @@
+package display
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// EventLog writes events as JSON lines (protocol.md 9). Each event reaches the file before Observe returns, as others
+// read the file while it grows. Its methods may be called from several goroutines.
+type EventLog struct {
+	mu       sync.Mutex
+	out      io.Writer
+	close    func() error
+	sequence int
+	now      func() time.Time
+	ended    bool
+	err      error // the first one; nothing is written after it
+}
+
+// OpenEventLog opens a log for one phase of an operation: an existing file is emptied (protocol.md 9.5).
+func OpenEventLog(path string) (*EventLog, error) {
+	if strings.HasPrefix(path, "tcp://") {
+		return nil, fmt.Errorf("--event-log %s: sending events over the network is not supported yet; name a file", path)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, fmt.Errorf("open the event log: %w", err)
+	}
+	return &EventLog{out: f, close: f.Close, now: time.Now}, nil
+}
+
+// StreamEvents writes events to a stream that it does not close.
+func StreamEvents(out io.Writer) *EventLog {
+	return &EventLog{out: out, close: func() error { return nil }, now: time.Now}
+}
+
+// Observe writes an event.
+func (l *EventLog) Observe(e sluice.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(e)
+}
+
+// Close ends the log. The last line is always a cancel event, also after an operation that died before it began.
+func (l *EventLog) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		l.write(sluice.Ended{})
+	}
+	return errors.Join(l.err, l.close())
+}
+
+func (l *EventLog) write(e sluice.Event) {
+	if l.err != nil || l.ended {
+		return
+	}
+	envelope := eventEnvelope{Sequence: l.sequence, Timestamp: l.now().Unix()}
+	if !envelope.fill(e) {
+		return
+	}
+	_, l.ended = e.(sluice.Ended)
+	text, err := json.Marshal(envelope)
+	if err == nil {
+		_, err = l.out.Write(append(text, '\n'))
+	}
+	if err != nil {
+		l.err = fmt.Errorf("write the event log: %w", err)
+		return
+	}
+	l.sequence++
+}
+
+// eventEnvelope is one line. Exactly one of the pointers is set (protocol.md 9.1).
+type eventEnvelope struct {
+	Sequence    int              `json:"sequence"`
+	Timestamp   int64            `json:"timestamp"` // seconds since 1970
+	Cancel      *struct{}        `json:"cancelEvent,omitempty"`
+	Stdout      *stdoutEvent     `json:"stdoutEvent,omitempty"`
+	Diagnostic  *diagnosticEvent `json:"diagnosticEvent,omitempty"`
+	Prelude     *preludeEvent    `json:"preludeEvent,omitempty"`
+	Summary     *summaryEvent    `json:"summaryEvent,omitempty"`
+	ResourcePre *stepEvent       `json:"resourcePreEvent,omitempty"`
+	ResOutputs  *stepEvent       `json:"resOutputsEvent,omitempty"`
+	ResOpFailed *failedEvent     `json:"resOpFailedEvent,omitempty"`
+}
+
+type stdoutEvent struct {
+	Message string `json:"message"`
+	Color   string `json:"color"`
+}
+
+type diagnosticEvent struct {
+	URN       string `json:"urn,omitempty"`
+	Prefix    string `json:"prefix,omitempty"`
+	Message   string `json:"message"`
+	Color     string `json:"color"`
+	Severity  string `json:"severity"`
+	StreamID  int32  `json:"streamID,omitempty"`
+	Ephemeral bool   `json:"ephemeral,omitempty"`
+}
+
+type preludeEvent struct {
+	Config map[string]string `json:"config"`
+}
+
+type summaryEvent struct {
+	MaybeCorrupt    bool              `json:"maybeCorrupt"`
+	DurationSeconds int               `json:"durationSeconds"`
+	ResourceChanges map[string]int    `json:"resourceChanges"`
+	PolicyPacks     map[string]string `json:"PolicyPacks"`
+	IsPreview       bool              `json:"isPreview"`
+	Result          string            `json:"result,omitempty"`
+}
+
+type stepEvent struct {
+	Metadata eventMetadata `json:"metadata"`
+	Planning bool          `json:"planning,omitempty"`
+}
+
+type failedEvent struct {
+	Metadata eventMetadata `json:"metadata"`
+	Status   int           `json:"status"`
+	Steps    int           `json:"steps"`
+}
+
+// fill sets the part of the envelope that e belongs to, and tells whether there is one.
+func (n *eventEnvelope) fill(e sluice.Event) bool {
+	switch e := e.(type) {
+	case sluice.Prelude:
+		config := e.Config
+		if config == nil {
+			config = map[string]string{}
+		}
+		n.Prelude = &preludeEvent{config}
+	case sluice.StepStarted:
+		n.ResourcePre = &stepEvent{newEventMetadata(e.Step), e.Planning}
+	case sluice.StepDone:
+		n.ResOutputs = &stepEvent{newEventMetadata(e.Step), e.Planning}
+	case sluice.StepFailed:
+		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step), e.Status, 0}
+	case sluice.Diagnostic:
+		n.Diagnostic = newDiagnosticEvent(e)
+	case sluice.Stdout:
+		n.Stdout = &stdoutEvent{e.Message, "raw"}
+	case sluice.Summary:
+		n.Summary = newSummaryEvent(e)
+	case sluice.Ended:
+		n.Cancel = &struct{}{}
+	default:
+		return false
+	}
+	return true
+}
+
+func newDiagnosticEvent(d sluice.Diagnostic) *diagnosticEvent {
+	out := &diagnosticEvent{
+		URN: string(d.URN), Message: d.Message, Color: "raw", Severity: d.Severity.String(),
+		StreamID: d.StreamID, Ephemeral: d.Ephemeral, Prefix: severityPrefix(d.Severity),
+	}
+	if d.StreamID == 0 && !strings.HasSuffix(out.Message, "\n") {
+		out.Message += "\n"
+	}
+	return out
+}
+
+func severityPrefix(s sluice.Severity) string {
+	switch s {
+	case sluice.Error:
+		return "error: "
+	case sluice.Warning:
+		return "warning: "
+	case sluice.Debug:
+		return "debug: "
+	}
+	return ""
+}
+
+func newSummaryEvent(s sluice.Summary) *summaryEvent {
+	out := &summaryEvent{
+		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
+		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},
+		IsPreview: s.IsPreview, Result: string(s.Result),
+	}
+	for _, op := range sortedOps(s.Changes) {
+		out.ResourceChanges[string(op)] = s.Changes[op]
+	}
+	return out
+}

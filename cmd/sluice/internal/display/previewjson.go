@@ -1,0 +1,185 @@
+package display
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// PreviewDocument collects a preview for --json: one document at the end (protocol.md 9.6). Its methods may be called
+// from several goroutines.
+type PreviewDocument struct {
+	o           Options
+	mu          sync.Mutex
+	config      map[string]string
+	diagnostics []documentDiagnostic
+	summary     *sluice.Summary
+}
+
+// NewPreviewDocument begins a document.
+func NewPreviewDocument(o Options) *PreviewDocument { return &PreviewDocument{o: o} }
+
+// Observe takes in an event.
+func (d *PreviewDocument) Observe(e sluice.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch e := e.(type) {
+	case sluice.Prelude:
+		d.config = e.Config
+	case sluice.Diagnostic:
+		if !e.Ephemeral && (e.Severity != sluice.Debug || d.o.Debug) {
+			d.diagnostics = append(d.diagnostics, documentDiagnostic{
+				string(e.URN), severityPrefix(e.Severity), clean(e.Message), e.Severity.String(),
+			})
+		}
+	case sluice.Summary:
+		d.summary = &e
+	}
+}
+
+type document struct {
+	Config        map[string]string    `json:"config,omitempty"`
+	Steps         []documentStep       `json:"steps"`
+	Diagnostics   []documentDiagnostic `json:"diagnostics,omitempty"`
+	Duration      time.Duration        `json:"duration"`
+	ChangeSummary map[string]int       `json:"changeSummary"`
+	MaybeCorrupt  bool                 `json:"maybeCorrupt,omitempty"`
+}
+
+type documentStep struct {
+	Op             string                  `json:"op"`
+	URN            string                  `json:"urn"`
+	Provider       string                  `json:"provider,omitempty"`
+	OldState       *documentState          `json:"oldState,omitempty"`
+	NewState       *documentState          `json:"newState,omitempty"`
+	DiffReasons    []string                `json:"diffReasons,omitempty"`
+	ReplaceReasons []string                `json:"replaceReasons,omitempty"`
+	DetailedDiff   map[string]documentDiff `json:"detailedDiff"`
+	// Reason is sluice's own: why the step was decided on.
+	Reason string `json:"reason,omitempty"`
+}
+
+type documentDiff struct {
+	Kind      string `json:"kind"`
+	InputDiff bool   `json:"inputDiff"`
+}
+
+type documentDiagnostic struct {
+	URN      string `json:"urn,omitempty"`
+	Prefix   string `json:"prefix,omitempty"`
+	Message  string `json:"message"`
+	Severity string `json:"severity"`
+}
+
+// documentState is a resource in the form of checkpoints (state.md 1.6), without what only engines need.
+type documentState struct {
+	URN                     string               `json:"urn"`
+	Custom                  bool                 `json:"custom"`
+	Delete                  bool                 `json:"delete,omitempty"`
+	ID                      string               `json:"id,omitempty"`
+	Type                    string               `json:"type"`
+	Inputs                  map[string]any       `json:"inputs,omitempty"`
+	Outputs                 map[string]any       `json:"outputs,omitempty"`
+	Parent                  string               `json:"parent,omitempty"`
+	Protect                 bool                 `json:"protect,omitempty"`
+	Taint                   bool                 `json:"taint,omitempty"`
+	External                bool                 `json:"external,omitempty"`
+	Dependencies            []urn.URN            `json:"dependencies,omitempty"`
+	InitErrors              []string             `json:"initErrors,omitempty"`
+	Provider                string               `json:"provider,omitempty"`
+	PropertyDependencies    map[string][]urn.URN `json:"propertyDependencies,omitempty"`
+	PendingReplacement      bool                 `json:"pendingReplacement,omitempty"`
+	AdditionalSecretOutputs []string             `json:"additionalSecretOutputs,omitempty"`
+	ImportID                string               `json:"importID,omitempty"`
+	RetainOnDelete          bool                 `json:"retainOnDelete,omitempty"`
+	DeletedWith             string               `json:"deletedWith,omitempty"`
+	Created                 *time.Time           `json:"created,omitempty"`
+	Modified                *time.Time           `json:"modified,omitempty"`
+	SourcePosition          string               `json:"sourcePosition,omitempty"`
+}
+
+// Write writes the document of a preview that had this result, which is nil when it failed early.
+func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
+	if d.summary != nil {
+		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
+		for _, op := range sortedOps(d.summary.Changes) {
+			doc.ChangeSummary[string(op)] = d.summary.Changes[op]
+		}
+	}
+	if r != nil {
+		for _, s := range r.Steps {
+			if d.shows(s) {
+				doc.Steps = append(doc.Steps, d.step(s))
+			}
+		}
+	}
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "    ")
+	if err := enc.Encode(doc); err != nil {
+		return fmt.Errorf("write the preview: %w", err)
+	}
+	return nil
+}
+
+func (d *PreviewDocument) shows(s sluice.StepInfo) bool {
+	switch {
+	case s.URN.Type() == urn.RootStackType:
+		return true
+	case s.Internal:
+		return false
+	case s.Op == sluice.OpSame:
+		return d.o.ShowSames
+	case s.Op == sluice.OpRead || s.Op == sluice.OpReadReplacement:
+		return d.o.ShowReads
+	case isReplacementPart(s.Op):
+		return d.o.ShowReplacementSteps
+	}
+	return true
+}
+
+func (d *PreviewDocument) step(s sluice.StepInfo) documentStep {
+	out := documentStep{
+		Op: string(s.Op), URN: string(s.URN), Provider: s.Provider,
+		OldState: d.state(s.Old), NewState: d.state(s.New),
+		DiffReasons: slices.Clone(s.Diffs), ReplaceReasons: slices.Clone(s.Keys), Reason: strings.TrimSpace(s.Reason.String()),
+	}
+	if s.DetailedDiff != nil {
+		out.DetailedDiff = make(map[string]documentDiff, len(s.DetailedDiff))
+		for path, diff := range s.DetailedDiff {
+			out.DetailedDiff[path] = documentDiff{diff.Kind.String(), diff.InputDiff}
+		}
+	}
+	return out
+}
+
+func (d *PreviewDocument) state(r *sluice.Resource) *documentState {
+	if r == nil {
+		return nil
+	}
+	s := &documentState{
+		URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: r.ID, Type: string(r.Type),
+		Inputs: jsonMap(r.Inputs, d.o.ShowSecrets), Outputs: jsonMap(r.Outputs, d.o.ShowSecrets),
+		Parent: string(r.Parent), Protect: r.Protect, Taint: r.Taint, External: r.External,
+		Dependencies: r.Dependencies, InitErrors: r.InitErrors, Provider: r.Provider,
+		PropertyDependencies: r.PropertyDependencies, PendingReplacement: r.PendingReplacement,
+		AdditionalSecretOutputs: r.AdditionalSecretOutputs, ImportID: r.ImportID, RetainOnDelete: r.RetainOnDelete,
+		DeletedWith: string(r.DeletedWith), SourcePosition: r.SourcePosition,
+	}
+	if !r.Created.IsZero() {
+		s.Created = &r.Created
+	}
+	if !r.Modified.IsZero() {
+		s.Modified = &r.Modified
+	}
+	return s
+}

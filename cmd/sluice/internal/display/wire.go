@@ -1,0 +1,219 @@
+package display
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+)
+
+// The marks of special values in JSON (protocol.md 2.1, state.md section 2).
+const (
+	secretMark    = "1b47061264138c4ac30d75fd1eb44270"
+	assetMark     = "c44067f5952c0a294b673a41bacd8c17"
+	archiveMark   = "0def7320c3a5731c473e5ecbe6d01bc7"
+	referenceMark = "5cf8f73096256a8f31e491e813e4eb8e"
+	elidedText    = "<contents elided>"
+)
+
+// unknownTexts stand for unknown values (protocol.md 2.2).
+var unknownTexts = map[property.UnknownKind]string{
+	property.UnknownString:  "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+	property.UnknownBool:    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+	property.UnknownNumber:  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+	property.UnknownArray:   "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+	property.UnknownAsset:   "030794c1-ac77-496b-92df-f27374a8bd58",
+	property.UnknownArchive: "e48ece36-62e2-4504-bad9-02848725956a",
+	property.UnknownObject:  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+}
+
+// jsonValue is a value as events carry it (protocol.md 9.2): secrets are objects that say only that they are secret,
+// the texts of assets are left out. With showSecrets a secret is its plain text in the same object.
+func jsonValue(v property.Value, showSecrets bool) any {
+	inner, shown := visible(v, showSecrets)
+	if !shown {
+		return map[string]any{property.SignatureKey: secretMark, "ciphertext": maskedText}
+	}
+	if _, secret := v.Unwrap(); secret {
+		text, err := json.Marshal(jsonPlain(inner, showSecrets))
+		if err != nil {
+			return map[string]any{property.SignatureKey: secretMark, "ciphertext": maskedText}
+		}
+		return map[string]any{property.SignatureKey: secretMark, "plaintext": string(text)}
+	}
+	return jsonPlain(inner, showSecrets)
+}
+
+func jsonPlain(v property.Value, showSecrets bool) any {
+	switch {
+	case v.IsUnknown():
+		return unknownTexts[v.AsUnknown().Kind]
+	case v.IsBool():
+		return v.AsBool()
+	case v.IsNumber():
+		if f := v.AsNumber(); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return f
+		}
+		return nil // JSON has no such number
+	case v.IsString():
+		return v.AsString()
+	case v.IsArray():
+		out := make([]any, 0, v.AsArray().Len())
+		for _, e := range v.AsArray().All() {
+			out = append(out, jsonValue(e, showSecrets))
+		}
+		return out
+	case v.IsMap():
+		return jsonMap(v.AsMap(), showSecrets)
+	case v.IsAsset():
+		return jsonAsset(v.AsAsset())
+	case v.IsArchive():
+		return jsonArchive(v.AsArchive(), showSecrets)
+	case v.IsReference():
+		return jsonReference(v.AsReference(), showSecrets)
+	}
+	return nil
+}
+
+func jsonMap(m property.Map, showSecrets bool) map[string]any {
+	out := make(map[string]any, m.Len())
+	for k, v := range m.All() {
+		out[k] = jsonValue(v, showSecrets)
+	}
+	return out
+}
+
+func jsonAsset(a property.Asset) any {
+	out := map[string]any{property.SignatureKey: assetMark, "hash": a.Hash}
+	switch a.Kind {
+	case property.KindText:
+		out["text"] = elidedText
+	case property.KindPath:
+		out["path"] = a.Path
+	case property.KindURI:
+		out["uri"] = a.URI
+	}
+	return out
+}
+
+func jsonArchive(a property.Archive, showSecrets bool) any {
+	out := map[string]any{property.SignatureKey: archiveMark, "hash": a.Hash}
+	switch a.Kind {
+	case property.KindMembers:
+		out["assets"] = jsonMap(a.Members, showSecrets)
+	case property.KindPath:
+		out["path"] = a.Path
+	case property.KindURI:
+		out["uri"] = a.URI
+	}
+	return out
+}
+
+func jsonReference(r property.Reference, showSecrets bool) any {
+	out := map[string]any{property.SignatureKey: referenceMark, "urn": string(r.URN)}
+	if !r.ID.IsNull() {
+		out["id"] = jsonValue(r.ID, showSecrets)
+	}
+	if r.PackageVersion != "" {
+		out["packageVersion"] = r.PackageVersion
+	}
+	return out
+}
+
+// eventState is a resource as step events carry it.
+type eventState struct {
+	Type           string         `json:"type"`
+	URN            string         `json:"urn"`
+	Custom         bool           `json:"custom,omitempty"`
+	Delete         bool           `json:"delete,omitempty"`
+	ID             string         `json:"id"`
+	Parent         string         `json:"parent"`
+	Protect        bool           `json:"protect,omitempty"`
+	Taint          bool           `json:"taint,omitempty"`
+	External       bool           `json:"external,omitempty"`
+	RetainOnDelete bool           `json:"retainOnDelete,omitempty"`
+	Inputs         map[string]any `json:"inputs"`
+	Outputs        map[string]any `json:"outputs"`
+	Provider       string         `json:"provider"`
+	InitErrors     []string       `json:"initErrors,omitempty"`
+	HideDiffs      []string       `json:"hideDiffs,omitempty"`
+}
+
+func newEventState(r *sluice.Resource) *eventState {
+	if r == nil {
+		return nil
+	}
+	return &eventState{
+		Type: string(r.Type), URN: string(r.URN), Custom: r.Custom, Delete: r.Delete, ID: r.ID, Parent: string(r.Parent),
+		Protect: r.Protect, Taint: r.Taint, External: r.External, RetainOnDelete: r.RetainOnDelete,
+		Inputs: jsonMap(r.Inputs, false), Outputs: jsonMap(r.Outputs, false),
+		Provider: r.Provider, InitErrors: r.InitErrors, HideDiffs: r.HideDiff,
+	}
+}
+
+// eventMetadata describes a step in events.
+type eventMetadata struct {
+	Op           string               `json:"op"`
+	URN          string               `json:"urn"`
+	Type         string               `json:"type"`
+	Old          *eventState          `json:"old"`
+	New          *eventState          `json:"new"`
+	Keys         []string             `json:"keys,omitempty"`
+	Diffs        []string             `json:"diffs,omitempty"`
+	DetailedDiff map[string]eventDiff `json:"detailedDiff"` // null: the provider gave none
+	Logical      bool                 `json:"logical,omitempty"`
+	Provider     string               `json:"provider"`
+	// Reason is sluice's own: why the step was decided on.
+	Reason string `json:"reason,omitempty"`
+}
+
+type eventDiff struct {
+	Kind      string `json:"diffKind"`
+	InputDiff bool   `json:"inputDiff"`
+}
+
+func newEventMetadata(s sluice.StepInfo) eventMetadata {
+	m := eventMetadata{
+		Op: string(s.Op), URN: string(s.URN), Type: string(s.Type), Old: newEventState(s.Old), New: newEventState(s.New),
+		Keys: s.Keys, Diffs: s.Diffs, Logical: isLogical(s.Op), Provider: s.Provider, Reason: s.Reason.String(),
+	}
+	if m.Type == "" {
+		m.Type = string(s.URN.Type())
+	}
+	if s.DetailedDiff != nil {
+		m.DetailedDiff = make(map[string]eventDiff, len(s.DetailedDiff))
+		for path, d := range s.DetailedDiff {
+			m.DetailedDiff[path] = eventDiff{d.Kind.String(), d.InputDiff}
+		}
+	}
+	return m
+}
+
+// sortedOps returns the keys of a count in a fixed order.
+func sortedOps(changes map[sluice.Op]int) []sluice.Op { return slices.Sorted(maps.Keys(changes)) }
+
+// PlainJSON is a value for people and scripts: a secret is the text "[secret]", or its content when secrets are shown,
+// and there are no other marks of secrecy.
+func PlainJSON(v property.Value, showSecrets bool) any {
+	inner, shown := visible(v, showSecrets)
+	switch {
+	case !shown:
+		return maskedText
+	case inner.IsArray():
+		out := make([]any, 0, inner.AsArray().Len())
+		for _, e := range inner.AsArray().All() {
+			out = append(out, PlainJSON(e, showSecrets))
+		}
+		return out
+	case inner.IsMap():
+		out := make(map[string]any, inner.AsMap().Len())
+		for k, e := range inner.AsMap().All() {
+			out[k] = PlainJSON(e, showSecrets)
+		}
+		return out
+	}
+	return jsonPlain(inner, showSecrets)
+}

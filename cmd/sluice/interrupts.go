@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// interruptible runs an operation under the rules for Ctrl-C (steps.md 9.5): the first stops admission, the second
+// asks the providers to abort, the third gives the lock back and ends the process.
+type interruptible struct {
+	interrupts *sluice.Interrupts
+	// note shows a line; running names what has begun, with elapsed times. Both may be called at any time.
+	note    func(text string)
+	running func() []string
+	// abandon gives back what others would wait for. exit ends the process.
+	abandon func()
+	exit    func(status int)
+}
+
+// run calls f and returns when f has.
+func (i *interruptible) run(ctx context.Context, f func()) {
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, done := context.WithCancel(ctx)
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		for count := 1; ; count++ {
+			select {
+			case s := <-signals:
+				i.handle(s, count)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	defer func() {
+		signal.Stop(signals)
+		done()
+		wg.Wait()
+	}()
+	f()
+}
+
+func (i *interruptible) handle(s os.Signal, count int) {
+	name, again := "^C received", "press ^C again"
+	if s == syscall.SIGTERM {
+		name, again = "SIGTERM received", "send SIGTERM again"
+	}
+	switch count {
+	case 1:
+		i.note(i.stopMessage(name, again))
+		i.interrupts.Stop()
+	case 2:
+		i.note(fmt.Sprintf("%s; the providers are asked to abort. To leave at once, %s: what is running would stay pending in the state.", name, again))
+		i.interrupts.Cancel()
+	default:
+		i.note(name + "; terminating")
+		i.abandon()
+		i.exit(statusCancelled)
+	}
+}
+
+func (i *interruptible) stopMessage(name, again string) string {
+	running := i.running()
+	if len(running) == 0 {
+		return fmt.Sprintf("%s; cancelling. Nothing is running. If you would like to terminate immediately, %s.", name, again)
+	}
+	return fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish:\n    %s\n"+
+		"To ask the providers to abort them, %s. That may leave resources in an unknown state.",
+		name, len(running), strings.Join(running, "\n    "), again)
+}

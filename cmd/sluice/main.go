@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+func main() { os.Exit(realMain()) }
+
+// realMain runs the command line of the process and returns its exit status.
+func realMain() int {
+	adoptOwnVariables(os.Environ(), os.Setenv)
+	return run(context.Background(), os.Args[1:], processStreams())
+}
+
+// adoptOwnVariables makes SLUICE_X win over PULUMI_X, for this process and for the programs and plugins it starts.
+func adoptOwnVariables(environ []string, set func(name, value string) error) {
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if rest, own := strings.CutPrefix(name, "SLUICE_"); own && rest != "" {
+			_ = set("PULUMI_"+rest, value) // fails only for impossible names
+		}
+	}
+}
+
+// streams are where a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	// inTerminal and outTerminal tell whether somebody sits there; width is the terminal's width in cells.
+	inTerminal, outTerminal bool
+	width                   func() int
+	lookup                  func(name string) (string, bool)
+}
+
+func processStreams() streams {
+	outTerminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb"
+	return streams{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		inTerminal: term.IsTerminal(int(os.Stdin.Fd())), outTerminal: outTerminal,
+		width: func() int {
+			if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		},
+		lookup: os.LookupEnv,
+	}
+}
+
+// run executes one command line. A panic is reported as a fault of sluice, with status 255.
+func run(ctx context.Context, args []string, s streams) (status int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(s.err, "error: internal fault: %v\n%s", p, debug.Stack())
+			status = statusInternal
+		}
+	}()
+	c := &cli{streams: s}
+	root := newRootCommand(c)
+	root.SetArgs(args)
+	root.SetIn(s.in)
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	return c.report(root.ExecuteContext(ctx))
+}

@@ -1,0 +1,353 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// operationKind is what preview, up and destroy differ in.
+type operationKind struct {
+	history string // the kind in the history
+	noun    string // in questions
+	// previewing and doing are the titles.
+	previewing, doing string
+	needsProgram      bool
+	preview, perform  func(context.Context, sluice.Options) (*sluice.Result, error)
+}
+
+var (
+	updateKind = operationKind{
+		history: "update", noun: "update", previewing: "Previewing update", doing: "Updating", needsProgram: true,
+		preview: sluice.Preview, perform: sluice.Update,
+	}
+	destroyKind = operationKind{
+		history: "destroy", noun: "destroy", previewing: "Previewing destroy", doing: "Destroying",
+		preview: sluice.PreviewDestroy, perform: sluice.Destroy,
+	}
+)
+
+// operation is one preview, up or destroy while it goes on.
+type operation struct {
+	*session
+	kind   operationKind
+	flags  *operationFlags
+	stack  sluice.Stack
+	values map[workspace.Key]workspace.Value
+	config sluice.Config
+
+	interrupts sluice.Interrupts
+	screenMu   sync.Mutex   // guards screen
+	screen     *phaseScreen // of the phase that goes on
+}
+
+// operate runs an operation from its flags to its exit status.
+func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags) error {
+	if err := c.checkOperationFlags(f); err != nil {
+		return err
+	}
+	s, err := c.openStack(ctx, f.stack, f.configFile)
+	if err != nil {
+		return err
+	}
+	o := &operation{session: s, kind: kind, flags: f}
+	if err := o.prepare(ctx); err != nil {
+		return err
+	}
+	if f.previewOnly {
+		_, err := o.runInterruptible(ctx, nil, func() error { return o.previewOnly(ctx) })
+		return err
+	}
+	lock, err := o.stack.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = o.runInterruptible(ctx, lock, func() error { return o.previewAndPerform(ctx) })
+	if unlockErr := lock.Close(); unlockErr != nil {
+		c.warn("the lock of the stack could not be released: %v", unlockErr)
+	}
+	return err
+}
+
+func (c *cli) checkOperationFlags(f *operationFlags) error {
+	if f.configPath && len(f.config) == 0 {
+		return usageErrorf("--config-path says how to read --config, which is not given")
+	}
+	if f.previewOnly || f.yes || f.skipPreview {
+		return nil
+	}
+	if f.json || !c.interactive() {
+		return usageErrorf("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	}
+	return nil
+}
+
+// runInterruptible runs f under the rules for Ctrl-C.
+func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func() error) (bool, error) {
+	var err error
+	guard := &interruptible{
+		interrupts: &o.interrupts,
+		note:       o.note,
+		running:    o.runningSteps,
+		abandon: func() {
+			if lock != nil {
+				_ = lock.Close()
+			}
+		},
+		exit: os.Exit,
+	}
+	guard.run(ctx, func() { err = f() })
+	return o.interrupts.Stopped(), err
+}
+
+// prepare saves --config settings, checks the configuration and opens the secrets.
+func (o *operation) prepare(ctx context.Context) error {
+	if err := o.applyConfigFlags(); err != nil {
+		return err
+	}
+	if o.file.HasEnvironments() {
+		return fmt.Errorf("%s asks for environments of the hosted service, which are not supported; remove `environment`", o.file.Path)
+	}
+	values, missing := workspace.Effective(o.project, o.file)
+	var manager sluice.SecretsManager
+	var dec workspace.Decrypter
+	if !o.flags.previewOnly || anySecret(values) {
+		var err error
+		if manager, err = o.secretsManager(ctx); err != nil {
+			return err
+		}
+		dec = manager.Decrypter()
+	}
+	if !o.flags.skipConfigValidation && o.kind.needsProgram {
+		if err := workspace.Validate(ctx, o.project, o.name(), values, missing, dec); err != nil {
+			return err
+		}
+	}
+	config, err := workspace.EngineConfig(ctx, values, dec)
+	if err != nil {
+		return err
+	}
+	stack, err := o.backend.Open(ctx, o.ref)
+	if err != nil {
+		return err
+	}
+	if manager != nil {
+		stack = stack.WithSecrets(manager)
+	}
+	o.stack, o.values, o.config = stack, values, config
+	return o.file.Save()
+}
+
+func (o *operation) applyConfigFlags() error {
+	for _, setting := range o.flags.config {
+		text, value, found := strings.Cut(setting, "=")
+		if !found {
+			value = ""
+		}
+		key, err := parseConfigKey(text, o.project.Name, o.flags.configPath)
+		if err != nil {
+			return err
+		}
+		if o.flags.configPath {
+			err = o.file.SetPath(key, workspace.PathScalar(value))
+		} else {
+			err = o.file.Set(key, value, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *operation) previewOnly(ctx context.Context) error {
+	result, err := o.phase(ctx, true, 0)
+	if err != nil {
+		return err
+	}
+	return o.checkNoChanges(result)
+}
+
+// previewAndPerform is the flow of up and destroy (protocol.md 10.2). The lock is held.
+func (o *operation) previewAndPerform(ctx context.Context) error {
+	expected := 0
+	if !o.flags.skipPreview {
+		result, err := o.phase(ctx, true, 0)
+		if err != nil {
+			return err
+		}
+		if o.interrupts.Stopped() {
+			return cancelledError()
+		}
+		expected = countVisible(result)
+		if !o.flags.yes {
+			if err := o.confirm(result); err != nil {
+				return err
+			}
+		}
+	} else if !o.flags.yes && o.cli.interactive() {
+		if err := o.confirm(nil); err != nil {
+			return err
+		}
+	}
+	started := time.Now()
+	result, err := o.phase(ctx, false, expected)
+	historyErr := o.writeHistory(ctx, started, result, err)
+	if err == nil {
+		err = o.checkNoChanges(result)
+	}
+	if historyErr != nil {
+		o.cli.warn("the history of the stack was not written: %v", historyErr)
+	}
+	return err
+}
+
+func countVisible(r *sluice.Result) int {
+	n := 0
+	if r != nil {
+		for _, s := range r.Steps {
+			if s.Op != sluice.OpSame && s.Op != sluice.OpReplace && !s.Internal {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (o *operation) checkNoChanges(r *sluice.Result) error {
+	if o.flags.expectNoChanges && r != nil && r.HasChanges() {
+		return &statusError{status: statusHasChanges, err: errors.New("no changes were expected but changes occurred")}
+	}
+	return nil
+}
+
+func cancelledError() error {
+	return &statusError{status: statusCancelled, err: errors.New("the operation was cancelled")}
+}
+
+// phase runs a preview or the operation itself, with its screen and event log.
+func (o *operation) phase(ctx context.Context, preview bool, expected int) (*sluice.Result, error) {
+	screen, err := o.openScreen(preview, expected)
+	if err != nil {
+		return nil, err
+	}
+	o.setScreen(screen)
+	defer o.setScreen(nil)
+	result, runErr := o.runEngine(ctx, preview, screen)
+	closeErr := screen.close(result, runErr)
+	if runErr != nil {
+		return result, runErr
+	}
+	return result, closeErr
+}
+
+func (o *operation) runEngine(ctx context.Context, preview bool, screen *phaseScreen) (*sluice.Result, error) {
+	options, closeAll, err := o.engineOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll()
+	options.Observe = screen.observe
+	run := o.kind.perform
+	if preview {
+		run = o.kind.preview
+	}
+	return run(ctx, options)
+}
+
+// engineOptions assembles what the engine needs. The returned function ends plugins and programs.
+func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), error) {
+	service, err := sluice.ServeEngine(ctx)
+	if err != nil {
+		return sluice.Options{}, nil, err
+	}
+	closers := []io.Closer{service}
+	closeAll := func() {
+		for i := len(closers) - 1; i >= 0; i-- {
+			_ = closers[i].Close() // what a plugin says while it ends changes nothing
+		}
+	}
+	directory, entry, err := sluice.LocateProgram(o.project.Directory(), o.project.Main)
+	if err != nil {
+		closeAll()
+		return sluice.Options{}, nil, &statusError{status: statusUsage, err: err}
+	}
+	plugins := o.pluginOptions(service, directory)
+	options := sluice.Options{
+		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
+		Providers: sluice.NewPluginHost(plugins), State: o.stack, Service: service,
+		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
+		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts,
+	}
+	if o.kind.needsProgram {
+		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{
+			Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
+		}, plugins)
+		if err != nil {
+			closeAll()
+			return sluice.Options{}, nil, err
+		}
+		closers = append(closers, options.Program)
+	}
+	return options, closeAll, nil
+}
+
+func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {
+	options := sluice.PluginOptions{
+		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
+		Home: o.home.Dir, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
+	}
+	for name, v := range o.project.RuntimeOptions {
+		if !workspace.IsObject(v) {
+			options.RuntimeOptions[name] = workspace.Text(v)
+		}
+	}
+	for _, p := range o.project.Plugins.Providers {
+		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
+			Kind: sluice.ResourcePlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
+		})
+	}
+	for _, p := range o.project.Plugins.Languages {
+		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
+			Kind: sluice.LanguagePlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
+		})
+	}
+	return options
+}
+
+// confirm asks whether to go on. plan is nil when there was no preview.
+func (o *operation) confirm(plan *sluice.Result) error {
+	question := fmt.Sprintf("Do you want to perform this %s without a preview? [yes/no] (no): ", o.kind.noun)
+	if plan != nil {
+		question = fmt.Sprintf("Do you want to perform this %s? [yes/no/details] (no): ", o.kind.noun)
+	}
+	for {
+		answer, err := o.cli.ask(question)
+		if err != nil {
+			return err
+		}
+		switch strings.ToLower(answer) {
+		case "yes", "y":
+			return nil
+		case "", "no", "n":
+			return fmt.Errorf("confirmation declined, not proceeding with the %s", o.kind.noun)
+		case "details", "d":
+			if plan != nil {
+				if err := display.WriteDetails(o.cli.out, o.displayOptions(true, 0), plan.Steps); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		fmt.Fprintln(o.cli.out, "Please answer yes or no.")
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// operationFlags are the flags of preview, up and destroy (protocol.md 10.2).
+type operationFlags struct {
+	stack, configFile    string
+	config               []string
+	configPath           bool
+	message              string
+	parallel             int
+	debug, diff, json    bool
+	eventLog             string
+	showSames            bool
+	showSecrets          bool
+	showFullOutput       bool
+	showReplacementSteps bool
+	showReads            bool
+	urns                 bool
+	suppressOutputs      bool
+	suppressProgress     bool
+	suppressPermalink    string
+	skipConfigValidation bool
+	expectNoChanges      bool
+	ignoreProtect        bool
+	yes, skipPreview     bool
+	previewOnly          bool
+	continueOnError      bool
+	execKind, execAgent  string
+}
+
+// automatic stands for a degree of parallelism that nobody has given.
+const automatic = -1
+
+// workers is the degree of parallelism for the engine: 0 lets it choose.
+func (f *operationFlags) workers() int {
+	if f.parallel == automatic {
+		return 0
+	}
+	return max(f.parallel, 1)
+}
+
+// add registers the flags that all operations have.
+func (f *operationFlags) add(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
+	p.StringVar(&f.configFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
+	p.StringArrayVarP(&f.config, "config", "c", nil, "a setting as key=value, saved in the stack's configuration; may be repeated")
+	p.BoolVar(&f.configPath, "config-path", false, "the keys of --config are paths to parts of settings")
+	p.StringVarP(&f.message, "message", "m", "", "a message for the history")
+	p.IntVarP(&f.parallel, "parallel", "p", automatic, "how many resources may change at once; 1 is one at a time")
+	p.Lookup("parallel").DefValue = "4 for each processor"
+	p.BoolVarP(&f.debug, "debug", "d", false, "show debug messages")
+	p.BoolVar(&f.diff, "diff", false, "show the changes of properties instead of one line for each resource")
+	p.BoolVarP(&f.json, "json", "j", false, "write JSON to the standard output")
+	p.StringVar(&f.eventLog, "event-log", "", "write events to this file, one JSON object on each line")
+	p.BoolVar(&f.showSames, "show-sames", false, "show resources that do not change")
+	p.BoolVar(&f.showSecrets, "show-secrets", false, "show secret values")
+	p.BoolVar(&f.showFullOutput, "show-full-output", false, "do not cut long values")
+	p.BoolVar(&f.showReplacementSteps, "show-replacement-steps", false, "show the steps of a replacement one by one")
+	p.BoolVar(&f.showReads, "show-reads", false, "show resources that are only read")
+	p.BoolVar(&f.urns, "urns", false, "show URNs instead of types and names")
+	p.BoolVar(&f.suppressOutputs, "suppress-outputs", false, "do not show the outputs of the stack")
+	p.BoolVar(&f.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
+	p.StringVar(&f.suppressPermalink, "suppress-permalink", "", "accepted for scripts: there are no permalinks")
+	p.Lookup("suppress-permalink").NoOptDefVal = "true"
+	p.BoolVar(&f.skipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
+	p.BoolVar(&f.ignoreProtect, "ignore-protect", false, "delete protected resources too")
+	p.StringVar(&f.execKind, "exec-kind", "", "who called, for the history")
+	p.StringVar(&f.execAgent, "exec-agent", "", "what called, for the history")
+	for _, hidden := range []string{"suppress-permalink", "exec-kind", "exec-agent"} {
+		_ = p.MarkHidden(hidden)
+	}
+}
+
+// addConfirmation registers the flags of the operations that change something.
+func (f *operationFlags) addConfirmation(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	p.BoolVarP(&f.skipPreview, "skip-preview", "f", false, "do not preview first")
+	p.BoolVar(&f.continueOnError, "continue-on-error", false, "go on with other resources when one fails")
+}
+
+func (f *operationFlags) addExpectNoChanges(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.expectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes")
+}

@@ -1,0 +1,22 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newPreviewCommand(c *cli) *cobra.Command {
+	f := &operationFlags{}
+	cmd := &cobra.Command{
+		Use:     "preview",
+		Aliases: []string{"pre"},
+		Short:   "Show what `up` would do",
+		Long: "Run the program and show what `up` would do. Nothing is changed.\n\n" +
+			"The exit status is 0 when the preview succeeds, and 7 with --expect-no-changes when there would be changes.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.previewOnly = true
+			return c.operate(cmd.Context(), updateKind, f)
+		},
+	}
+	f.add(cmd)
+	f.addExpectNoChanges(cmd)
+	return cmd
+}

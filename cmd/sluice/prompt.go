@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ask prints a question and reads one line.
+func (c *cli) ask(question string) (string, error) {
+	if _, err := fmt.Fprint(c.out, question); err != nil {
+		return "", err
+	}
+	answer, err := readLine(c.in)
+	if err != nil && answer == "" {
+		return "", &statusError{status: statusCancelled, err: errors.New("no answer was given")}
+	}
+	return strings.TrimSpace(answer), nil
+}
+
+// readLine reads up to a line end, byte by byte: what follows belongs to the next question.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	buffer := make([]byte, 1)
+	for {
+		n, err := in.Read(buffer)
+		if n == 1 {
+			if buffer[0] == '\n' {
+				return string(line), nil
+			}
+			line = append(line, buffer[0])
+		}
+		if err != nil {
+			return string(line), err
+		}
+	}
+}
+
+// askPassphrase reads a passphrase without showing it. confirm asks twice.
+func (c *cli) askPassphrase(ctx context.Context, confirm bool) (string, error) {
+	question := "Enter your passphrase to unlock config/secrets: "
+	if confirm {
+		question = "Enter a passphrase to protect config/secrets: "
+	}
+	first, err := c.askHidden(question)
+	if err != nil || !confirm {
+		return first, err
+	}
+	for ctx.Err() == nil {
+		second, err := c.askHidden("Re-enter the passphrase to confirm: ")
+		if err != nil {
+			return "", err
+		}
+		if first == second {
+			return first, nil
+		}
+		fmt.Fprintln(c.err, "The passphrases are not the same; try again.")
+		if first, err = c.askHidden(question); err != nil {
+			return "", err
+		}
+	}
+	return "", ctx.Err()
+}
+
+func (c *cli) askHidden(question string) (string, error) {
+	fmt.Fprint(c.err, question)
+	defer fmt.Fprintln(c.err)
+	if f, ok := c.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		text, err := term.ReadPassword(int(f.Fd()))
+		return string(text), err
+	}
+	return readLine(c.in)
+}
+
+// confirmByName asks for the name of what is about to go.
+func (c *cli) confirmByName(warning, name string) error {
+	answer, err := c.ask(fmt.Sprintf("%s\nPlease confirm that this is what you'd like to do by typing `%s`: ", warning, name))
+	if err != nil {
+		return err
+	}
+	if answer != name {
+		return errors.New("confirmation declined")
+	}
+	return nil
+}
+
+// readAll reads a value from the standard input, without its final line end unless raw.
+func readAll(in io.Reader, raw bool) (string, error) {
+	data, err := io.ReadAll(bufio.NewReader(in))
+	if err != nil {
+		return "", fmt.Errorf("read the value from the standard input: %w", err)
+	}
+	text := string(data)
+	if !raw {
+		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	}
+	return text, nil
+}

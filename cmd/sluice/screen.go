@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+)
+
+// phaseScreen shows one phase of an operation to everybody who looks: people, programs that read JSON, the event log.
+type phaseScreen struct {
+	scrub    func(sluice.Event) sluice.Event
+	log      *display.Log             // nil in JSON modes
+	document *display.PreviewDocument // nil unless preview --json
+	events   []*display.EventLog
+	out      io.Writer
+
+	stop func() // ends the ticking
+	wg   conc.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	said  bool       // an error was shown
+	ended sluice.RunResult
+}
+
+// tick is how often the live line is redrawn.
+const tick = 100 * time.Millisecond
+
+func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error) {
+	s := &phaseScreen{out: o.cli.out, scrub: display.Scrub(o.secretTexts())}
+	if o.flags.eventLog != "" {
+		l, err := display.OpenEventLog(o.flags.eventLog)
+		if err != nil {
+			return nil, &statusError{status: statusUsage, err: err}
+		}
+		s.events = append(s.events, l)
+	}
+	options := o.displayOptions(preview, expected)
+	switch {
+	case !o.flags.json:
+		s.log = display.NewLog(options)
+		s.startTicking()
+	case o.flags.previewOnly && !isTruthy(o.cli.env("PULUMI_ENABLE_STREAMING_JSON_PREVIEW")) && o.kind.needsProgram:
+		s.document = display.NewPreviewDocument(options)
+	default:
+		s.events = append(s.events, display.StreamEvents(o.cli.out))
+	}
+	return s, nil
+}
+
+func (o *operation) displayOptions(preview bool, expected int) display.Options {
+	f := o.flags
+	title := o.kind.doing
+	if preview {
+		title = o.kind.previewing
+	}
+	options := display.Options{
+		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.out, Color: o.cli.colored(),
+		Width: o.cli.width, Diff: f.diff, ShowSames: f.showSames, ShowReads: f.showReads,
+		ShowReplacementSteps: f.showReplacementSteps, ShowSecrets: f.showSecrets, ShowFullOutput: f.showFullOutput,
+		SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
+		Expected: expected,
+	}
+	if o.cli.outTerminal && !o.cli.inCI() && !o.cli.nonInteractive {
+		options.Live = o.cli.out
+	}
+	return options
+}
+
+// secretTexts are the decrypted settings that must not appear in messages.
+func (o *operation) secretTexts() []string {
+	if o.flags.showSecrets {
+		return nil
+	}
+	var out []string
+	for _, v := range o.config {
+		if v.Secret {
+			out = append(out, v.Text)
+		}
+	}
+	return out
+}
+
+func (s *phaseScreen) startTicking() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.wg.Go(func() {
+		t := time.NewTicker(tick)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				s.log.Tick()
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (s *phaseScreen) observe(e sluice.Event) {
+	e = s.scrub(e)
+	s.mu.Lock()
+	switch e := e.(type) {
+	case sluice.Diagnostic:
+		s.said = s.said || e.Severity == sluice.Error
+	case sluice.StepFailed:
+		s.said = true
+	case sluice.Summary:
+		s.ended = e.Result
+	}
+	s.mu.Unlock()
+	if s.log != nil {
+		s.log.Observe(e)
+	}
+	if s.document != nil {
+		s.document.Observe(e)
+	}
+	for _, l := range s.events {
+		l.Observe(e)
+	}
+}
+
+// close shows what comes at the end. An error that nobody has been told of goes into the event logs as a message.
+func (s *phaseScreen) close(r *sluice.Result, runErr error) error {
+	if runErr != nil && !s.saidWhy() {
+		for _, l := range s.events {
+			l.Observe(s.scrub(sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Error, Message: runErr.Error()}}))
+		}
+	}
+	if s.stop != nil {
+		s.stop()
+		s.wg.Wait()
+	}
+	if s.log != nil {
+		s.log.Close()
+	}
+	var errs []error
+	if s.document != nil {
+		errs = append(errs, s.document.Write(s.out, r))
+	}
+	for _, l := range s.events {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *phaseScreen) saidWhy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said
+}
+
+func (s *phaseScreen) result() sluice.RunResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}

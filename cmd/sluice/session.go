@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// session is what a command works on: a project, a backend and, once one is chosen, a stack with its file.
+type session struct {
+	cli        *cli
+	project    *workspace.Project
+	backend    sluice.Backend
+	backendURL string
+	selection  *workspace.Selection
+	home       *workspace.Home
+	source     sluice.Passphrases
+	ref        sluice.StackRef
+	file       *workspace.StackFile
+}
+
+// name is the stack's name as people write it in the project.
+func (s *session) name() string { return s.ref.Display(s.project.Name) }
+
+// openProject finds the project and opens its backend (state.md 4.1).
+func (c *cli) openProject(ctx context.Context) (*session, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	path, err := workspace.FindProject(cwd)
+	if err != nil {
+		return nil, err
+	}
+	project, err := workspace.ReadProject(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range project.Warnings {
+		c.warn("%s", w)
+	}
+	var prompt sluice.PassphrasePrompt
+	if c.interactive() {
+		prompt = c.askPassphrase
+	}
+	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.lookup, prompt)}
+	if s.home, err = workspace.FindHome(c.lookup); err != nil {
+		return nil, err
+	}
+	if s.backendURL, err = s.chooseBackend(); err != nil {
+		return nil, err
+	}
+	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
+		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.selection = s.home.Selection(project.Name, project.Path, s.backendURL)
+	return s, nil
+}
+
+// chooseBackend returns the URL of the backend: from the environment, the project, or the login (state.md 4.1). With
+// none of them state goes where a local login puts it.
+func (s *session) chooseBackend() (string, error) {
+	if url := s.cli.env("PULUMI_BACKEND_URL"); url != "" {
+		return url, nil
+	}
+	if s.project.BackendURL != "" {
+		return s.project.BackendURL, nil
+	}
+	current, err := s.home.CurrentBackend()
+	if err != nil || current != "" {
+		return current, err
+	}
+	return workspace.LocalBackend, nil
+}
+
+// openStack opens a project and one of its stacks: the named one, or the selected one. The stack file is read; whether
+// the backend has the stack is checked.
+func (c *cli) openStack(ctx context.Context, name, configFile string) (*session, error) {
+	s, err := c.openProject(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.ref, err = s.choose(name); err != nil {
+		return nil, err
+	}
+	if _, err := s.backend.Open(ctx, s.ref); err != nil {
+		return nil, err
+	}
+	return s, s.readFile(configFile)
+}
+
+// choose resolves the name of a stack; "" is the selected one.
+func (s *session) choose(name string) (sluice.StackRef, error) {
+	if name == "" {
+		selected, err := s.selected()
+		if err != nil {
+			return sluice.StackRef{}, err
+		}
+		name = selected
+	}
+	if name == "" {
+		return sluice.StackRef{}, noStackErrorf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
+	}
+	ref, err := s.backend.Resolve(name)
+	if err != nil {
+		return sluice.StackRef{}, &statusError{status: statusUsage, err: err}
+	}
+	return ref, nil
+}
+
+// selected is the name of the stack that commands without --stack use, "" for none.
+func (s *session) selected() (string, error) {
+	if name := s.cli.env("PULUMI_STACK"); name != "" {
+		return name, nil
+	}
+	return s.selection.Current()
+}
+
+// forget selects nothing if ref is what was selected.
+func (s *session) forget(ref sluice.StackRef) error {
+	name, err := s.selection.Current()
+	if err != nil || name == "" {
+		return err
+	}
+	if selected, err := s.backend.Resolve(name); err != nil || selected != ref {
+		return nil // something else is selected, or what is means nothing here
+	}
+	return s.selection.Clear()
+}
+
+func (s *session) readFile(path string) error {
+	if path == "" {
+		path = s.project.StackFilePath(s.ref.Name)
+	}
+	file, err := workspace.ReadStackFile(path, s.project.Name)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		s.cli.warn("%s", w)
+	}
+	s.file = file
+	return nil
+}
+
+// secretsManager returns the manager for an operation that may write, and saves its parameters in the stack file when
+// they are new (state.md 5.5).
+func (s *session) secretsManager(ctx context.Context) (sluice.SecretsManager, error) {
+	var recorded *sluice.SecretsProvider
+	stack, err := s.backend.Open(ctx, s.ref)
+	var missing *sluice.StackNotFoundError
+	switch {
+	case errors.As(err, &missing): // it is about to be made
+	case err != nil:
+		return nil, err
+	default:
+		if recorded, err = stack.SecretsProvider(ctx); err != nil {
+			return nil, err
+		}
+	}
+	choice, err := sluice.ChooseSecretsManager(ctx, sluice.SecretsSettings{
+		Provider: s.file.SecretsProvider(), EncryptedKey: s.file.EncryptedKey(), Salt: s.file.EncryptionSalt(),
+	}, recorded, s.source)
+	if err != nil {
+		return nil, s.secretsError(err)
+	}
+	if choice.Disagrees {
+		s.cli.warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
+			s.name(), s.file.Path)
+	}
+	if choice.Save != nil && choice.Save.Salt != "" {
+		s.file.SetEncryptionSalt(choice.Save.Salt)
+	}
+	return choice.Manager, nil
+}
+
+func (s *session) secretsError(err error) error {
+	if errors.Is(err, sluice.ErrIncorrectPassphrase) || errors.Is(err, sluice.ErrNoPassphrase) {
+		return fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.name(), s.file.Path, err)
+	}
+	return err
+}
+
+// configDecrypter returns what decrypts the stack file. Nothing is written.
+func (s *session) configDecrypter(ctx context.Context) (workspace.Decrypter, error) {
+	m, err := s.secretsManager(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.Decrypter(), nil
+}
+
+// configEncrypter returns what encrypts for the stack file; saving the file saves new secrets parameters too.
+func (s *session) configEncrypter(ctx context.Context) (workspace.Encrypter, error) {
+	m, err := s.secretsManager(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.Encrypter(), nil
+}

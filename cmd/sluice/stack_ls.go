@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
+
+func newStackListCommand(c *cli) *cobra.Command {
+	var all, asJSON bool
+	var project string
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List the stacks of the project",
+		Args:    exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.listStacks(cmd.Context(), all, project, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the stacks of all projects")
+	cmd.Flags().StringVarP(&project, "project", "p", "", "list the stacks of this project")
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// stackEntry is a stack in JSON listings (state.md 7.4).
+type stackEntry struct {
+	Name          string `json:"name"`
+	Current       bool   `json:"current"`
+	LastUpdate    string `json:"lastUpdate,omitempty"`
+	ResourceCount *int   `json:"resourceCount,omitempty"`
+}
+
+func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON bool) error {
+	s, err := c.openProject(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case all && project != "":
+		return usageErrorf("only one of --all and --project may be given")
+	case all:
+		project = ""
+	case project == "":
+		project = s.project.Name
+	}
+	stacks, err := s.backend.Stacks(ctx, project)
+	if err != nil {
+		return err
+	}
+	current, err := s.selected()
+	if err != nil {
+		return err
+	}
+	selected, _ := s.backend.Resolve(current) // an old selection that means nothing here selects nothing
+	if asJSON {
+		return c.writeJSON(s.stackEntries(stacks, selected))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
+	for _, l := range stacks {
+		name := l.Ref.Display(s.project.Name)
+		if l.Ref == selected {
+			name += "*"
+		}
+		update, count := "n/a", "n/a"
+		switch {
+		case l.Err != nil:
+			update = "corrupt"
+			c.warn("stack %s: %v", l.Ref.Display(s.project.Name), l.Err)
+		case l.Summary.Deployed:
+			update, count = ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
+		}
+		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
+	}
+	_, err = fmt.Fprint(c.out, b.String())
+	return err
+}
+
+func (s *session) stackEntries(stacks []sluice.StackListing, selected sluice.StackRef) []stackEntry {
+	out := make([]stackEntry, 0, len(stacks))
+	for _, l := range stacks {
+		e := stackEntry{Name: l.Ref.Display(s.project.Name), Current: l.Ref == selected}
+		if l.Err != nil {
+			s.cli.warn("stack %s: %v", e.Name, l.Err)
+		} else if l.Summary.Deployed {
+			e.LastUpdate = l.Summary.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+			e.ResourceCount = &l.Summary.Resources
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// ago says how long ago something was, in the largest unit that fits.
+func ago(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
+	for _, u := range units {
+		if n := int(d / u.size); n == 1 {
+			return "1 " + u.name + " ago"
+		} else if n > 1 {
+			return fmt.Sprintf("%d %ss ago", n, u.name)
+		}
+	}
+	return "now"
+}

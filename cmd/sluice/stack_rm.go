@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
+
+func newStackRemoveCommand(c *cli, stack *string) *cobra.Command {
+	var force, yes, preserveConfig, backups bool
+	cmd := &cobra.Command{
+		Use:     "rm [name]",
+		Aliases: []string{"remove"},
+		Short:   "Remove a stack, its history and its configuration file",
+		Long: "Remove a stack, its history and its configuration file. A stack that still has resources is refused, unless\n" +
+			"--force is given: then they are forgotten, not deleted.",
+		Args: rangeArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := *stack
+			if len(args) == 1 {
+				if name != "" && name != args[0] {
+					return usageErrorf("only one of --stack or argument stack name may be specified, not both")
+				}
+				name = args[0]
+			}
+			return c.removeStack(cmd.Context(), name, yes, preserveConfig, sluice.StackRemoval{Force: force, Backups: backups})
+		},
+	}
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove the stack although it has resources, which are then forgotten")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVar(&preserveConfig, "preserve-config", false, "keep the stack's configuration file")
+	cmd.Flags().BoolVar(&backups, "remove-backups", false, "remove the backups of the stack too")
+	return cmd
+}
+
+func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig bool, removal sluice.StackRemoval) error {
+	s, err := c.openProject(ctx)
+	if err != nil {
+		return err
+	}
+	if s.ref, err = s.choose(name); err != nil {
+		return err
+	}
+	if _, err := s.backend.Open(ctx, s.ref); err != nil {
+		return err
+	}
+	if !yes {
+		if !c.interactive() {
+			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+		}
+		if err := c.confirmByName(fmt.Sprintf("This will permanently remove the '%s' stack!", s.name()), s.name()); err != nil {
+			return err
+		}
+	}
+	if err := s.backend.Remove(ctx, s.ref, removal); err != nil {
+		return err
+	}
+	if !preserveConfig && (s.ref.Project == "" || s.ref.Project == s.project.Name) {
+		if err := os.Remove(s.project.StackFilePath(s.ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the stack's configuration: %w", err)
+		}
+	}
+	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
+	return s.forget(s.ref)
+}

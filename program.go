@@ -1,0 +1,33 @@
+package sluice
+
+import (
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/runtimes"
+)
+
+type (
+	// Program is something that declares resources.
+	Program = source.Program
+	// ProgramFunc is a program that is a Go function.
+	ProgramFunc = source.Func
+	// ProgramFiles say where the program of a project is and how it is run.
+	ProgramFiles = source.Project
+)
+
+// LocateProgram returns the directory and the entry point of a program, from the directory of the project file and the
+// project's "main", which may be empty.
+func LocateProgram(root, main string) (directory, entry string, err error) { return source.Locate(root, main) }
+
+// NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
+// otherwise, which is possible for Node.js and Go (protocol.md 6.5). Of o the places of plugins and the Engine service
+// count. The caller closes the program.
+func NewProgram(files ProgramFiles, o PluginOptions) (Program, error) {
+	options := runtimes.Options{Finder: plugin.Finder{
+		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
+	}}
+	if o.Engine != nil {
+		options.EngineAddress = o.Engine.Address()
+	}
+	return runtimes.Choose(files, options)
+}
