@@ -198,7 +198,7 @@ func (d *deployment) member(c *cursor, name string) (err error) {
 	case "pending_operations":
 		err = c.decode(&d.pending)
 	case "metadata":
-		s.Metadata, err = c.compact()
+		s.Metadata, err = c.optional()
 	case "snippets":
 		s.Snippets, err = readRaws(c, (*cursor).compact)
 	case "extensions":
@@ -246,7 +246,7 @@ func readSecretsProvider(c *cursor) (*SecretsProvider, error) {
 		case "type":
 			err = c.decode(&p.Type)
 		case "state":
-			p.State, err = c.compact()
+			p.State, err = c.optional()
 		default:
 			err = c.skip()
 		}

@@ -224,10 +224,18 @@ func (c *cursor) skip() error {
 	return nil
 }
 
-// compact consumes a value and returns a copy of its text without white space; nil for null.
+// optional is [cursor.compact] with nothing for null.
+func (c *cursor) optional() (json.RawMessage, error) {
+	if c.null() {
+		return nil, nil
+	}
+	return c.compact()
+}
+
+// compact consumes a value and returns a copy of its text without white space.
 func (c *cursor) compact() (json.RawMessage, error) {
 	raw, err := c.cut()
-	if err != nil || string(raw) == "null" {
+	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
