@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/sluice-iac/sluice/state"
 )
@@ -10,6 +11,9 @@ import (
 // MemoryState keeps the state of a stack in memory. The zero value is a stack without state. It may be used from many
 // goroutines, but one operation at a time should record.
 type MemoryState struct {
+	// Now is the clock for the manifest; nil is the real one. Set it before the first use.
+	Now func() time.Time
+
 	mu       sync.Mutex
 	snapshot *state.Snapshot
 }
@@ -29,7 +33,7 @@ func (m *MemoryState) Snapshot() *state.Snapshot {
 
 // Record begins a record whose end becomes the stack's state.
 func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
-	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion})
+	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion, Now: m.Now})
 	return state.NewMemoryRecorder(ledger, func(s *state.Snapshot) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
