@@ -53,8 +53,8 @@ func (c *client) Cancel(ctx context.Context) error {
 	if c.process != nil && c.process.Exited() != nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+	if cause := ended(ctx, status.Code(err)); cause != nil {
+		return fmt.Errorf("cancel plugin %s: %w", c.plugin, cause)
 	}
 	return fmt.Errorf("cancel plugin %s: %w", c.plugin, plain(err))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
@@ -79,8 +80,8 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 	if exit := c.death(ctx, st.Code()); exit != nil {
 		return &providers.UncertainError{Died: true, Err: fmt.Errorf("%s: %w", s, exit)}
 	}
-	if ctx.Err() != nil && (st.Code() == codes.Canceled || st.Code() == codes.DeadlineExceeded) {
-		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, context.Cause(ctx))}
+	if cause := ended(ctx, st.Code()); cause != nil {
+		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, cause)}
 	}
 	if st.Code() == codes.ResourceExhausted {
 		if large := largestProperty(req); large != "" {
@@ -97,6 +98,24 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 	}
 	return failed
 }
+
+// ended returns why the context of a call ended if that is why the call failed. The server counts a deadline too and may
+// be a little earlier, which looks like a call that it canceled itself.
+func ended(ctx context.Context, code codes.Code) error {
+	if code != codes.Canceled && code != codes.DeadlineExceeded {
+		return nil
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < clockTolerance {
+		<-ctx.Done()
+	}
+	if ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// clockTolerance is how much earlier than the engine a server may see a deadline.
+const clockTolerance = 100 * time.Millisecond
 
 // death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned for
 // it. A provider may also answer "unavailable" itself and live on; then the connection is usable.

@@ -1,0 +1,89 @@
+// Command pulumi-resource-simple is a provider plugin for tests and benchmarks: the package "simple", whose resources
+// ("simple:index:Thing", or any other type of the package) live in a made-up cloud with the rules of package
+// providertest. A program needs no SDK for it; it registers resources by their types.
+//
+// The configuration of the provider says how the cloud behaves (all optional, numbers may be strings):
+//
+//	directory      where the cloud is kept, to be found again by later processes; without it the cloud ends with the process
+//	delayMs        how long each call takes; minDelayMs makes it a range from which each call draws with seed
+//	crashOn        "<method>" or "<method> <name>": the process ends in the middle of that call, with nothing done
+//	crashAfter     the same, with the work done
+//	failOn         the same form: the call returns an error with code FailedPrecondition
+//	uncertainOn    the same form: the call returns an error with code Internal
+//	hangOn         the same form: the call returns only when the provider is cancelled
+//	malformed      "empty-id", "bad-signature" or "unknown": what answers to Create look like
+//	hugeBytes      adds an output "huge" of that many bytes
+//	missingKeys    "true": Configure reports a missing setting "simple:token"
+//
+// What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port,
+// SIMPLE_EXIT ends the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists
+// features to take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel.
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/providers/internal/serve"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"google.golang.org/grpc"
+)
+
+// version is what the plugin says about itself.
+const version = "1.0.0"
+
+func main() {
+	if text := os.Getenv("SIMPLE_EXIT"); text != "" {
+		fmt.Fprintln(os.Stderr, text)
+		os.Exit(3)
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	stubborn := os.Getenv("SIMPLE_STUBBORN") != ""
+	if stubborn {
+		signal.Ignore(syscall.SIGINT, syscall.SIGTERM)
+	}
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(plugin.MaxMessageSize), grpc.MaxSendMsgSize(plugin.MaxMessageSize))
+	pulumirpc.RegisterResourceProviderServer(server, newServer(stubborn))
+
+	line := os.Getenv("SIMPLE_PORT_LINE")
+	if line == "" {
+		line = fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	}
+	fmt.Println(line)
+	endWithParent(os.Getppid())
+	return server.Serve(listener)
+}
+
+func newServer(stubborn bool) *server {
+	take := os.Getenv("SIMPLE_FEATURES")
+	s := &server{stubborn: stubborn, provider: newProvider()}
+	s.Server = serve.Server{Provider: s.provider, Options: serve.Options{
+		Legacy: os.Getenv("SIMPLE_LEGACY") != "", NoSecrets: strings.Contains(take, "secrets"),
+		NoReferences: strings.Contains(take, "references"), NoPreview: strings.Contains(take, "preview"), Version: version,
+	}}
+	return s
+}
+
+// endWithParent ends the process when the engine is gone, however it went: tests kill engines.
+func endWithParent(parent int) {
+	if os.Getppid() != parent {
+		os.Exit(0)
+	}
+	time.AfterFunc(500*time.Millisecond, func() { endWithParent(parent) })
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// provider is the cloud's provider as the configuration describes it. Until it is configured it has the default cloud.
+type provider struct {
+	providers.Provider
+	settings atomic.Pointer[settings]
+	inner    atomic.Pointer[providers.Provider]
+}
+
+// settings are the parts of the configuration that are not the cloud's.
+type settings struct {
+	malformed             string
+	huge                  int
+	crashOn, crashAfterOn string
+}
+
+func newProvider() *provider {
+	p := &provider{}
+	p.settings.Store(&settings{})
+	p.use(providertest.NewCloud(providertest.Options{}))
+	return p
+}
+
+func (p *provider) use(c *providertest.Cloud) {
+	inner := c.Provider(providertest.DefaultPackage)
+	p.inner.Store(&inner)
+}
+
+func (p *provider) cloud() providers.Provider { return *p.inner.Load() }
+
+// config reads settings that may be numbers or strings.
+type config struct {
+	m   property.Map
+	err error
+}
+
+func (c *config) text(name string) string {
+	v, _ := c.m.At(name).Unwrap()
+	if v.IsNumber() {
+		return strconv.FormatFloat(v.AsNumber(), 'f', -1, 64)
+	}
+	if v.IsBool() {
+		return strconv.FormatBool(v.AsBool())
+	}
+	return v.AsString()
+}
+
+func (c *config) number(name string) int {
+	text := c.text(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		c.err = errors.Join(c.err, fmt.Errorf("the setting %q must be a whole number, not %q", name, text))
+	}
+	return n
+}
+
+func (c *config) failure(name string) (providertest.Failure, bool) {
+	method, resource, _ := strings.Cut(c.text(name), " ")
+	return providertest.Failure{Method: providers.Method(method), Name: resource, Update: method == "create"}, method != ""
+}
+
+func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) error {
+	c := &config{m: req.Inputs}
+	o := providertest.Options{
+		Seed:       uint64(c.number("seed")),
+		MaxLatency: time.Duration(c.number("delayMs")) * time.Millisecond,
+	}
+	o.MinLatency = o.MaxLatency
+	if c.text("minDelayMs") != "" {
+		o.MinLatency = time.Duration(c.number("minDelayMs")) * time.Millisecond
+	}
+	if f, ok := c.failure("failOn"); ok {
+		o.Failures = append(o.Failures, f)
+	}
+	if f, ok := c.failure("uncertainOn"); ok {
+		f.Err = status.Error(codes.Internal, "the cloud lost the connection")
+		o.Failures = append(o.Failures, f)
+	}
+	if f, ok := c.failure("hangOn"); ok {
+		f.Hang = true
+		o.Failures = append(o.Failures, f)
+	}
+	if directory := c.text("directory"); directory != "" {
+		table, err := providertest.OpenDirectory(directory)
+		c.err = errors.Join(c.err, err)
+		o.Table = table
+	}
+	s := &settings{
+		malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
+	}
+	if c.err != nil {
+		return c.err
+	}
+	if c.text("missingKeys") == "true" {
+		return missingKeys()
+	}
+	p.settings.Store(s)
+	p.use(providertest.NewCloud(o))
+	return nil
+}
+
+// crash ends the process if the setting names this call.
+func crash(setting, method, name string) {
+	if setting != "" && (setting == method || setting == method+" "+name) {
+		fmt.Fprintf(os.Stderr, "panic: the provider crashes in %s %s\n", method, name)
+		os.Exit(2)
+	}
+}
+
+// around runs one call of the cloud with the crashes that were asked for.
+func around[Req, Resp any](
+	ctx context.Context, p *provider, method, name string, f func(context.Context, Req) (Resp, error), req Req,
+) (Resp, error) {
+	s := p.settings.Load()
+	crash(s.crashOn, method, name)
+	answer, err := f(ctx, req)
+	crash(s.crashAfterOn, method, name)
+	return answer, err
+}
+
+func (p *provider) Package() string { return providertest.DefaultPackage }
+
+func (p *provider) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	return p.cloud().CheckConfig(ctx, req)
+}
+
+func (p *provider) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	return p.cloud().DiffConfig(ctx, req)
+}
+
+func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	return around(ctx, p, "check", req.URN.Name(), p.cloud().Check, req)
+}
+
+func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	return around(ctx, p, "diff", req.URN.Name(), p.cloud().Diff, req)
+}
+
+func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
+	if req.Preview {
+		return p.cloud().Create(ctx, req)
+	}
+	answer, err := around(ctx, p, "create", req.URN.Name(), p.cloud().Create, req)
+	if n := p.settings.Load().huge; n > 0 && err == nil {
+		answer.Properties = answer.Properties.With("huge", property.String(strings.Repeat("x", n)))
+	}
+	return answer, err
+}
+
+func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+	return around(ctx, p, "read", req.URN.Name(), p.cloud().Read, req)
+}
+
+func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
+	if req.Preview {
+		return p.cloud().Update(ctx, req)
+	}
+	return around(ctx, p, "update", req.URN.Name(), p.cloud().Update, req)
+}
+
+func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) error {
+	_, err := around(ctx, p, "delete", req.URN.Name(),
+		func(ctx context.Context, req providers.DeleteRequest) (struct{}, error) {
+			return struct{}{}, p.cloud().Delete(ctx, req)
+		}, req)
+	return err
+}
+
+func (p *provider) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
+	return p.cloud().Invoke(ctx, req)
+}
+
+func (p *provider) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
+	return p.cloud().Call(ctx, req)
+}
+
+func (p *provider) Parameterize(
+	ctx context.Context, req providers.ParameterizeRequest,
+) (providers.ParameterizeResponse, error) {
+	return p.cloud().Parameterize(ctx, req)
+}
+
+func (p *provider) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	return p.cloud().Schema(ctx, req)
+}
+
+func (p *provider) Cancel(ctx context.Context) error { return p.cloud().Cancel(ctx) }
+
+func (p *provider) Close() error { return p.cloud().Close() }

@@ -1,0 +1,108 @@
+package plugin_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/stretchr/testify/require"
+)
+
+// tree makes executables: each path is that of a directory in which there is one of the plugin "simple".
+func tree(t *testing.T, directories ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, d := range directories {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(root, d, "pulumi-resource-simple"), []byte("#!/bin/sh\n"), 0o755))
+	}
+	return root
+}
+
+func TestPluginsAreFoundInOrder(t *testing.T) {
+	root := tree(t, "project", "path", "bundled", "home/plugins/resource-simple-v1.0.0")
+	all := plugin.Finder{
+		Project: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "simple", Directory: filepath.Join(root, "project")}},
+		Bundled: filepath.Join(root, "bundled"), Home: filepath.Join(root, "home"),
+	}
+	env := map[string]string{"PATH": "relative" + string(os.PathListSeparator) + filepath.Join(root, "path")}
+	warnings := 0
+	all.LookupEnv = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	all.Warn = func(string) { warnings++ }
+
+	find := func(f plugin.Finder) plugin.Source {
+		at, err := f.Find(plugin.Resource, "simple", "1.0.0")
+		require.NoError(t, err)
+		require.Equal(t, filepath.Dir(at.Executable), at.Directory)
+		return at.Source
+	}
+	require.Equal(t, plugin.FromProject, find(all))
+	all.Project[0].Version = "2.0.0"
+	require.Equal(t, plugin.FromPath, find(all), "a project plugin of another version is not used")
+	require.Equal(t, 2, warnings, "about the version, and about the bundled copy")
+	env["PULUMI_IGNORE_AMBIENT_PLUGINS"] = "true"
+	require.Equal(t, plugin.FromBundle, find(all))
+	all.Bundled = ""
+	require.Equal(t, plugin.FromCache, find(all))
+	all.Home = ""
+	_, err := all.Find(plugin.Resource, "simple", "1.0.0")
+	require.ErrorAs(t, err, new(*plugin.MissingError))
+}
+
+func TestCacheVersionsAreExact(t *testing.T) {
+	root := tree(t,
+		"plugins/resource-simple", "plugins/resource-simple-v1.0.0", "plugins/resource-simple-v1.2.0",
+		"plugins/resource-simple-v2.0.0-beta.1", "plugins/resource-simple-v3.0.0", "plugins/resource-simple-v4.0.0.tmp12",
+		"plugins/resource-simpler-v9.0.0", "plugins/language-simple-v9.0.0", "plugins/resource-simple-v0.0.0-xabc")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "plugins/resource-simple-v3.0.0.partial"), nil, 0o644))
+	cases := map[string]struct{ version, legacy, want string }{
+		"exact":           {version: "1.0.0", want: "v1.0.0"},
+		"not there":       {version: "1.1.0"},
+		"partial":         {version: "3.0.0"},
+		"prerelease":      {version: "2.0.0-beta.1", want: "v2.0.0-beta.1"},
+		"commit":          {version: "0.0.0-xabc", want: "v0.0.0-xabc"},
+		"other commit":    {version: "0.0.0-xabd"},
+		"none":            {want: "v1.2.0"},
+		"legacy":          {version: "1.1.0", legacy: "true", want: "v1.2.0"},
+		"legacy, too new": {version: "5.0.0", legacy: "true"},
+		"not a version":   {version: "latest"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			f := plugin.Finder{Home: root, LookupEnv: func(name string) (string, bool) {
+				return c.legacy, name == "PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH"
+			}}
+			at, err := f.Find(plugin.Resource, "simple", c.version)
+			if c.want == "" {
+				require.ErrorAs(t, err, new(*plugin.MissingError))
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "resource-simple-"+c.want, filepath.Base(at.Directory))
+			require.FileExists(t, at.Directory+".lastused")
+		})
+	}
+}
+
+func TestMalformedProjectPluginIsAnError(t *testing.T) {
+	root := tree(t, "a", "b")
+	at := func(directories ...string) plugin.Finder {
+		f := plugin.Finder{LookupEnv: func(string) (string, bool) { return "", false }}
+		for _, d := range directories {
+			f.Project = append(f.Project, plugin.ProjectPlugin{Kind: plugin.Resource, Name: "simple", Directory: filepath.Join(root, d)})
+		}
+		return f
+	}
+	_, err := at("a", "b").Find(plugin.Resource, "simple", "")
+	require.ErrorContains(t, err, "twice")
+	_, err = at("missing").Find(plugin.Resource, "simple", "")
+	require.ErrorContains(t, err, "not a directory")
+
+	require.NoError(t, os.Mkdir(filepath.Join(root, "hosted"), 0o755))
+	_, err = at("hosted").Find(plugin.Resource, "simple", "")
+	require.ErrorContains(t, err, "no executable")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "hosted", "PulumiPlugin.yaml"), []byte("runtime: nodejs\n"), 0o644))
+	_, err = at("hosted").Find(plugin.Resource, "simple", "")
+	require.ErrorAs(t, err, new(*plugin.LanguageHostedError))
+}

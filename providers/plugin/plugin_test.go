@@ -1,0 +1,472 @@
+package plugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/require"
+)
+
+// binaries is a directory with the test plugin.
+var binaries string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		directory, err := os.MkdirTemp("", "plugins")
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = os.RemoveAll(directory) }()
+		build := exec.Command("go", "build", "-o", directory+"/", "../internal/pulumi-resource-simple")
+		if out, err := build.CombinedOutput(); err != nil {
+			panic(fmt.Sprintf("building the test plugin: %v\n%s", err, out))
+		}
+		binaries = directory
+		return m.Run()
+	}())
+}
+
+const thing urn.Type = "simple:index:Thing"
+
+var web = urn.New("dev", "p", "", thing, "web")
+
+func object(pairs ...any) property.Map {
+	m := map[string]property.Value{}
+	for i := 0; i < len(pairs); i += 2 {
+		switch v := pairs[i+1].(type) {
+		case string:
+			m[pairs[i].(string)] = property.String(v)
+		case int:
+			m[pairs[i].(string)] = property.Number(float64(v))
+		case property.Value:
+			m[pairs[i].(string)] = v
+		}
+	}
+	return property.NewMap(m)
+}
+
+// setup says how a test wants its plugin.
+type setup struct {
+	env    map[string]string // of the plugin and the engine
+	config property.Map
+	output func(plugin.Line)
+}
+
+func newHost(s setup) *plugin.Host {
+	environment := map[string]string{"PATH": binaries}
+	for k, v := range s.env {
+		environment[k] = v
+	}
+	return plugin.NewHost(plugin.Options{
+		EngineAddress: "127.0.0.1:1", Output: s.output,
+		LookupEnv: func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
+		Environ: func() []string {
+			var all []string
+			for k, v := range environment {
+				all = append(all, k+"="+v)
+			}
+			return all
+		},
+	})
+}
+
+func load(t *testing.T, s setup) providers.Provider {
+	t.Helper()
+	p, err := newHost(s).Load(t.Context(), providers.Spec{Package: "simple"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+func configured(t *testing.T, s setup) providers.Provider {
+	t.Helper()
+	p := load(t, s)
+	require.NoError(t, p.Configure(t.Context(), providers.ConfigureRequest{
+		URN: urn.New("dev", "p", "", "pulumi:providers:simple", "main"), Inputs: s.config,
+	}))
+	return p
+}
+
+func create(ctx context.Context, p providers.Provider, name string, inputs property.Map) (providers.CreateResponse, error) {
+	u := urn.New("dev", "p", "", thing, name)
+	return p.Create(ctx, providers.CreateRequest{URN: u, Name: name, Type: thing, Properties: inputs})
+}
+
+func requireSame(t *testing.T, want, got property.Map) {
+	t.Helper()
+	require.True(t, property.IdenticalMaps(want, got), "want %v\ngot  %v", want, got)
+}
+
+func TestPluginManagesAResource(t *testing.T) {
+	ctx := t.Context()
+	config := object("directory", t.TempDir())
+	p := configured(t, setup{config: config})
+	in := object("a", "1", "password", property.Secret(property.String("s")), "n", property.Null,
+		"list", property.ArrayOf(property.Number(1), property.Bool(true)), "asset", property.TextAsset("hello"))
+
+	check, err := p.Check(ctx, providers.CheckRequest{URN: web, Name: "web", Type: thing, News: in, AllowUnknowns: true})
+	require.NoError(t, err)
+	requireSame(t, in, check.Inputs)
+
+	preview, err := p.Create(ctx, providers.CreateRequest{URN: web, Type: thing, Preview: true,
+		Properties: in.With("late", property.Computed())})
+	require.NoError(t, err)
+	require.Empty(t, preview.ID)
+	require.True(t, preview.Properties.At("arn").IsUnknown())
+	require.True(t, preview.Properties.At("late").IsUnknown())
+
+	made, err := create(ctx, p, "web", in)
+	require.NoError(t, err)
+	require.Equal(t, providertest.ID(web, 1), made.ID)
+	requireSame(t, in, made.Properties.Without("arn"))
+
+	// Another process finds the resource in the directory.
+	q := configured(t, setup{config: config})
+	read, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID, Known: true, Inputs: in, State: made.Properties})
+	require.NoError(t, err)
+	require.True(t, read.Exists)
+	require.True(t, read.HasInputs)
+	requireSame(t, in, read.Inputs)
+	imported, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID})
+	require.NoError(t, err)
+	requireSame(t, in, imported.Inputs)
+
+	now := in.With("a", property.String("2")).With("immutableZone", property.String("x"))
+	diff, err := q.Diff(ctx, providers.DiffRequest{
+		URN: web, Type: thing, ID: made.ID, OldInputs: in, OldOutputs: made.Properties, NewInputs: now,
+	})
+	require.NoError(t, err)
+	require.Equal(t, providers.DiffSome, diff.Changes)
+	require.Equal(t, []string{"immutableZone"}, diff.ReplaceKeys)
+	require.Equal(t, map[string]providers.PropertyDiff{
+		"a": {Kind: providers.DiffUpdate, InputDiff: true}, "immutableZone": {Kind: providers.DiffAddReplace, InputDiff: true},
+	}, diff.DetailedDiff, "an asset that is sent elided does not count as a change")
+
+	now = in.With("a", property.String("2"))
+	updated, err := q.Update(ctx, providers.UpdateRequest{
+		URN: web, Type: thing, ID: made.ID, OldInputs: in, OldOutputs: made.Properties, NewInputs: now,
+	})
+	require.NoError(t, err)
+	requireSame(t, now, updated.Properties.Without("arn"))
+	require.NoError(t, p.Delete(ctx, providers.DeleteRequest{URN: web, Type: thing, ID: made.ID, Outputs: made.Properties}))
+	gone, err := q.Read(ctx, providers.ReadRequest{URN: web, Type: thing, ID: made.ID})
+	require.NoError(t, err)
+	require.Equal(t, providers.ReadResponse{}, gone)
+
+	again, err := create(ctx, q, "web", in)
+	require.NoError(t, err)
+	require.Equal(t, providertest.ID(web, 2), again.ID)
+}
+
+func TestFunctionsAndMethodsAreCalled(t *testing.T) {
+	p := configured(t, setup{})
+	args := object("x", property.Secret(property.String("1")), "dropped", property.Computed())
+	invoke, err := p.Invoke(t.Context(), providers.InvokeRequest{Token: "simple:index:echo", Args: args})
+	require.NoError(t, err)
+	requireSame(t, args.Without("dropped"), invoke.Return)
+	invoke, err = p.Invoke(t.Context(), providers.InvokeRequest{Token: "simple:index:lookup"})
+	require.NoError(t, err)
+	require.Equal(t, []providers.CheckFailure{{Property: "id", Reason: "must be a string"}}, invoke.Failures)
+
+	output := property.OutputOf(property.Output{Known: true, Element: property.String("v"), Dependencies: []urn.URN{web}})
+	self := property.Of(property.Reference{URN: web, ID: property.String("id")})
+	call, err := p.Call(t.Context(), providers.CallRequest{
+		Token: "simple:index:Thing/describe", Args: object("__self__", self, "y", output),
+	})
+	require.NoError(t, err)
+	requireSame(t, object("y", output, "urn", string(web)), call.Return)
+	require.Equal(t, map[string][]urn.URN{"urn": {web}}, call.ReturnDependencies)
+
+	schema, err := p.Schema(t.Context(), providers.SchemaRequest{})
+	require.NoError(t, err)
+	require.Contains(t, schema, `"simple"`)
+}
+
+func TestProviderWithoutSecretsGetsPlainValuesAndAnswersAreAnnotated(t *testing.T) {
+	for name, env := range map[string]map[string]string{
+		"told by handshake": {"SIMPLE_FEATURES": "secrets,references"},
+		"told by configure": {"SIMPLE_FEATURES": "secrets,references", "SIMPLE_LEGACY": "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			directory := t.TempDir()
+			p := configured(t, setup{env: env, config: object("directory", directory)})
+			in := object("password", property.Secret(property.String("hidden")), "open", "x",
+				"ref", property.Of(property.Reference{URN: web, ID: property.String("web-id")}))
+			made, err := create(t.Context(), p, "web", in)
+			require.NoError(t, err)
+			requireSame(t, in.With("ref", property.String("web-id")), made.Properties.Without("arn"))
+			table, err := providertest.OpenDirectory(directory)
+			require.NoError(t, err)
+			stored, _, err := table.Read(made.ID)
+			require.NoError(t, err)
+			require.False(t, stored.Inputs.HasSecrets())
+
+			invoke, err := p.Invoke(t.Context(), providers.InvokeRequest{Token: "simple:index:echo", Args: in})
+			require.NoError(t, err)
+			require.True(t, invoke.Return.At("open").IsSecret())
+		})
+	}
+}
+
+func TestPreviewOfAProviderWithoutPreviewsEchoesInputs(t *testing.T) {
+	in := object("a", "1")
+	for name, env := range map[string]map[string]string{
+		"unsupported":  {"SIMPLE_LEGACY": "1", "SIMPLE_FEATURES": "preview"},
+		"switched off": {"PULUMI_DISABLE_PROVIDER_PREVIEW": "true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := configured(t, setup{env: env})
+			made, err := p.Create(t.Context(), providers.CreateRequest{URN: web, Properties: in, Preview: true})
+			require.NoError(t, err)
+			requireSame(t, in, made.Properties)
+			updated, err := p.Update(t.Context(), providers.UpdateRequest{URN: web, NewInputs: in, Preview: true})
+			require.NoError(t, err)
+			requireSame(t, in, updated.Properties)
+		})
+	}
+}
+
+func TestConfigurationKeepsItsSecrets(t *testing.T) {
+	p := load(t, setup{})
+	news := object("token", property.Secret(property.String("s")), "later", property.Computed())
+	answer, err := p.CheckConfig(t.Context(), providers.CheckRequest{News: news, AllowUnknowns: true})
+	require.NoError(t, err)
+	requireSame(t, news, answer.Inputs)
+	diff, err := p.DiffConfig(t.Context(), providers.DiffRequest{OldInputs: news, NewInputs: object("immutableA", "1"), AllowUnknowns: true})
+	require.NoError(t, err)
+	require.True(t, diff.Replaces())
+}
+
+func TestMissingConfigurationIsListed(t *testing.T) {
+	p := load(t, setup{})
+	err := p.Configure(t.Context(), providers.ConfigureRequest{Inputs: object("missingKeys", "true")})
+	var missing *providers.ConfigMissingError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, []providers.MissingKey{{Name: "simple:token", Description: "the token of the cloud"}}, missing.Keys)
+}
+
+func TestErrorsSayWhatIsKnown(t *testing.T) {
+	uncertain := func(died bool) func(*testing.T, error) {
+		return func(t *testing.T, err error) {
+			var u *providers.UncertainError
+			require.ErrorAs(t, err, &u)
+			require.Equal(t, died, u.Died)
+		}
+	}
+	cases := map[string]struct {
+		config property.Map
+		in     property.Map
+		check  func(*testing.T, error)
+		says   []string
+	}{
+		"refused": {
+			config: object("failOn", "create web"), says: []string{"the cloud refused to create web"},
+			check: func(t *testing.T, err error) {
+				require.False(t, errors.As(err, new(*providers.UncertainError)))
+			},
+		},
+		"lost": {config: object("uncertainOn", "create"), says: []string{"the cloud lost the connection"}, check: uncertain(false)},
+		"died before": {
+			config: object("crashOn", "create web"), check: uncertain(true),
+			says: []string{"pulumi-resource-simple", "exit status 2", "panic: the provider crashes in create web", string(web)},
+		},
+		"died after": {config: object("crashAfter", "create web"), check: uncertain(true), says: []string{"exit status 2"}},
+		"no ID": {
+			config: object("malformed", "empty-id"), check: uncertain(false), says: []string{"an empty ID", "simple", string(web)},
+		},
+		"strange signature": {
+			config: object("malformed", "bad-signature"), check: uncertain(false), says: []string{`"strange"`, "simple", string(web)},
+		},
+		"unknown outside a preview": {
+			config: object("malformed", "unknown"), check: uncertain(false), says: []string{`"strange"`, "simple", string(web)},
+		},
+		"unhealthy": {
+			in: object("unhealthy", property.Bool(true), "p", property.Secret(property.String("s"))),
+			check: func(t *testing.T, err error) {
+				var unhealthy *providers.InitError
+				require.ErrorAs(t, err, &unhealthy)
+				require.Equal(t, providertest.ID(web, 1), unhealthy.ID)
+				require.Equal(t, []string{"web is unhealthy"}, unhealthy.Reasons)
+				require.True(t, unhealthy.Properties.At("p").IsSecret())
+				require.True(t, unhealthy.HasInputs)
+			},
+		},
+		"unknown input outside a preview": {
+			in: object("deep", property.ArrayOf(property.Computed())), says: []string{`"deep[0]"`, string(web)},
+			check: func(t *testing.T, err error) { require.Error(t, err) },
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := configured(t, setup{config: c.config})
+			_, err := create(t.Context(), p, "web", c.in)
+			c.check(t, err)
+			for _, text := range c.says {
+				require.ErrorContains(t, err, text)
+			}
+		})
+	}
+}
+
+func TestUnsupportedMethodIsRecognized(t *testing.T) {
+	p := load(t, setup{})
+	_, err := p.Construct(t.Context(), providers.ConstructRequest{Type: "simple:index:Group", Deployment: providers.Deployment{MonitorAddress: "127.0.0.1:1"}})
+	require.Error(t, err, "nobody answers at the monitor's address")
+	require.NotErrorIs(t, err, providers.ErrUnsupported)
+}
+
+func TestDeathOfAPluginEndsAllItsCalls(t *testing.T) {
+	p := configured(t, setup{config: object("hangOn", "read", "crashOn", "delete")})
+	var wg conc.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
+			var u *providers.UncertainError
+			require.ErrorAs(t, err, &u)
+			require.True(t, u.Died)
+		})
+	}
+	require.ErrorContains(t, p.Delete(t.Context(), providers.DeleteRequest{URN: web, ID: "x"}), "exit status 2")
+	wg.Wait()
+	_, err := create(t.Context(), p, "late", object())
+	require.ErrorContains(t, err, "exit status 2", "later calls say why, too")
+	require.NoError(t, p.Cancel(t.Context()))
+}
+
+func TestCancelEndsACallThatHangs(t *testing.T) {
+	p := configured(t, setup{config: object("hangOn", "read")})
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
+		require.ErrorContains(t, err, "the cloud refused")
+	})
+	time.Sleep(50 * time.Millisecond)
+	require.NoError(t, p.Cancel(t.Context()))
+	wg.Wait()
+}
+
+func TestEndOfTheContextIsTheErrorOfTheCall(t *testing.T) {
+	p := configured(t, setup{config: object("hangOn", "read")})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := p.Read(ctx, providers.ReadRequest{URN: web, ID: "x"})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorAs(t, err, new(*providers.UncertainError))
+}
+
+func TestStubbornPluginIsKilled(t *testing.T) {
+	p, err := newHost(setup{env: map[string]string{"SIMPLE_STUBBORN": "1"}}).Load(t.Context(), providers.Spec{Package: "simple"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, p.Cancel(ctx), context.DeadlineExceeded)
+	require.NoError(t, p.Close())
+	_, err = create(t.Context(), p, "web", object())
+	require.Error(t, err)
+}
+
+func TestPluginThatDoesNotStartIsQuoted(t *testing.T) {
+	cases := map[string]struct {
+		env  map[string]string
+		says []string
+	}{
+		"not a port":     {map[string]string{"SIMPLE_PORT_LINE": "hello"}, []string{"wrote an invalid port to stdout", `"hello"`, "pulumi-resource-simple"}},
+		"port too large": {map[string]string{"SIMPLE_PORT_LINE": "65536"}, []string{"wrote an invalid port to stdout"}},
+		"ends at once":   {map[string]string{"SIMPLE_EXIT": "no license"}, []string{"could not read plugin", "exit status 3", "no license"}},
+		"nobody at port": {map[string]string{"SIMPLE_PORT_LINE": "1"}, nil},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			ctx := t.Context()
+			if c.says == nil {
+				short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+				defer cancel()
+				ctx = short
+			}
+			_, err := newHost(setup{env: c.env}).Load(ctx, providers.Spec{Package: "simple"})
+			require.Error(t, err)
+			for _, text := range c.says {
+				require.ErrorContains(t, err, text)
+			}
+		})
+	}
+}
+
+func TestMissingPluginSaysHowToInstallIt(t *testing.T) {
+	_, err := newHost(setup{}).Load(t.Context(), providers.Spec{Package: "other", Version: "1.2.3", DownloadURL: "https://example.com"})
+	var missing *plugin.MissingError
+	require.ErrorAs(t, err, &missing)
+	require.EqualError(t, err, "no resource plugin 'pulumi-resource-other' found in the workspace at version v1.2.3 or on your $PATH\n"+
+		"install it with `pulumi plugin install resource other v1.2.3 --server https://example.com`")
+}
+
+func TestAttachedPluginIsNotStopped(t *testing.T) {
+	process, err := plugin.Start(plugin.Command{Name: "simple", Executable: filepath.Join(binaries, "pulumi-resource-simple")})
+	require.NoError(t, err)
+	defer process.Stop()
+	port, err := process.Port(t.Context())
+	require.NoError(t, err)
+	env := map[string]string{"PULUMI_DEBUG_PROVIDERS": fmt.Sprintf("aws:1, simple:%d", port), "PATH": ""}
+	for range 2 {
+		p, err := newHost(setup{env: env}).Load(t.Context(), providers.Spec{Package: "simple"})
+		require.NoError(t, err)
+		_, err = create(t.Context(), p, "web", object())
+		require.NoError(t, err)
+		require.NoError(t, p.Close())
+	}
+	require.NoError(t, process.Exited())
+	_, err = newHost(setup{env: map[string]string{"PULUMI_DEBUG_PROVIDERS": "simple:x"}}).Load(t.Context(), providers.Spec{Package: "simple"})
+	require.ErrorContains(t, err, "PULUMI_DEBUG_PROVIDERS")
+}
+
+func TestParameterizedPluginServesAnotherPackage(t *testing.T) {
+	p, err := newHost(setup{}).Load(t.Context(), providers.Spec{
+		Package: "other", Version: "2.0.0", Parameterization: &providers.Parameterization{Plugin: "simple", Value: []byte("x")},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "other", p.Package())
+	require.NoError(t, p.Close())
+}
+
+func TestPluginGetsItsEnvironmentAndOutputIsForwarded(t *testing.T) {
+	var mu sync.Mutex
+	var lines []plugin.Line
+	host := newHost(setup{
+		env:    map[string]string{"SOURCE": "12\nfirst\n\nsecond"},
+		output: func(l plugin.Line) { mu.Lock(); defer mu.Unlock(); lines = append(lines, l) },
+	})
+	// The mapping makes the plugin write a port of its own choice, at which nobody answers.
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := host.Load(ctx, providers.Spec{Package: "simple", Environment: map[string]string{"SIMPLE_PORT_LINE": "SOURCE", "NONE": "UNSET"}})
+	require.Error(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	require.Len(t, lines, 2)
+	require.Equal(t, "first", lines[0].Text)
+	require.Equal(t, "second", lines[1].Text)
+	require.NotZero(t, lines[0].Stream)
+	require.False(t, lines[0].Stderr)
+}
+
+func TestLargeValuesTravel(t *testing.T) {
+	p := configured(t, setup{config: object("hugeBytes", 8<<20)})
+	made, err := create(t.Context(), p, "web", object("big", strings.Repeat("y", 6<<20)))
+	require.NoError(t, err)
+	require.Len(t, made.Properties.At("huge").AsString(), 8<<20)
+	require.Len(t, made.Properties.At("big").AsString(), 6<<20)
+}
