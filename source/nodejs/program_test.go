@@ -1,0 +1,219 @@
+package nodejs_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/monitortest"
+	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// TestMain installs the SDK that the programs in testdata need, unless it is there already.
+func TestMain(m *testing.M) {
+	if err := install("testdata/program"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func install(dir string) error {
+	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		return err
+	}
+	if done, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json")); err == nil && !done.ModTime().Before(lock.ModTime()) {
+		return nil
+	}
+	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm ci, which these tests need once: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func project(t testing.TB, name string) source.Project {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("testdata", "program", name))
+	require.NoError(t, err)
+	return source.Project{Runtime: "nodejs", Root: root, Directory: root, Entry: "."}
+}
+
+func fake() *monitortest.Monitor {
+	return &monitortest.Monitor{Run: stages.RunInfo{
+		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
+		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
+		ConfigSecretKeys: []string{"proj:password"},
+	}}
+}
+
+func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
+	t.Helper()
+	return nodejs.New(p).Run(context.Background(), monitortest.Host(t, m))
+}
+
+// stackOutputs are the outputs that the program exported.
+func stackOutputs(t testing.TB, m *monitortest.Monitor) property.Map {
+	t.Helper()
+	stack := urn.RootStack("dev", "proj")
+	require.Contains(t, m.Record().Outputs, stack)
+	return m.Record().Outputs[stack]
+}
+
+func TestATypeScriptProgramDeclaresItsResources(t *testing.T) {
+	m := fake()
+	require.NoError(t, run(t, project(t, "typescript"), m))
+
+	stack := urn.RootStack("dev", "proj")
+	declared := map[string]*stages.RegisterRequest{}
+	for _, r := range m.Record().Registered {
+		declared[r.Name] = r
+		require.True(t, r.IsNodeJS || r.AliasSpecs)
+	}
+	require.Len(t, declared, 6)
+	require.Equal(t, urn.RootStackType, declared["proj-dev"].Type)
+	first := declared["first"]
+	require.Equal(t, urn.Type("test:index:Thing"), first.Type)
+	require.True(t, first.Custom)
+	require.Equal(t, stack, first.Parent)
+	require.Equal(t, property.String("hello"), first.Inputs.At("value"))
+	second := declared["second"]
+	require.Equal(t, property.String("hello!"), second.Inputs.At("value"))
+	require.True(t, *second.Protect)
+	require.Equal(t, []urn.URN{m.URN("test:index:Thing", "first", stack)}, second.PropertyDependencies["value"])
+	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value"))
+	require.Equal(t, m.URN("test:index:Group", "group", stack), declared["child"].Parent)
+
+	outputs := stackOutputs(t, m)
+	require.Equal(t, property.String("hello!"), outputs.At("greeting"))
+	require.Equal(t, property.String("proj/dev/true"), outputs.At("where"))
+	require.Equal(t, 1, m.Record().Waits)
+	require.Equal(t, []string{"hello from the program\n"}, m.Messages(stages.Info))
+	require.Equal(t, []string{"and from its other stream\n"}, m.Messages(stages.InfoErr))
+	require.Equal(t, []string{"mind the gap"}, m.Messages(stages.Warning))
+	require.Empty(t, m.Messages(stages.Error))
+}
+
+func TestOptionsAndArgumentsReachTheProgram(t *testing.T) {
+	p := project(t, "commonjs")
+	p.Args = []string{"--one", "two"}
+	p.Options = map[string]any{"typescript": false, "nodeargs": "--max-old-space-size=512"}
+	m := fake()
+	require.NoError(t, run(t, p, m))
+	outputs := stackOutputs(t, m)
+	require.Equal(t, property.String("organization"), outputs.At("org"))
+	require.Equal(t, property.String(p.Directory), outputs.At("folder"))
+	require.Contains(t, outputs.At("limit").AsString(), "--max-old-space-size=512")
+	argv := outputs.At("argv").AsArray()
+	require.Equal(t, property.String("two"), argv.At(argv.Len()-1))
+}
+
+func TestAnEntryPointMayBeAFile(t *testing.T) {
+	for _, entry := range []string{"src/index.ts", "src"} {
+		p := project(t, "dir")
+		p.Entry = entry
+		m := fake()
+		require.NoError(t, run(t, p, m))
+		require.Equal(t, property.String("index.ts"), stackOutputs(t, m).At("chosen"))
+	}
+}
+
+func TestAThousandResourcesAreDeclared(t *testing.T) {
+	m := fake()
+	require.NoError(t, run(t, project(t, "many"), m))
+	require.Len(t, m.Record().Registered, 1001)
+}
+
+func TestAProgramMayRunSeveralTimes(t *testing.T) {
+	m := fake()
+	p, host := nodejs.New(project(t, "commonjs")), monitortest.Host(t, m)
+	require.NoError(t, p.Run(context.Background(), host))
+	require.NoError(t, p.Run(context.Background(), host))
+	require.NoError(t, p.Close())
+	require.Equal(t, 2, m.Record().Waits)
+}
+
+func TestFailingProgramsThatHaveSaidWhy(t *testing.T) {
+	for name, want := range map[string]string{
+		"throw":  "this program throws",
+		"reject": "nobody catches this",
+		"syntax": "Unterminated string literal",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := fake()
+			err := run(t, project(t, name), m)
+			require.ErrorIs(t, err, source.ErrReported)
+			require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), want)
+			require.Zero(t, m.Record().Waits)
+		})
+	}
+}
+
+func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
+	m := fake()
+	p := project(t, "exit")
+	err := run(t, p, m)
+	var exit *source.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.NotErrorIs(t, err, source.ErrReported)
+	require.Equal(t, "exit status 7", exit.Status)
+	require.Contains(t, exit.Output, "last words")
+	require.Contains(t, err.Error(), p.Directory)
+	require.Empty(t, m.Messages(stages.Error))
+}
+
+func TestAProgramThatRunsOutOfMemoryGetsAHint(t *testing.T) {
+	p := project(t, "memory")
+	p.Options = map[string]any{"nodeargs": []any{"--max-old-space-size=40"}}
+	err := run(t, p, fake())
+	var exit *source.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Contains(t, exit.Hint, "--max-old-space-size")
+}
+
+func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
+	m := fake()
+	ctx, cancel := context.WithCancel(context.Background())
+	host := monitortest.Host(t, m)
+	host.Monitor = &onLog{m, cancel}
+	err := nodejs.New(project(t, "wait")).Run(ctx, host)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// onLog calls a function at the first message.
+type onLog struct {
+	*monitortest.Monitor
+	f func()
+}
+
+func (o *onLog) Log(context.Context, stages.LogMessage) { o.f() }
+
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	t.Run("program", func(t *testing.T) {
+		p := project(t, "typescript")
+		p.Entry = "other.ts"
+		require.ErrorContains(t, run(t, p, fake()), "there is no program: "+filepath.Join(p.Directory, "other.ts"))
+		require.ErrorContains(t, run(t, project(t, "dir"), fake()), "there is no program")
+	})
+	t.Run("SDK", func(t *testing.T) {
+		p := project(t, "typescript")
+		p.Directory = t.TempDir()
+		require.ErrorContains(t, run(t, p, fake()), "run `npm install`")
+	})
+	t.Run("node", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		require.ErrorContains(t, run(t, project(t, "typescript"), fake()), "node was not found on your $PATH")
+	})
+}

@@ -1,0 +1,4 @@
+require("@pulumi/pulumi");
+
+console.error("last words");
+process.exit(7);

@@ -1,0 +1,3 @@
+require("@pulumi/pulumi");
+
+Promise.reject(new Error("nobody catches this"));

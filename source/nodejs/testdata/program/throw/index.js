@@ -1,0 +1,3 @@
+require("@pulumi/pulumi");
+
+throw new Error("this program throws");
