@@ -45,6 +45,9 @@ func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error)
 	options := o.displayOptions(preview, expected)
 	switch {
 	case !o.flags.json:
+		if !preview && !o.flags.skipPreview {
+			fmt.Fprintln(o.cli.out) // between the preview and the operation
+		}
 		s.log = display.NewLog(options)
 		s.startTicking()
 	case o.flags.previewOnly && !isTruthy(o.cli.env("PULUMI_ENABLE_STREAMING_JSON_PREVIEW")) && o.kind.needsProgram:

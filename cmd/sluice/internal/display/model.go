@@ -118,9 +118,15 @@ func (m *model) oldest() (runningStep, bool) {
 	return m.running[0], true
 }
 
-// errored counts the resources that failed or had an error message. Messages of the stack itself do not count when
-// they are the run's own.
-func (m *model) errored() int { return len(m.failed) }
+// errored counts the resources that failed or had an error message. What the run says of itself counts only when
+// nothing else did.
+func (m *model) errored() int {
+	n := len(m.failed)
+	if n > 1 && m.failed[""] {
+		n--
+	}
+	return n
+}
 
 func isCustom(s sluice.StepInfo) bool {
 	if s.New != nil {

@@ -108,8 +108,14 @@ func splitYAMLError(err error) (line int, problem string) {
 		return 0, err.Error()
 	}
 	line, _ = strconv.Atoi(m[1])
+	if line > 0 && countsFromZero.MatchString(m[2]) {
+		line++
+	}
 	return line, m[2]
 }
+
+// countsFromZero are the messages whose lines the YAML parser counts from 0 instead of 1.
+var countsFromZero = regexp.MustCompile(`^did not find expected (',' or|key|'-' indicator|<document start>|node content)`)
 
 // validate refuses what the rest of the package cannot handle: roots that are no mapping, duplicate keys, depth.
 func (d *document) validate() error {

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// servePlugin prints its port, as plugins do, and serves until it is killed.
+func servePlugin(register func(*grpc.Server)) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	s := grpc.NewServer()
+	register(s)
+	fmt.Println(l.Addr().(*net.TCPAddr).Port)
+	if err := s.Serve(l); err != nil {
+		panic(err)
+	}
+}
+
+func serveFakeLanguage() {
+	servePlugin(func(s *grpc.Server) { pulumirpc.RegisterLanguageRuntimeServer(s, &fakeLanguage{}) })
+}
+
+func serveFakeProvider() {
+	servePlugin(func(s *grpc.Server) {
+		pulumirpc.RegisterResourceProviderServer(s, &fakeProvider{dir: os.Getenv("FAKE_CLOUD")})
+	})
+}
+
+// fakeLanguage runs programs that are JSON files: program.json in the program's directory.
+type fakeLanguage struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+}
+
+type fakeProgram struct {
+	Resources []struct {
+		Name    string
+		Inputs  map[string]any
+		Protect bool
+		After   []string
+	}
+	Outputs map[string]any
+	Print   string // to the log
+	Fail    string
+}
+
+func (*fakeLanguage) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+}
+
+func (*fakeLanguage) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
+}
+
+func (*fakeLanguage) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+func (*fakeLanguage) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	text, err := os.ReadFile(filepath.Join(req.GetPwd(), "program.json"))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range req.GetConfig() {
+		replacement := fmt.Sprintf("%q", value)
+		if slices.Contains(req.GetConfigSecretKeys(), name) {
+			replacement = fmt.Sprintf(`{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": %q}`, value)
+		}
+		text = bytes.ReplaceAll(text, fmt.Appendf(nil, "%q", "${"+name+"}"), []byte(replacement))
+	}
+	var p fakeProgram
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, err
+	}
+	conn, err := grpc.NewClient(req.GetMonitorAddress(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	if err := p.run(ctx, req, pulumirpc.NewResourceMonitorClient(conn)); err != nil {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	return &pulumirpc.RunResponse{}, nil
+}
+
+func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulumirpc.ResourceMonitorClient) error {
+	root, err := m.RegisterResource(ctx, &pulumirpc.RegisterResourceRequest{
+		Type: "pulumi:pulumi:Stack", Name: req.GetProject() + "-" + req.GetStack(), AcceptSecrets: true,
+	})
+	if err != nil {
+		return err
+	}
+	urns := map[string]string{}
+	for _, r := range p.Resources {
+		inputs, err := structpb.NewStruct(r.Inputs)
+		if err != nil {
+			return err
+		}
+		in := &pulumirpc.RegisterResourceRequest{
+			Type: "fake:index:Thing", Name: r.Name, Parent: root.GetUrn(), Custom: true, Object: inputs, AcceptSecrets: true,
+			SupportsPartialValues: true, Protect: &r.Protect,
+		}
+		for _, name := range r.After {
+			in.Dependencies = append(in.Dependencies, urns[name])
+		}
+		out, err := m.RegisterResource(ctx, in)
+		if err != nil {
+			return err
+		}
+		urns[r.Name] = out.GetUrn()
+	}
+	outputs, err := structpb.NewStruct(p.Outputs)
+	if err != nil {
+		return err
+	}
+	if _, err := m.RegisterResourceOutputs(ctx, &pulumirpc.RegisterResourceOutputsRequest{Urn: root.GetUrn(), Outputs: outputs}); err != nil {
+		return err
+	}
+	if p.Print != "" {
+		fmt.Println(p.Print)
+	}
+	if p.Fail != "" {
+		return errors.New(p.Fail)
+	}
+	return nil
+}
+
+// fakeProvider keeps its things as files in a directory. A change of "region" needs a replacement; "slow" is how long a
+// creation takes; "fail" makes it fail.
+type fakeProvider struct {
+	pulumirpc.UnimplementedResourceProviderServer
+	dir string
+}
+
+func (*fakeProvider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
+}
+
+func (*fakeProvider) CheckConfig(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
+}
+
+func (*fakeProvider) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+	return &pulumirpc.ConfigureResponse{AcceptSecrets: true, SupportsPreview: true, AcceptResources: true}, nil
+}
+
+func (*fakeProvider) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
+}
+
+func (*fakeProvider) Diff(_ context.Context, r *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	out := &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_NONE}
+	names := map[string]bool{}
+	for name := range r.GetNews().GetFields() {
+		names[name] = true
+	}
+	for name := range r.GetOldInputs().GetFields() {
+		names[name] = true
+	}
+	for name := range names {
+		was, is := r.GetOldInputs().GetFields()[name], r.GetNews().GetFields()[name]
+		if was.String() == is.String() {
+			continue
+		}
+		out.Changes = pulumirpc.DiffResponse_DIFF_SOME
+		out.Diffs = append(out.Diffs, name)
+		if name == "region" {
+			out.Replaces = append(out.Replaces, name)
+		}
+	}
+	return out, nil
+}
+
+func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	fields := r.GetProperties().GetFields()
+	if r.GetPreview() {
+		return &pulumirpc.CreateResponse{Properties: r.GetProperties()}, nil
+	}
+	if f := fields["fail"].GetStringValue(); f != "" {
+		return nil, errors.New(f)
+	}
+	if err := os.MkdirAll(p.dir, 0o755); err != nil {
+		return nil, err
+	}
+	id := fmt.Sprintf("%s-%d", r.GetName(), len(p.things()))
+	// The file appears when the work begins, so that a script can wait for it.
+	if err := os.WriteFile(filepath.Join(p.dir, id), nil, 0o644); err != nil {
+		return nil, err
+	}
+	if slow, err := time.ParseDuration(fields["slow"].GetStringValue()); err == nil {
+		time.Sleep(slow)
+	}
+	return &pulumirpc.CreateResponse{Id: id, Properties: r.GetProperties()}, nil
+}
+
+func (p *fakeProvider) things() []string {
+	found, _ := filepath.Glob(filepath.Join(p.dir, "*"))
+	return found
+}
+
+func (*fakeProvider) Update(_ context.Context, r *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
+	return &pulumirpc.UpdateResponse{Properties: r.GetNews()}, nil
+}
+
+func (p *fakeProvider) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, os.Remove(filepath.Join(p.dir, r.GetId()))
+}
+
+func (*fakeProvider) Cancel(context.Context, *emptypb.Empty) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
