@@ -1,0 +1,141 @@
+package workspace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrEncrypted says that the credentials file is encrypted by a key store of the system, and is left alone.
+var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi login` and `pulumi logout`, or set PULUMI_BACKEND_URL")
+
+// ErrNoBackend says that no backend is selected.
+var ErrNoBackend = errors.New("no backend is selected; use `sluice login file://~` (or another directory), set PULUMI_BACKEND_URL, " +
+	"or put backend.url into the project file")
+
+// Credentials is the file that names the current backend.
+type Credentials struct{ path string }
+
+// NewCredentials returns the credentials file: in PULUMI_CREDENTIALS_PATH if that is set, else in home.
+func NewCredentials(home string, lookup func(name string) (string, bool)) Credentials {
+	if dir, ok := lookup("PULUMI_CREDENTIALS_PATH"); ok && dir != "" {
+		home = dir
+	}
+	return Credentials{filepath.Join(home, "credentials.json")}
+}
+
+// BackendURL returns the URL of the backend to use (state.md 4.1): PULUMI_BACKEND_URL, the project file's backend.url,
+// the current one of the credentials. With none the error is [ErrNoBackend].
+func (c Credentials) BackendURL(lookup func(name string) (string, bool), projectURL string) (string, error) {
+	if u, ok := lookup("PULUMI_BACKEND_URL"); ok && u != "" {
+		return u, nil
+	}
+	if projectURL != "" {
+		return projectURL, nil
+	}
+	f, err := c.read()
+	if err != nil {
+		return "", err
+	}
+	if current := f.text("current"); current != "" {
+		return current, nil
+	}
+	return "", ErrNoBackend
+}
+
+// Login makes the backend the current one. url is the text as the user gave it.
+func (c Credentials) Login(url string) error {
+	f, err := c.read()
+	if err != nil {
+		return err
+	}
+	f.set("current", url)
+	f.entry("accessTokens", url, "")
+	f.entry("accounts", url, map[string]string{"lastValidatedAt": "0001-01-01T00:00:00Z"})
+	return writeJSON(c.path, f)
+}
+
+// Logout forgets a backend. A file without any is removed.
+func (c Credentials) Logout(url string) error {
+	f, err := c.read()
+	if err != nil {
+		return err
+	}
+	if f.text("current") == url {
+		delete(f, "current")
+	}
+	left := f.remove("accessTokens", url)
+	f.remove("accounts", url)
+	if left == 0 {
+		return removeIfExists(c.path)
+	}
+	return writeJSON(c.path, f)
+}
+
+// file is the content of the credentials file. What is not known here is carried along.
+type file map[string]json.RawMessage
+
+func (c Credentials) read() (file, error) {
+	b, err := os.ReadFile(c.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return file{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := file{}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("the credentials in %s: %w", c.path, err)
+	}
+	if len(f) > 0 && !f.isPlain() {
+		return nil, fmt.Errorf("%s: %w", c.path, ErrEncrypted)
+	}
+	return f, nil
+}
+
+// isPlain tells the known form from an encrypted envelope, which has none of its members.
+func (f file) isPlain() bool {
+	for _, name := range [...]string{"current", "accessTokens", "accounts"} {
+		if _, ok := f[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+func (f file) text(name string) string {
+	var s string
+	_ = json.Unmarshal(f[name], &s) // anything but a string is no URL
+	return s
+}
+
+func (f file) set(name string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // texts and maps of them always marshal
+	}
+	f[name] = b
+}
+
+func (f file) members(name string) map[string]json.RawMessage {
+	m := map[string]json.RawMessage{}
+	_ = json.Unmarshal(f[name], &m) // null and damage count as empty
+	return m
+}
+
+func (f file) entry(name, url string, v any) {
+	m := file(f.members(name))
+	m.set(url, v)
+	f.set(name, m)
+}
+
+// remove returns how many entries are left.
+func (f file) remove(name, url string) int {
+	m := f.members(name)
+	delete(m, url)
+	f.set(name, m)
+	return len(m)
+}

@@ -1,0 +1,160 @@
+package workspace
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Home is Pulumi's home directory: PULUMI_HOME, or ~/.pulumi. lookup is [os.LookupEnv] or a stand-in.
+func Home(lookup func(name string) (string, bool)) (string, error) {
+	if dir, ok := lookup("PULUMI_HOME"); ok && dir != "" {
+		return dir, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("find the home directory; set PULUMI_HOME: %w", err)
+	}
+	return filepath.Join(home, ".pulumi"), nil
+}
+
+// Selection is the current stack of one project.
+type Selection struct {
+	path    string
+	backend string
+}
+
+// NewSelection returns the selection for a project file and a backend. projectFile is the absolute path as it was
+// found; symbolic links are not resolved. backendURL is the text as it was configured.
+func NewSelection(home, projectName, projectFile, backendURL string) Selection {
+	sum := sha1.Sum([]byte(projectFile))
+	name := fmt.Sprintf("%s-%s-workspace.json", projectName, hex.EncodeToString(sum[:]))
+	return Selection{path: filepath.Join(home, "workspaces", name), backend: backendURL}
+}
+
+// settings is the file. Names that are not known here are carried along.
+type settings struct {
+	legacy string            // "stack"
+	stacks map[string]string // backend URL to fully qualified name
+	rest   map[string]json.RawMessage
+}
+
+// Stack returns the name of the selected stack, "" when none is. It is qualified, except when an old version of Pulumi
+// selected it: then it is what that wrote, which may not fit the backend.
+func (s Selection) Stack() (string, error) {
+	f, err := s.read()
+	if err != nil {
+		return "", err
+	}
+	if name := f.stacks[s.backend]; name != "" {
+		return name, nil
+	}
+	return f.legacy, nil
+}
+
+// Select makes a stack, given by its fully qualified name, the current one of this backend.
+func (s Selection) Select(name string) error {
+	f, err := s.read()
+	if err != nil {
+		return err
+	}
+	f.stacks[s.backend] = name
+	return s.write(f)
+}
+
+// Clear ends the selection for this backend. A file in which nothing remains is removed.
+func (s Selection) Clear() error {
+	f, err := s.read()
+	if err != nil {
+		return err
+	}
+	delete(f.stacks, s.backend)
+	f.legacy = ""
+	return s.write(f)
+}
+
+func (s Selection) read() (settings, error) {
+	f := settings{stacks: map[string]string{}, rest: map[string]json.RawMessage{}}
+	b, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return f, err
+	}
+	var known struct {
+		Stack  string
+		Stacks map[string]string
+	}
+	err = json.Unmarshal(b, &known)
+	if err == nil {
+		err = json.Unmarshal(b, &f.rest)
+	}
+	if err != nil {
+		return f, fmt.Errorf("the workspace settings in %s, which may be deleted: %w", s.path, err)
+	}
+	f.legacy = known.Stack
+	if known.Stacks != nil {
+		f.stacks = known.Stacks
+	}
+	delete(f.rest, "stack")
+	delete(f.rest, "stacks")
+	return f, nil
+}
+
+func (s Selection) write(f settings) error {
+	out := make(map[string]any, len(f.rest)+2)
+	for name, raw := range f.rest {
+		out[name] = raw
+	}
+	if f.legacy != "" {
+		out["stack"] = f.legacy
+	}
+	if len(f.stacks) > 0 {
+		out["stacks"] = f.stacks
+	}
+	if len(out) == 0 {
+		return removeIfExists(s.path)
+	}
+	return writeJSON(s.path, out)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "    ")
+	if err != nil {
+		return err
+	}
+	return replace(path, b)
+}
+
+// replace writes a file that only the user may read: temporary file beside it, fsync, rename.
+func replace(path string, b []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), removeIfExists(f.Name()))
+	}
+	return nil
+}
+
+func removeIfExists(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
