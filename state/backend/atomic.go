@@ -89,8 +89,8 @@ func (w writer) fill(temp string, content []byte) error {
 	return errors.Join(write(), f.Close())
 }
 
-// keep makes to a second name, or else a copy, of from. The old content of to is replaced. Since files are only ever
-// replaced, never written into, a second name keeps what from holds now.
+// keep makes to a second name, or else a copy, of from, which is about to be replaced or removed: files are never written
+// into, so that the second name keeps what from holds now. The old content of to is lost.
 func (w writer) keep(from, to string) error {
 	temp := to + "." + uuid.NewString() + ".tmp"
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {

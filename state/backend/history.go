@@ -61,15 +61,16 @@ func (s *fileStack) WriteHistory(_ context.Context, u Update) error {
 	if _, err := os.Stat(current); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	// Real copies, unlike the .bak file: damage to the stack file must not reach them.
 	kept := ".json" + strings.TrimPrefix(current, s.base())
-	if err := s.backend.writer.keep(current, stem+".checkpoint"+kept); err != nil {
+	if err := s.backend.writer.copyFile(current, stem+".checkpoint"+kept); err != nil {
 		return fmt.Errorf("history of stack %s: %w", s.ref, err)
 	}
 	if s.backend.flag("DISABLE_CHECKPOINT_BACKUPS") || s.backend.isTrue("PULUMI_DISABLE_CHECKPOINT_BACKUPS") {
 		return nil
 	}
 	backup := filepath.Join(s.backupDir(), fmt.Sprintf("%s.%d%s", s.ref.Name, now, kept))
-	if err := s.backend.writer.keep(current, backup); err != nil {
+	if err := s.backend.writer.copyFile(current, backup); err != nil {
 		return fmt.Errorf("back up stack %s: %w", s.ref, err)
 	}
 	return nil

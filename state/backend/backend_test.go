@@ -1,0 +1,660 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// fixture is a store in a temporary directory, with a clock that ticks.
+type fixture struct {
+	*testing.T
+	dir  string
+	env  map[string]string
+	tick int64
+}
+
+func newFixture(t *testing.T) *fixture {
+	return &fixture{T: t, dir: t.TempDir(), env: map[string]string{}}
+}
+
+func (f *fixture) open() *File {
+	f.Helper()
+	b, err := openFile(Options{
+		URL: "file://" + f.dir, Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p"),
+		Environment: func(name string) (string, bool) { v, ok := f.env[name]; return v, ok },
+		Now: func() time.Time {
+			f.tick++
+			return time.Date(2026, 1, 2, 3, 4, 5, int(f.tick), time.UTC)
+		},
+	})
+	require.NoError(f, err)
+	return b
+}
+
+func (f *fixture) init(b *File, name string) Stack {
+	f.Helper()
+	ref, err := b.Resolve(name)
+	require.NoError(f, err)
+	s, err := b.Init(context.Background(), ref, secrets.Plain{})
+	require.NoError(f, err)
+	return s
+}
+
+// files lists everything in the store, relative to it.
+func (f *fixture) files() []string {
+	var all []string
+	require.NoError(f, filepath.WalkDir(f.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, err := filepath.Rel(f.dir, path)
+			require.NoError(f, err)
+			all = append(all, filepath.ToSlash(rel))
+		}
+		return err
+	}))
+	return all
+}
+
+func (f *fixture) write(name, content string) {
+	path := filepath.Join(f.dir, name)
+	require.NoError(f, os.MkdirAll(filepath.Dir(path), 0o777))
+	require.NoError(f, os.WriteFile(path, []byte(content), 0o666))
+}
+
+func (f *fixture) read(name string) string {
+	b, err := os.ReadFile(filepath.Join(f.dir, name))
+	require.NoError(f, err)
+	return string(b)
+}
+
+const stackFile = ".pulumi/stacks/shop/dev.json"
+
+func rootOf(outputs map[string]property.Value) *state.Resource {
+	return &state.Resource{URN: urn.RootStack("dev", "shop"), Type: urn.RootStackType, Outputs: property.NewMap(outputs)}
+}
+
+func thing(name string) *state.Resource {
+	return &state.Resource{URN: urn.New("dev", "shop", "", "a:b:C", name), Type: "a:b:C", Custom: true, ID: name}
+}
+
+func snapshotOf(rs ...*state.Resource) *state.Snapshot {
+	return &state.Snapshot{Manifest: state.Manifest{Version: "t", Magic: state.Magic("t")}, Resources: rs}
+}
+
+func TestInitWritesTheFirstDeployment(t *testing.T) {
+	f := newFixture(t)
+	b := f.open()
+	require.Empty(t, f.files(), "opening writes nothing")
+	s := f.init(b, "dev")
+	require.Equal(t, []string{".pulumi/meta.yaml", stackFile}, f.files())
+	require.Equal(t, "version: 1\n", f.read(".pulumi/meta.yaml"))
+	require.Equal(t, `{"version":3,"checkpoint":{"stack":"organization/shop/dev","latest":{"manifest":{"time":`+
+		`"2026-01-02T03:04:05.000000001Z","magic":"`+state.Magic("sluice/test")+`","version":"sluice/test"},`+
+		`"secrets_providers":{"type":"b64"},"metadata":{}}}}`, f.read(stackFile))
+	snapshot, err := s.Load(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, snapshot.Resources)
+
+	_, err = b.Init(context.Background(), s.Ref(), nil)
+	require.EqualError(t, err, "stack 'dev' already exists")
+	locks, err := s.Locks(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, locks)
+}
+
+func TestStackNames(t *testing.T) {
+	b := newFixture(t).open()
+	for text, want := range map[string]string{
+		"dev": "organization/shop/dev", "organization/dev": "organization/shop/dev", "organization/other/dev": "organization/other/dev",
+		"acme/dev": "!organization name must be 'organization'", "acme/shop/dev": "!must be 'organization'", "a/b/c/d": "!must have the form",
+		"": "!letters", "a b": "!letters", "organization/p!/x": "!project name", "..": "!file name", strings.Repeat("x", 101): "!letters",
+	} {
+		ref, err := b.Resolve(text)
+		if problem, bad := strings.CutPrefix(want, "!"); bad {
+			require.ErrorContains(t, err, problem, text)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, ref.String())
+	}
+	require.Equal(t, "dev", Ref{"shop", "dev"}.Display("shop"))
+	require.Equal(t, "organization/shop/dev", Ref{"shop", "dev"}.Display("other"))
+	b.options.Project = ""
+	_, err := b.Resolve("dev")
+	require.ErrorIs(t, err, errNoProject)
+}
+
+func TestBackendURLs(t *testing.T) {
+	for text, want := range map[string]string{
+		"file://~": "/home/me", "file://~/x": "/home/me/x", "file:///abs/": "/abs", "file://rel": "/src/rel", "file://./rel": "/src/rel",
+		"file:///a%20b": "/a b", "file:///abs?metadata=skip&no_tmp_dir=true": "/abs",
+		"file://": "!no path", "file://~you": "!other users", "file:///abs?color=red": `!unknown parameter "color"`, "/abs": "!URL",
+		"https://api.example.com": "!Pulumi's service", "s3://bucket": `!"s3" is not supported yet, only file://`, "postgres://x": "!not supported yet",
+		"gopher://x": `!unknown scheme "gopher"; only file://`,
+	} {
+		l, err := parseURL(text, "/home/me", "/src")
+		if problem, bad := strings.CutPrefix(want, "!"); bad {
+			require.ErrorContains(t, err, problem, text)
+			continue
+		}
+		require.NoError(t, err, text)
+		require.Equal(t, want, filepath.ToSlash(l.dir), text)
+	}
+	_, err := Open(context.Background(), Options{URL: "gs://bucket"})
+	require.ErrorIs(t, err, ErrScheme)
+	dir := filepath.Join(t.TempDir(), "new")
+	_, err = Open(context.Background(), Options{URL: "file://" + dir})
+	require.ErrorContains(t, err, "unable to open state directory "+dir)
+	_, err = Open(context.Background(), Options{URL: "file://" + dir + "?create_dir=true"})
+	require.NoError(t, err)
+	require.DirExists(t, dir)
+}
+
+func TestMetaFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		meta   string
+		legacy bool
+		err    string
+	}{
+		"project mode": {meta: "version: 1\n"}, "legacy mode": {meta: "version: 0\n", legacy: true}, "empty": {meta: "", err: "corrupt store: missing version in"},
+		"no version": {meta: "a: 1", err: "missing version"}, "newer": {meta: "version: 2", err: "newer"}, "no YAML": {meta: "\t{", err: "corrupt store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.write(".pulumi/meta.yaml", c.meta)
+			b, err := openFile(Options{URL: "file://" + f.dir})
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.legacy, b.legacy)
+		})
+	}
+}
+
+func TestLegacyStoreIsOnlyRead(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	f.write(".pulumi/stacks/dev.json", `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"2020-01-01T00:00:00Z","magic":"","version":""}}}}`)
+	b := f.open()
+	list, err := b.Stacks(ctx, "shop")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, Ref{Name: "dev"}, list[0].Ref)
+	ref, err := b.Resolve("organization/dev")
+	require.NoError(t, err)
+	s, err := b.Open(ctx, ref)
+	require.NoError(t, err)
+	_, err = s.Load(ctx)
+	require.NoError(t, err)
+	_, err = s.Lock(ctx)
+	require.ErrorIs(t, err, ErrLegacy)
+	_, err = b.Init(ctx, Ref{"shop", "new"}, nil)
+	require.ErrorIs(t, err, ErrLegacy)
+	require.ErrorIs(t, s.Save(ctx, snapshotOf()), ErrLegacy)
+	require.ErrorIs(t, b.Remove(ctx, ref, RemoveOptions{}), ErrLegacy)
+	require.Equal(t, []string{".pulumi/stacks/dev.json"}, f.files())
+}
+
+func TestListingShowsCorruptStacksBesideTheOthers(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"), thing("b"))))
+	f.init(b, "organization/alpha/prod")
+	f.write(".pulumi/stacks/shop/broken.json", "")
+	for _, other := range []string{"dev.json.bak", "dev.json.attrs", "x.json.1.tmp", "dev.pulumi-tags", "no t.json", "sub/deep.json"} {
+		f.write(".pulumi/stacks/shop/"+other, "x")
+	}
+	list, err := b.Stacks(ctx, "")
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	require.Equal(t, []Ref{{"alpha", "prod"}, {"shop", "broken"}, {"shop", "dev"}}, []Ref{list[0].Ref, list[1].Ref, list[2].Ref})
+	var corrupt *CorruptError
+	require.ErrorAs(t, list[1].Err, &corrupt)
+	require.Equal(t, 2, list[2].Summary.Resources)
+	list, err = b.Stacks(ctx, "alpha")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+}
+
+func TestDamageIsReportedWithTheCopiesThatAreLeft(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"))))
+	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded}))
+	f.write(stackFile+".attrs", "{") // a truncated sidecar is ignored
+	_, err := s.Load(ctx)
+	require.NoError(t, err)
+	for _, damage := range []string{"", `{"version":3,"checkpoint":{"latest":{"resources":[{"urn`, "\x1f\x8b\x08 nonsense"} {
+		f.write(stackFile, damage)
+		for what, try := range map[string]func() error{
+			"load":   func() error { _, err := s.Load(ctx); return err },
+			"export": func() error { _, err := s.Export(ctx, false); return err },
+			"output": func() error { _, err := s.Outputs(ctx, true); return err },
+		} {
+			err := try()
+			var corrupt *CorruptError
+			require.ErrorAs(t, err, &corrupt, what)
+			require.Len(t, corrupt.Candidates, 3, what)
+			require.ErrorContains(t, err, filepath.Join(f.dir, stackFile), what)
+			require.ErrorContains(t, err, "dev.json.bak", what)
+			require.ErrorContains(t, err, "backups", what)
+		}
+	}
+	require.NoError(t, os.Remove(filepath.Join(f.dir, stackFile)))
+	_, err = s.Load(ctx)
+	var missing *NotFoundError
+	require.ErrorAs(t, err, &missing)
+	require.ErrorContains(t, err, "no stack named 'dev' found")
+	require.ErrorContains(t, err, "dev.json.bak")
+	_, err = f.open().Open(ctx, Ref{"shop", "never"})
+	require.EqualError(t, err, "no stack named 'never' found")
+}
+
+func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	bad := thing("a")
+	bad.Dependencies = []urn.URN{thing("nobody").URN}
+	before := f.read(stackFile)
+	require.ErrorContains(t, s.Save(ctx, snapshotOf(bad)), "was not written")
+	require.Equal(t, before, f.read(stackFile))
+	text, err := state.NewEncoder(state.EncoderOptions{}).Checkpoint(ctx, "x", snapshotOf(rootOf(nil), bad))
+	require.NoError(t, err)
+	f.write(stackFile, string(text))
+	_, err = s.Load(ctx)
+	require.ErrorContains(t, err, "snapshot integrity failure; refusing to use it:")
+	var integrity *IntegrityError
+	require.ErrorAs(t, err, &integrity)
+	_, err = s.Export(ctx, false)
+	require.NoError(t, err)
+	_, err = s.Outputs(ctx, false)
+	require.NoError(t, err)
+	unchecked, err := s.LoadSealed(ctx)
+	require.NoError(t, err)
+	repaired, err := state.Repair(unchecked)
+	require.NoError(t, err)
+	require.NoError(t, s.Save(ctx, repaired))
+	b.options.SkipIntegrity = true
+	f.write(stackFile, string(text))
+	_, err = s.Load(ctx)
+	require.NoError(t, err)
+}
+
+func TestRunKeepsTheStateBeforeItInTheBackup(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	before := f.read(stackFile)
+	f.write(stackFile+".attrs", "{")
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	unlock, err := s.Lock(ctx)
+	require.NoError(t, err)
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	for i := range 3 {
+		op := thing(fmt.Sprint(i))
+		require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: op}))
+		require.NoError(t, r.End(ctx, state.Change{Begun: op, Add: op}))
+	}
+	require.NoError(t, r.Close(ctx))
+	require.NoError(t, unlock.Close())
+	require.Equal(t, before, f.read(stackFile+".bak"))
+	require.Equal(t, []string{".pulumi/meta.yaml", stackFile, stackFile + ".bak"}, f.files(), "no debris, no sidecar")
+	after, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.Len(t, after.Resources, 3)
+	require.Equal(t, "b64", after.SecretsProvider.Type)
+}
+
+func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	m, err := secrets.New(ctx, secrets.FixedSource("p"))
+	require.NoError(t, err)
+	s, err := b.Init(ctx, Ref{"shop", "dev"}, m)
+	require.NoError(t, err)
+	withSecret := rootOf(map[string]property.Value{"pw": property.Secret(property.String("hunter2"))})
+	require.NoError(t, s.Save(ctx, &state.Snapshot{Resources: []*state.Resource{withSecret}, SecretsProvider: m.Provider()}))
+	first := f.read(stackFile)
+	require.NotContains(t, first, "hunter2")
+
+	again, err := b.Open(ctx, s.Ref()) // without a manager: by the passphrase of the backend
+	require.NoError(t, err)
+	snapshot, err := again.Load(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
+	require.NoError(t, again.Save(ctx, snapshot))
+	require.Equal(t, first, f.read(stackFile))
+
+	outputs, err := b.StackOutputs(ctx, "dev")
+	require.NoError(t, err)
+	require.True(t, outputs.At("pw").IsSecret())
+
+	other := f.open()
+	other.options.Passphrases = secrets.FixedSource("wrong")
+	locked, err := other.Open(ctx, s.Ref())
+	require.NoError(t, err)
+	_, err = locked.Load(ctx)
+	require.ErrorIs(t, err, secrets.ErrLocked)
+	_, err = other.StackOutputs(ctx, "organization/shop/dev")
+	require.ErrorIs(t, err, secrets.ErrIncorrectPassphrase)
+	sealed, err := locked.LoadSealed(ctx)
+	require.NoError(t, err)
+	sealed.Resources = append(sealed.Resources, thing("a"))
+	require.NoError(t, locked.Save(ctx, sealed))
+	snapshot, err = again.Load(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
+
+	rekeyed, err := secrets.New(ctx, secrets.FixedSource("q"))
+	require.NoError(t, err)
+	r, err := again.WithSecrets(rekeyed).Record(ctx, snapshot)
+	require.NoError(t, err)
+	require.NoError(t, r.Close(ctx))
+	_, err = again.Load(ctx)
+	require.ErrorIs(t, err, secrets.ErrLocked)
+	snapshot, err = again.WithSecrets(rekeyed).Load(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
+}
+
+func TestProvidersOfOthersNeverLoseCiphertexts(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	cloud := `{"version":3,"checkpoint":{"stack":"x","latest":{"manifest":{"time":"2026-01-02T03:04:05Z","magic":"","version":""},` +
+		`"secrets_providers":{"type":"cloud","state":{"url":"awskms://x","encryptedkey":"AA=="}},"resources":[{"urn":"urn:pulumi:dev::shop::` +
+		`pulumi:pulumi:Stack::shop-dev","custom":false,"type":"pulumi:pulumi:Stack","outputs":{"a":{"4dabf18193072939515e22adb298388d":` +
+		`"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:opaque"}}}],"metadata":{}}}}`
+	f.write(stackFile, cloud)
+	_, err := s.Load(ctx)
+	var unsupported *secrets.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	stack, err := b.Open(ctx, s.Ref())
+	require.NoError(t, err)
+	sealed, err := stack.LoadSealed(ctx)
+	require.NoError(t, err)
+	require.NoError(t, stack.Save(ctx, sealed))
+	require.Equal(t, strings.Replace(cloud, `"stack":"x"`, `"stack":"organization/shop/dev"`, 1), f.read(stackFile))
+	outputs, err := stack.Outputs(ctx, true)
+	require.NoError(t, err)
+	require.True(t, outputs.At("a").IsSealed())
+}
+
+func TestCompressionFollowsTheEnvironment(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	for _, c := range []struct{ variable, file, other string }{
+		{"PULUMI_DIY_BACKEND_GZIP", stackFile + ".gz", stackFile},
+		{"PULUMI_SELF_MANAGED_STATE_ZSTD", stackFile + ".zst", stackFile + ".gz"},
+		{"NONE", stackFile, stackFile + ".zst"},
+	} {
+		f.env = map[string]string{c.variable: "true"}
+		again, err := f.open().Open(ctx, s.Ref())
+		require.NoError(t, err)
+		require.NoError(t, again.Save(ctx, snapshotOf(thing(c.variable))))
+		require.Contains(t, f.files(), c.file)
+		require.NotContains(t, f.files(), c.other)
+		require.Contains(t, f.files(), c.other+".bak")
+		snapshot, err := again.Load(ctx)
+		require.NoError(t, err)
+		require.Equal(t, c.variable, snapshot.Resources[0].ID)
+	}
+	f.env = map[string]string{"PULUMI_DIY_BACKEND_GZIP": "1", "PULUMI_DIY_BACKEND_ZSTD": "TRUE"}
+	_, err := openFile(Options{URL: "file://" + f.dir, Environment: func(n string) (string, bool) { return f.env[n], true }})
+	require.ErrorContains(t, err, "both set")
+}
+
+func TestNewestVariantOfTheStackFileWins(t *testing.T) {
+	f := newFixture(t)
+	s := f.init(f.open(), "dev").(*fileStack)
+	f.write(stackFile+".gz", f.read(stackFile)) // compression is told by the content
+	at := time.Unix(1000, 0)
+	for _, c := range []struct {
+		plain, gz time.Time
+		want      string
+	}{{at, at, ".gz"}, {at.Add(1), at, ""}, {at, at.Add(1), ".gz"}} {
+		require.NoError(t, os.Chtimes(s.base(), c.plain, c.plain))
+		require.NoError(t, os.Chtimes(s.base()+".gz", c.gz, c.gz))
+		require.Equal(t, s.base()+c.want, s.current())
+	}
+	_, err := s.Load(context.Background())
+	require.NoError(t, err)
+}
+
+func TestRemove(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"))))
+	require.NoError(t, s.WriteHistory(ctx, Update{}))
+	f.write(".pulumi/stacks/shop/dev.pulumi-tags", "{}")
+	err := b.Remove(ctx, s.Ref(), RemoveOptions{})
+	var full *NotEmptyError
+	require.ErrorAs(t, err, &full)
+	require.Equal(t, 1, full.Resources)
+	require.NoError(t, b.Remove(ctx, s.Ref(), RemoveOptions{Force: true}))
+	left := f.files()
+	require.Len(t, left, 3, "%v", left)
+	require.Contains(t, left, stackFile+".bak")
+	var missing *NotFoundError
+	require.ErrorAs(t, b.Remove(ctx, s.Ref(), RemoveOptions{}), &missing)
+
+	s = f.init(b, "dev")
+	require.NoError(t, s.Save(ctx, snapshotOf(rootOf(nil))))
+	require.NoError(t, b.Remove(ctx, s.Ref(), RemoveOptions{Backups: true}), "the stack alone does not count")
+	require.Equal(t, []string{".pulumi/meta.yaml"}, f.files())
+}
+
+func TestHistoryAndBackups(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	for _, kind := range []string{"update", "destroy"} {
+		require.NoError(t, s.WriteHistory(ctx, Update{
+			Kind: kind, Result: ResultSucceeded, StartTime: 10, EndTime: 12, Message: "<m>", Environment: map[string]string{"exec.kind": "cli"},
+			Config: json.RawMessage(`{"shop:pw":{"secure":"v1:x"}}`), ResourceChanges: map[string]int{"create": 2},
+		}))
+	}
+	f.write(".pulumi/history/shop/dev/dev-1.history.json", "{")
+	updates, warnings, err := s.History(ctx)
+	require.NoError(t, err)
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], "dev-1.history.json")
+	require.Len(t, updates, 2)
+	require.Equal(t, "destroy", updates[0].Kind)
+	require.Equal(t, map[string]int{"create": 2}, updates[0].ResourceChanges)
+	require.Equal(t, int64(12), updates[0].Ended().Unix())
+	var checkpoints, backups int
+	for _, name := range f.files() {
+		switch {
+		case strings.HasSuffix(name, ".checkpoint.json"):
+			checkpoints++
+			require.Equal(t, f.read(stackFile), f.read(name))
+		case strings.HasPrefix(name, ".pulumi/backups/shop/dev/dev."):
+			backups++
+			require.Equal(t, f.read(stackFile), f.read(name))
+		}
+	}
+	require.Equal(t, 2, checkpoints)
+	require.Equal(t, 2, backups)
+	f.env["PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS"] = "1"
+	require.NoError(t, s.WriteHistory(ctx, Update{}))
+	entries, err := os.ReadDir(filepath.Join(f.dir, ".pulumi/backups/shop/dev"))
+	require.NoError(t, err)
+	require.Len(t, entries, 2)
+}
+
+func TestExportAndImport(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	full := snapshotOf(rootOf(map[string]property.Value{"pw": property.Secret(property.String("x")), "n": property.Number(1)}), thing("a"))
+	full.Pending = []state.Pending{{Type: state.Creating, Resource: thing("p")}}
+	full.SecretsProvider = secrets.Plain{}.Provider()
+	require.NoError(t, s.Save(ctx, full))
+	stored, err := s.Export(ctx, false)
+	require.NoError(t, err)
+	require.Contains(t, string(stored), "\n    \"deployment\": {\n        \"manifest\"")
+	require.Contains(t, string(stored), `"ciphertext": "Ingi"`)
+	shown, err := s.Export(ctx, true)
+	require.NoError(t, err)
+	require.Contains(t, string(shown), `"plaintext": "\"x\""`)
+
+	before := f.read(stackFile)
+	for _, export := range [][]byte{stored, shown} {
+		warnings, err := s.Import(ctx, export, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"removing pending operation 'creating' on '" + string(thing("p").URN) + "'"}, warnings)
+		after := f.read(stackFile)
+		require.NotContains(t, after, "pending_operations")
+		i := strings.Index(before, `,"pending_operations"`)
+		require.Equal(t, before[:i], after[:i], "everything else is as it was, ciphertexts included")
+		require.NotContains(t, after, "plaintext")
+	}
+	other := f.init(b, "prod")
+	_, err = other.Import(ctx, stored, false)
+	require.ErrorContains(t, err, "refers to a different stack name (dev)")
+	require.ErrorContains(t, err, "importing this file could be dangerous; rerun with --force to proceed anyway")
+	warnings, err := other.Import(ctx, stored, true)
+	require.NoError(t, err)
+	require.Len(t, warnings, 3)
+	_, err = other.Import(ctx, []byte(`{"version":3}`), true)
+	require.ErrorContains(t, err, "stack export")
+
+	unlock, err := s.Lock(ctx)
+	require.NoError(t, err)
+	_, err = s.Import(ctx, stored, false)
+	var held *lock.HeldError
+	require.ErrorAs(t, err, &held)
+	require.Contains(t, held.Locks[0].URL, "file://")
+	n, err := s.BreakLocks(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.NoError(t, unlock.Close())
+}
+
+func TestStackReferences(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	outputs, err := b.StackOutputs(ctx, "dev")
+	require.NoError(t, err)
+	require.Zero(t, outputs.Len())
+	a := thing("a")
+	a.Outputs = property.NewMap(map[string]property.Value{"k": property.Bool(true)})
+	gone := thing("gone")
+	gone.Delete = true
+	require.NoError(t, s.Save(ctx, snapshotOf(rootOf(map[string]property.Value{"n": property.Number(1)}), a, gone)))
+	outputs, err = b.StackOutputs(ctx, "organization/shop/dev")
+	require.NoError(t, err)
+	require.Equal(t, 1.0, outputs.At("n").AsNumber())
+	resources, err := b.StackResourceOutputs(ctx, "dev")
+	require.NoError(t, err)
+	require.Equal(t, 2, resources.Len())
+	entry := resources.At(string(a.URN)).AsMap()
+	require.Equal(t, "a:b:C", entry.At("type").AsString())
+	require.True(t, entry.At("outputs").AsMap().At("k").AsBool())
+	_, err = b.StackOutputs(ctx, "nope")
+	require.ErrorContains(t, err, `unknown stack "nope"`)
+}
+
+// TestKillDuringAWriteLeavesTheOldOrTheNewState stops the write of a state at each moment of it.
+func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
+	ctx := context.Background()
+	for _, m := range []moment{momentCreated, momentWritten, momentSynced, momentRenamed, momentDurable} {
+		t.Run(string(m), func(t *testing.T) {
+			f := newFixture(t)
+			b := f.open()
+			s := f.init(b, "dev")
+			require.NoError(t, s.Save(ctx, snapshotOf(thing("before"))))
+			b.writer.crash = func(at moment) error {
+				if at == m {
+					return errCrash
+				}
+				return nil
+			}
+			require.ErrorIs(t, s.Save(ctx, snapshotOf(thing("after"))), errCrash)
+			b = f.open()
+			again, err := b.Open(ctx, s.Ref())
+			require.NoError(t, err)
+			snapshot, err := again.Load(ctx)
+			require.NoError(t, err)
+			want := "before"
+			if m == momentRenamed || m == momentDurable {
+				want = "after"
+			}
+			require.Equal(t, want, snapshot.Resources[0].ID)
+			list, err := b.Stacks(ctx, "shop")
+			require.NoError(t, err)
+			require.Len(t, list, 1, "debris is not a stack")
+			require.NoError(t, again.Save(ctx, snapshotOf(thing("later"))))
+		})
+	}
+}
+
+func TestFailedWriteLeavesNoDebris(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	before := f.read(stackFile)
+	full := errors.New("disk full")
+	b.writer.crash = func(at moment) error {
+		if at == momentWritten {
+			return full
+		}
+		return nil
+	}
+	r, err := s.Record(ctx, nil)
+	require.NoError(t, err)
+	require.ErrorIs(t, r.End(ctx, state.Change{Add: thing("a")}), full)
+	require.ErrorIs(t, r.Close(ctx), full)
+	require.Equal(t, before, f.read(stackFile))
+	for _, name := range f.files() {
+		require.NotContains(t, name, ".tmp")
+	}
+}
+
+func TestRejectedStateIsSetAside(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	before := f.read(stackFile)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	base.Resources = []*state.Resource{thing("a")}
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	err = r.End(ctx, state.Change{Add: thing("a")})
+	require.ErrorContains(t, err, ".pulumi/sluice/rejected/shop/dev.")
+	require.Equal(t, before, f.read(stackFile))
+}
