@@ -173,6 +173,17 @@ func TestVersionFollowsTheFeaturesInUse(t *testing.T) {
 	}
 }
 
+func TestDeploymentsWithFeaturesThatAreOnlyCarriedMustNotBeChanged(t *testing.T) {
+	require.NoError(t, CheckMutable(nil))
+	require.NoError(t, CheckMutable(snapshotOf(box("a", func(r *Resource) { r.Taint = true }))))
+	for name, change := range map[string]func(*Resource){
+		"extensionParameterization": func(r *Resource) { r.ExtensionRef = "x" },
+		"snippets-prototype":        func(r *Resource) { r.SnippetID = "x" },
+	} {
+		require.ErrorContains(t, CheckMutable(snapshotOf(box("a", change))), name)
+	}
+}
+
 func TestOldAndDegenerateCheckpoints(t *testing.T) {
 	ctx := context.Background()
 	resources := `[{"urn":"` + string(boxURN("a")) + `","custom":true,"id":"1","type":"testpkg:index:Box","inputs":{"x":1,"y":2},` +
@@ -322,7 +333,7 @@ func bigCheckpoint(b *testing.B, size int) []byte {
 		"nested": property.Of(one.Inputs), "tags": property.Of(property.NewMap(map[string]property.Value{"a": property.String("b"), "c": property.Null})),
 	})
 	s := snapshotOf()
-	for i := 0; i*600 < size; i++ {
+	for i := 0; i*485 < size; i++ { // a resource has about 485 bytes
 		r := one.Clone()
 		r.URN = boxURN("box-" + string(rune('a'+i%26)) + time.Duration(i).String())
 		s.Resources = append(s.Resources, r)

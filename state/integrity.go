@@ -163,8 +163,12 @@ func (c *verifier) checkProvider(i int, r *Resource) error {
 		return nil
 	}
 	return &IntegrityError{Rule: RuleProvider, Index: i, URN: r.URN, Target: r.Provider,
-		Later:   slices.ContainsFunc(c.resources[i:], func(p *Resource) bool { return ProviderRefOf(p) == canonicalRef(r.Provider) }),
+		Later:   c.comesLater(i, canonicalRef(r.Provider)),
 		Problem: fmt.Sprintf("resource %s refers to unknown provider %s", r.URN, r.Provider)}
+}
+
+func (c *verifier) comesLater(i int, provider string) bool {
+	return slices.ContainsFunc(c.resources[i:], func(p *Resource) bool { return ProviderRefOf(p) == provider })
 }
 
 func (c *verifier) checkReferences(i int, r *Resource) error {

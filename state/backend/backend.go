@@ -51,7 +51,7 @@ type Stack interface {
 	// LoadSealed is Load with secrets left sealed and integrity unchecked: for edits of a state whose passphrase nobody
 	// has, and for repairs. What it returns may be given to Save.
 	LoadSealed(ctx context.Context) (*state.Snapshot, error)
-	// Record begins a run on top of base. The caller holds the lock.
+	// Record begins a run on top of base. The caller holds the lock. A base that [state.CheckMutable] refuses is refused.
 	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
 	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
 	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.

@@ -72,13 +72,15 @@ type IntegrityError struct {
 }
 
 func (e *IntegrityError) Error() string {
-	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %v; `sluice state repair` tries to fix it", e.File, e.Err)
+	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %v; `sluice state repair` tries to fix it",
+		e.File, e.Err)
 }
 
 func (e *IntegrityError) Unwrap() error { return e.Err }
 
 // ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
-var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, which is only read; upgrade it with `pulumi state upgrade`")
+var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, which is only read; " +
+	"upgrade it with `pulumi state upgrade`")
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
 var ErrScheme = errors.New("unsupported backend")

@@ -138,7 +138,8 @@ func (f *File) readMode() (legacy bool, err error) {
 	case 1:
 		return false, nil
 	}
-	return false, fmt.Errorf("%s: version %d of the store is newer than what this version of sluice understands", path, *meta.Version)
+	return false, fmt.Errorf("%s: version %d of the store is newer than what this version of sluice understands",
+		path, *meta.Version)
 }
 
 // prepareWrite refuses writes to an old layout and marks a new store as what it is.

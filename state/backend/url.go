@@ -20,12 +20,14 @@ type location struct {
 func parseURL(text, home, work string) (location, error) {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
-		return location{}, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path", ErrScheme, text)
+		return location{}, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path",
+			ErrScheme, text)
 	}
 	switch scheme {
 	case "file":
 	case "http", "https":
-		return location{}, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends with a file:// URL", ErrScheme, text)
+		return location{}, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends with a file:// URL",
+			ErrScheme, text)
 	case "s3", "gs", "azblob", "postgres":
 		return location{}, fmt.Errorf("%w: the scheme %q is not supported yet, only file:// is", ErrScheme, scheme)
 	default:

@@ -111,7 +111,7 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 			if err := p.Unlock(); err != nil {
 				return Choice{}, err
 			}
-			c.Save = &Settings{Salt: p.Salt()}
+			c.Save = &Settings{Provider: settings.Provider, Salt: p.Salt()}
 		}
 		return c, nil
 	}
@@ -119,7 +119,7 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 	if err != nil {
 		return Choice{}, err
 	}
-	return Choice{Manager: m, Save: &Settings{Salt: m.Salt()}}, nil
+	return Choice{Manager: m, Save: &Settings{Provider: settings.Provider, Salt: m.Salt()}}, nil
 }
 
 func (p *Passphrase) chosen(recorded *state.SecretsProvider) Choice {

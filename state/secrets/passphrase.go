@@ -164,8 +164,8 @@ func (p *Passphrase) Unlock() error {
 
 // ErrLocked is returned by the crypter of a state whose passphrase is not the one given, when something has to be
 // encrypted or decrypted. It wraps [ErrIncorrectPassphrase].
-var ErrLocked = fmt.Errorf("failed to decrypt: %w, please set %s to the correct passphrase or set %s to a file containing the passphrase",
-	ErrIncorrectPassphrase, EnvPassphrase, EnvPassphraseFile)
+var ErrLocked = fmt.Errorf("failed to decrypt: %w, please set %s to the correct passphrase or set %s to a file "+
+	"containing the passphrase", ErrIncorrectPassphrase, EnvPassphrase, EnvPassphraseFile)
 
 // lazy asks for the key when a secret needs it.
 type lazy struct{ p *Passphrase }

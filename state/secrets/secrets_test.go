@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,13 @@ import (
 )
 
 const vectorSalt = "v1:AAECAwQFBgc=:v1:AAECAwQFBgcICQoL:tZ1E3YZHdHD5o1bO2FyJ/v8sR+a7zg=="
+
+// The sources are shared by the tests, since deriving a key is slow.
+var (
+	right = sync.OnceValue(func() Source { return FixedSource("sluice") })
+	wrong = sync.OnceValue(func() Source { return FixedSource("wrong") })
+	other = sync.OnceValue(func() Source { return FixedSource("p") })
+)
 
 func vectorState() *state.SecretsProvider {
 	return &state.SecretsProvider{Type: TypePassphrase, State: []byte(`{"salt":"` + vectorSalt + `"}`)}
@@ -34,7 +42,7 @@ func TestVectorOfTheSpecification(t *testing.T) {
 	require.Equal(t, "v1:CwoJCAcGBQQDAgEA:uaL4UgmzacV4nKpe6c0irkvsCtA3uOs=", k.seal(down, "hunter2"))
 	require.Equal(t, "v1:CwoJCAcGBQQDAgEA:87/jSBikKfxCHm96dQEhwttl/ZerIwilng==", k.seal(down, `"hunter2"`))
 
-	m, err := Open(ctx, vectorSalt, FixedSource("sluice"))
+	m, err := Open(ctx, vectorSalt, right())
 	require.NoError(t, err)
 	text, err := m.Decrypter().Decrypt(ctx, "v1:CwoJCAcGBQQDAgEA:87/jSBikKfxCHm96dQEhwttl/ZerIwilng==")
 	require.NoError(t, err)
@@ -58,7 +66,7 @@ func TestDerivationHappensOncePerSaltAndPassphrase(t *testing.T) {
 
 func TestWrongPassphraseFromStateFailsOnlyWhenUsed(t *testing.T) {
 	ctx := context.Background()
-	m, err := FromState(ctx, vectorState(), FixedSource("wrong"))
+	m, err := FromState(ctx, vectorState(), wrong())
 	require.NoError(t, err)
 	require.Equal(t, vectorState(), m.Provider())
 	_, err = m.Encrypter().Encrypt(ctx, "x")
@@ -70,7 +78,7 @@ func TestWrongPassphraseFromStateFailsOnlyWhenUsed(t *testing.T) {
 }
 
 func TestWrongPassphraseFromConfigurationIsAnError(t *testing.T) {
-	_, err := Choose(context.Background(), Settings{Salt: vectorSalt}, nil, FixedSource("wrong"))
+	_, err := Choose(context.Background(), Settings{Salt: vectorSalt}, nil, wrong())
 	require.EqualError(t, err, "incorrect passphrase")
 }
 
@@ -119,10 +127,10 @@ func TestPromptAsksAgainAfterAWrongPassphrase(t *testing.T) {
 func TestChoosingTheManager(t *testing.T) {
 	ctx := context.Background()
 	t.Run("nothing configured makes a new passphrase", func(t *testing.T) {
-		c, err := Choose(ctx, Settings{}, nil, FixedSource("p"))
+		c, err := Choose(ctx, Settings{}, nil, other())
 		require.NoError(t, err)
 		require.NotNil(t, c.Save)
-		again, err := Open(ctx, c.Save.Salt, FixedSource("p"))
+		again, err := Open(ctx, c.Save.Salt, other())
 		require.NoError(t, err)
 		sealed, err := c.Manager.Encrypter().Encrypt(ctx, "text")
 		require.NoError(t, err)
@@ -131,25 +139,25 @@ func TestChoosingTheManager(t *testing.T) {
 		require.Equal(t, "text", text)
 	})
 	t.Run("the state is used when the configuration says nothing", func(t *testing.T) {
-		c, err := Choose(ctx, Settings{}, vectorState(), FixedSource("sluice"))
+		c, err := Choose(ctx, Settings{}, vectorState(), right())
 		require.NoError(t, err)
 		require.Equal(t, &Settings{Salt: vectorSalt}, c.Save)
 		require.False(t, c.Disagrees)
 	})
 	t.Run("the configuration wins and the disagreement is told", func(t *testing.T) {
-		other := &state.SecretsProvider{Type: TypePassphrase, State: []byte(`{"salt":"v1:other"}`)}
-		c, err := Choose(ctx, Settings{Salt: vectorSalt}, other, FixedSource("sluice"))
+		another := &state.SecretsProvider{Type: TypePassphrase, State: []byte(`{"salt":"v1:other"}`)}
+		c, err := Choose(ctx, Settings{Salt: vectorSalt}, another, right())
 		require.NoError(t, err)
 		require.True(t, c.Disagrees)
 		require.Nil(t, c.Save)
 	})
 	t.Run("agreement", func(t *testing.T) {
-		c, err := Choose(ctx, Settings{Salt: vectorSalt}, vectorState(), FixedSource("sluice"))
+		c, err := Choose(ctx, Settings{Salt: vectorSalt}, vectorState(), right())
 		require.NoError(t, err)
 		require.False(t, c.Disagrees)
 	})
 	t.Run("cloud is refused", func(t *testing.T) {
-		_, err := Choose(ctx, Settings{Provider: "awskms://x"}, nil, FixedSource("p"))
+		_, err := Choose(ctx, Settings{Provider: "awskms://x"}, nil, other())
 		var u *UnsupportedError
 		require.ErrorAs(t, err, &u)
 		require.Equal(t, TypeCloud, u.Type)
@@ -162,7 +170,7 @@ func TestProvidersThatCannotBeUsedAreRefused(t *testing.T) {
 		TypeService: "re-key the stack",
 		"mystery":   `no known secrets provider for type "mystery"`,
 	} {
-		_, err := FromState(context.Background(), &state.SecretsProvider{Type: typ}, FixedSource("p"))
+		_, err := FromState(context.Background(), &state.SecretsProvider{Type: typ}, other())
 		require.ErrorContains(t, err, text)
 	}
 }

@@ -16,7 +16,8 @@ const (
 )
 
 // ErrNoPassphrase says that nobody gave a passphrase.
-var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables", EnvPassphrase, EnvPassphraseFile)
+var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables",
+	EnvPassphrase, EnvPassphraseFile)
 
 // Source says where passphrases come from, and remembers keys. The zero Source knows no passphrase; make one with
 // [NewSource] or [FixedSource].

@@ -10,11 +10,12 @@ import (
 )
 
 // ErrEncrypted says that the credentials file is encrypted by a key store of the system, and is left alone.
-var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi login` and `pulumi logout`, or set PULUMI_BACKEND_URL")
+var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi login` and `pulumi logout`, " +
+	"or set PULUMI_BACKEND_URL")
 
 // ErrNoBackend says that no backend is selected.
-var ErrNoBackend = errors.New("no backend is selected; use `sluice login file://~` (or another directory), set PULUMI_BACKEND_URL, " +
-	"or put backend.url into the project file")
+var ErrNoBackend = errors.New("no backend is selected; use `sluice login file://~` (or another directory), " +
+	"set PULUMI_BACKEND_URL, or put backend.url into the project file")
 
 // Credentials is the file that names the current backend.
 type Credentials struct{ path string }
