@@ -79,7 +79,9 @@ type provider struct {
 
 func unknownType(t urn.Type) error { return fmt.Errorf("unrecognized resource type '%v'", t) }
 
-func unknownFunction(token string) error { return fmt.Errorf("unrecognized function name: '%v'", token) }
+func unknownFunction(token string) error {
+	return fmt.Errorf("unrecognized function name: '%v'", token)
+}
 
 // onlyProperty checks inputs that consist of one required property.
 func onlyProperty(inputs property.Map, name string) []providers.CheckFailure {

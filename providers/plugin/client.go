@@ -106,8 +106,8 @@ func incoming(preview bool) property.WireOptions {
 	return property.WireOptions{Unknowns: keptIf(preview), KeepSecrets: true, KeepReferences: true}
 }
 
-// keptIf keeps unknowns in previews. Elsewhere an unknown is a mistake, and dropping it would change a resource in a way
-// that nobody asked for.
+// keptIf keeps unknowns in previews. Elsewhere an unknown in an answer is a mistake of the provider, and one in what is to
+// be created or updated would be lost without anybody having asked for it.
 func keptIf(preview bool) property.UnknownPolicy {
 	if preview {
 		return property.KeepUnknowns
@@ -115,7 +115,9 @@ func keptIf(preview bool) property.UnknownPolicy {
 	return property.RejectUnknowns
 }
 
-// keptElseDropped is for old values, which the provider only compares.
+// keptElseDropped is for what is only looked at: old values, and new ones in Check and Diff. Outside previews an unknown
+// comes from a resource that failed or was skipped, and what depends on that is checked before it is skipped, too
+// (steps.md 9.4).
 func keptElseDropped(preview bool) property.UnknownPolicy {
 	if preview {
 		return property.KeepUnknowns

@@ -15,7 +15,7 @@ func (c *client) Check(ctx context.Context, req providers.CheckRequest) (provide
 	msg := &pulumirpc.CheckRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), RandomSeed: req.RandomSeed,
 		Olds: e.encode(req.Olds, c.outgoing(keptElseDropped(req.AllowUnknowns))),
-		News: e.encode(req.News, c.outgoing(keptIf(req.AllowUnknowns))),
+		News: e.encode(req.News, c.outgoing(keptElseDropped(req.AllowUnknowns))),
 	}
 	if a := req.Autonaming; a != nil && c.features.Load().autonaming {
 		msg.Autonaming = &pulumirpc.CheckRequest_AutonamingOptions{
@@ -47,7 +47,7 @@ func (c *client) Diff(ctx context.Context, req providers.DiffRequest) (providers
 	msg := &pulumirpc.DiffRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, IgnoreChanges: req.IgnoreChanges,
 		Olds: e.encode(req.OldOutputs, olds), OldInputs: e.encode(req.OldInputs, olds),
-		News: e.encode(req.NewInputs, elided(c.outgoing(keptIf(req.AllowUnknowns)))),
+		News: e.encode(req.NewInputs, elided(c.outgoing(keptElseDropped(req.AllowUnknowns)))),
 	}
 	if e.err != nil {
 		return providers.DiffResponse{}, e.err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -36,8 +37,33 @@ func TestMain(m *testing.M) {
 			panic(fmt.Sprintf("building the test plugin: %v\n%s", err, out))
 		}
 		binaries = directory
-		return m.Run()
+		code := m.Run()
+		if left := leftovers(); code == 0 && left != "" {
+			fmt.Fprintf(os.Stderr, "goroutines were left behind:\n%s\n", left)
+			code = 1
+		}
+		return code
 	}())
+}
+
+// leftovers waits for goroutines of this repository and of gRPC's clients to end, and returns those that do not.
+func leftovers() string {
+	var left string
+	for range 100 {
+		left = ""
+		stacks := make([]byte, 4<<20)
+		for stack := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+			if !strings.Contains(stack, "plugin_test.leftovers") &&
+				(strings.Contains(stack, "sluice/providers/") || strings.Contains(stack, "internal/transport.new")) {
+				left += stack + "\n\n"
+			}
+		}
+		if left == "" {
+			return ""
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return left
 }
 
 const thing urn.Type = "simple:index:Thing"
@@ -361,10 +387,11 @@ func TestCancelEndsACallThatHangs(t *testing.T) {
 
 func TestEndOfTheContextIsTheErrorOfTheCall(t *testing.T) {
 	p := configured(t, setup{config: object("hangOn", "read")})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(enough) })
 	_, err := p.Read(ctx, providers.ReadRequest{URN: web, ID: "x"})
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, enough)
 	require.ErrorAs(t, err, new(*providers.UncertainError))
 }
 

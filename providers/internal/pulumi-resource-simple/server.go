@@ -41,7 +41,7 @@ func (s *server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pul
 // Cancel of a stubborn plugin never answers.
 func (s *server) Cancel(ctx context.Context, req *emptypb.Empty) (*emptypb.Empty, error) {
 	if s.stubborn {
-		<-ctx.Done()
+		select {} // whatever the deadline says
 	}
 	return s.Server.Cancel(ctx, req)
 }

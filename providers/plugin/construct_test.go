@@ -1,0 +1,155 @@
+package plugin_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// monitor answers registrations without doing anything.
+type monitor struct {
+	pulumirpc.UnimplementedResourceMonitorServer
+	mu   sync.Mutex
+	seen []string
+}
+
+func (m *monitor) RegisterResource(
+	_ context.Context, req *pulumirpc.RegisterResourceRequest,
+) (*pulumirpc.RegisterResourceResponse, error) {
+	u := urn.New("dev", "p", urn.URN(req.GetParent()).QualifiedType(), urn.Type(req.GetType()), req.GetName())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen = append(m.seen, string(u))
+	answer := &pulumirpc.RegisterResourceResponse{Urn: string(u)}
+	if req.GetCustom() {
+		answer.Id = "id-" + req.GetName()
+	}
+	return answer, nil
+}
+
+func (m *monitor) RegisterResourceOutputs(context.Context, *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+func TestComponentIsConstructed(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	m := &monitor{}
+	server := grpc.NewServer()
+	pulumirpc.RegisterResourceMonitorServer(server, m)
+	var wg conc.WaitGroup
+	wg.Go(func() { _ = server.Serve(listener) })
+	defer func() { server.Stop(); wg.Wait() }()
+
+	p := configured(t, setup{})
+	yes := true
+	answer, err := p.Construct(t.Context(), providers.ConstructRequest{
+		Deployment: providers.Deployment{Project: "p", Stack: "dev", MonitorAddress: listener.Addr().String()},
+		Type:       "simple:index:Group", Name: "g", Inputs: object("count", 2, "x", property.Secret(property.String("s"))),
+		Protect: &yes, Aliases: []urn.Alias{{Name: "old"}, {URN: web}, {NoParent: true}}, CustomTimeouts: providers.Timeouts{Create: 90},
+		ResourceHooks: map[string][]string{"beforeCreate": {"h"}}, ReplacementTrigger: property.Number(1),
+	})
+	require.NoError(t, err)
+	group := urn.New("dev", "p", "", "simple:index:Group", "g")
+	require.Equal(t, group, answer.URN)
+	requireSame(t, object("ids", property.ArrayOf(property.String("id-g-0"), property.String("id-g-1"))), answer.Outputs)
+	require.Len(t, answer.OutputDependency["ids"], 2)
+	require.Equal(t, string(group), m.seen[0])
+	require.Len(t, m.seen, 3)
+}
+
+func TestComponentsNeedSecrets(t *testing.T) {
+	p := configured(t, setup{env: map[string]string{"SIMPLE_FEATURES": "secrets"}})
+	_, err := p.Construct(t.Context(), providers.ConstructRequest{})
+	require.EqualError(t, err, "plugins that can construct components must support secrets")
+}
+
+// script writes a plugin that is a shell script.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pulumi-resource-script")
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o755))
+	return file
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// ended waits until init has collected an orphan that was killed.
+func ended(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		if !alive(pid) {
+			return true
+		}
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestWhatAPluginStartedEndsWithIt(t *testing.T) {
+	for name, stop := range map[string]func(*plugin.Process){
+		"killed": (*plugin.Process).Kill, "stopped": (*plugin.Process).Stop,
+		"died": func(p *plugin.Process) { _ = syscall.Kill(p.PID(), syscall.SIGKILL); p.Stop() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			child := 0
+			p, err := plugin.Start(plugin.Command{
+				Name: "script", Executable: script(t, "sleep 1000 &\necho 1234\necho $! \necho complaint >&2\nwait\n"),
+				Output: func(l plugin.Line) {
+					mu.Lock()
+					defer mu.Unlock()
+					if !l.Stderr {
+						child, _ = strconv.Atoi(l.Text)
+					}
+				},
+			})
+			require.NoError(t, err)
+			port, err := p.Port(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 1234, port)
+			require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return child != 0 }, 5*time.Second, time.Millisecond)
+			require.True(t, alive(child))
+			stop(p)
+			require.Error(t, p.Exited())
+			ended(t, child)
+		})
+	}
+}
+
+func TestPluginThatCannotBeStartedIsNamed(t *testing.T) {
+	_, err := plugin.Start(plugin.Command{Name: "ghost", Executable: "/nonexistent/ghost"})
+	require.ErrorContains(t, err, "start plugin ghost")
+}
+
+func BenchmarkCheck(b *testing.B) {
+	p, err := newHost(setup{}).Load(b.Context(), providers.Spec{Package: "simple"})
+	require.NoError(b, err)
+	defer func() { _ = p.Close() }()
+	require.NoError(b, p.Configure(b.Context(), providers.ConfigureRequest{}))
+	in := object("a", "1", "b", 2, "c", property.ArrayOf(property.String("x")))
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := p.Check(b.Context(), providers.CheckRequest{URN: web, Name: "web", Type: thing, News: in}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
