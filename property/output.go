@@ -21,6 +21,24 @@ func (m Map) DowngradeOutputs() Map {
 	return d
 }
 
+// DowngradeBareOutputs downgrades only those output values that name no resources: what they say fits into an unknown, a
+// secret or a plain value. It is the form in which a Call's arguments travel.
+func (m Map) DowngradeBareOutputs() Map {
+	d, _ := rewriteMap(m, downgradeBareOutputs)
+	return d
+}
+
+func downgradeBareOutputs(v Value) (Value, bool) {
+	x, ok := v.v.(*Output)
+	if !ok {
+		return rewriteChildren(v, downgradeBareOutputs)
+	}
+	if len(x.Dependencies) > 0 {
+		return v, false
+	}
+	return downgradeOutputs(v)
+}
+
 func downgradeOutputs(v Value) (Value, bool) {
 	x, ok := v.v.(*Output)
 	if !ok {

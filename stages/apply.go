@@ -24,6 +24,11 @@ func (r *Run) apply(s *Step) applied {
 	case OpRead, OpReadReplacement:
 		return r.applyRead(s)
 	case OpRemovePendingReplace:
+		if s.Old.Custom {
+			if _, err := r.providerFor(r.operations, s.Old); err != nil {
+				return failed(err)
+			}
+		}
 		return applied{change: state.Change{Remove: r.present(s.Old)}}
 	case OpReplace:
 		return applied{}
@@ -143,15 +148,19 @@ func (r *Run) applyUpdate(s *Step) applied {
 // applyDelete is steps.md 5.4.
 func (r *Run) applyDelete(s *Step) applied {
 	old := s.Old
+	var p providers.Provider
+	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
+		var err error
+		// Also for what is let go without a call: a provider that cannot be started is found out now (steps.md 5.2).
+		if p, err = r.providerFor(r.operations, old); err != nil {
+			return failed(err)
+		}
+	}
 	if (s.Op == OpDelete || s.Op == OpDiscard) && old.Protect && !r.IgnoreProtect {
 		return failed(&ProtectedError{URN: s.URN})
 	}
-	if !r.DryRun() && old.Custom && !r.sparesCall(old) {
-		p, err := r.providerFor(r.operations, old)
-		if err != nil {
-			return failed(err)
-		}
-		err = r.callDelete(p, s, providers.DeleteRequest{
+	if p != nil && !r.DryRun() && !r.sparesCall(old) {
+		err := r.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
 			Timeout: old.CustomTimeouts.Delete,
 		})

@@ -29,6 +29,9 @@ func Check(r *Run) pipeline.Stage[Located, Checked] {
 			if err != nil {
 				return err
 			}
+			if l.invalid != nil {
+				return r.bailQuietly(l, fmt.Errorf("resource %s is invalid: %w", l.URN, l.invalid))
+			}
 			return emit(c)
 		},
 	}

@@ -93,7 +93,9 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 		d.Diff.Changes = providers.DiffNone
 		if !property.IdenticalMaps(d.Old.Inputs, d.Inputs) {
 			d.Diff.Changes = providers.DiffSome
-			d.Diff.ChangedKeys = property.Diff(d.Old.Inputs, d.Inputs, nil).ChangedKeys()
+			if !d.Old.PendingReplacement {
+				d.Reason = inputsReason(property.Diff(d.Old.Inputs, d.Inputs, nil).ChangedKeys())
+			}
 		}
 		return nil
 	}

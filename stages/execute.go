@@ -55,10 +55,21 @@ func (r *Run) runChain(b Built) error {
 			return &bailError{err}
 		}
 		r.world.markFailed(b.URN, b.URN)
-		b.Question.answer(&RegisterReply{URN: b.URN, Result: Fail})
+		b.Question.answer(failedReply(b))
 		return err
 	}
 	return nil
+}
+
+// failedReply answers a registration of which a step has failed. What was to be updated still has its ID.
+func failedReply(b Built) *RegisterReply {
+	reply := &RegisterReply{URN: b.URN, Result: Fail}
+	for _, s := range b.Steps {
+		if s.replies && s.Op == OpUpdate {
+			reply.ID = s.Old.ID
+		}
+	}
+	return reply
 }
 
 // blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so

@@ -122,7 +122,7 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 	for name, ds := range args.OutputDependencies() {
 		deps[name] = sortedSet(append(deps[name], ds...))
 	}
-	res, err := p.Call(ctx, providers.CallRequest{Token: req.Token, Args: args, ArgDependencies: deps, Deployment: d, StackTraceHandle: req.StackTraceHandle})
+	res, err := p.Call(ctx, providers.CallRequest{Token: req.Token, Args: args.DowngradeBareOutputs(), ArgDependencies: deps, Deployment: d, StackTraceHandle: req.StackTraceHandle})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

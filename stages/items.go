@@ -79,6 +79,8 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
+	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
+	invalid error
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }

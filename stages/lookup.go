@@ -49,7 +49,12 @@ func (r *Run) locate(in Registered) (Located, error) {
 	l := Located{Registered: in, Seq: n.next}
 	code, err := r.claim(&l)
 	n.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil && l.Goal != nil && (code == codeDuplicateAlias || code == codeURNIsAlias):
+		// Its inputs are still checked, so that more problems come to light at once (steps.md 2.4).
+		r.diagnose(l.URN, Error, code, err.Error())
+		l.invalid = err
+	case err != nil:
 		return Located{}, r.bail(l, code, err)
 	}
 	if l.Alias != "" && in.subject().typ.IsProvider() {
@@ -96,6 +101,7 @@ func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code
 			continue
 		}
 		const text = "Duplicate resource alias '%v' applied to resource with URN '%v' conflicting with resource with URN '%v'"
+		l.Old = old
 		if _, ok := n.seen[a]; ok {
 			return codeDuplicateAlias, fmt.Errorf(text, a, l.URN, l.URN)
 		}
@@ -103,7 +109,7 @@ func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code
 			return codeDuplicateAlias, fmt.Errorf(text, a, l.URN, other)
 		}
 		n.aliased[a], n.aliasOf[l.URN] = l.URN, a
-		l.Old, l.Alias = old, a
+		l.Alias = a
 		return 0, nil
 	}
 	return 0, nil

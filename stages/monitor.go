@@ -240,13 +240,11 @@ func (m *monitor) RegisterInvokeTransform(_ context.Context, t InvokeTransform) 
 	return nil
 }
 
-// Log reports a message; an error makes the run fail (protocol.md 5.1).
+// Log reports a message. An error message alone does not make the run fail: the program says by how it ends whether it has
+// failed.
 func (m *monitor) Log(_ context.Context, msg LogMessage) {
-	if msg.Severity == Error {
-		if m.run.failures.any() && isEchoOfShutDown(msg.Message) {
-			return // the program repeats what it was told when the run stopped
-		}
-		m.run.failures.add(Failure{URN: msg.URN, Err: reportedError(msg.Message)})
+	if msg.Severity == Error && m.run.failures.any() && isEchoOfShutDown(msg.Message) {
+		return // the program repeats what it was told when the run stopped
 	}
 	m.run.events.send(Diagnostic{LogMessage: msg})
 }
