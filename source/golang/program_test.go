@@ -1,0 +1,199 @@
+package golang_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/golang"
+	"github.com/sluice-iac/sluice/source/internal/monitortest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// built is the test program, built once for all tests by TestMain.
+var built string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sluice-golang-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	built = filepath.Join(dir, "program")
+	return m.Run()
+}
+
+// project is the test program with its only argument. The first test builds it, the others use what was built.
+func project(t testing.TB, what string) source.Project {
+	t.Helper()
+	p := folder(t, "program")
+	p.Args = []string{what}
+	p.Options = map[string]any{"buildTarget": built}
+	if _, err := os.Stat(built); err == nil {
+		p.Options = map[string]any{"binary": built}
+	}
+	return p
+}
+
+func folder(t testing.TB, name string) source.Project {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return source.Project{Runtime: "go", Root: dir, Directory: dir, Entry: "."}
+}
+
+func fake() *monitortest.Monitor {
+	return &monitortest.Monitor{Run: stages.RunInfo{
+		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
+		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
+		ConfigSecretKeys: []string{"proj:password"},
+	}}
+}
+
+func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
+	t.Helper()
+	prog := golang.New(p)
+	defer func() { require.NoError(t, prog.Close()) }()
+	return prog.Run(context.Background(), monitortest.Host(t, m))
+}
+
+func TestAGoProgramDeclaresItsResources(t *testing.T) {
+	m := fake()
+	require.NoError(t, run(t, project(t, ""), m))
+	stack := urn.RootStack("dev", "proj")
+	declared := map[string]*stages.RegisterRequest{}
+	for _, r := range m.Record().Registered {
+		declared[r.Name] = r
+		require.False(t, r.IsNodeJS)
+	}
+	require.Len(t, declared, 4)
+	first := declared["first"]
+	require.Equal(t, urn.Type("test:index:Thing"), first.Type)
+	require.Equal(t, stack, first.Parent)
+	require.Equal(t, property.String("hello"), first.Inputs.At("value"))
+	second := declared["second"]
+	require.True(t, *second.Protect)
+	require.Equal(t, []urn.URN{m.URN("test:index:Thing", "first", stack)}, second.PropertyDependencies["value"])
+	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value").DowngradeOutputs())
+
+	outputs := m.Record().Outputs[stack]
+	require.Equal(t, property.String("hello"), outputs.At("greeting"))
+	require.Equal(t, property.String("organization/proj/dev/true"), outputs.At("where"))
+	require.Equal(t, 1, m.Record().Waits)
+	require.Equal(t, []string{"hello from the program\n"}, m.Messages(stages.Info))
+	require.Equal(t, []string{"mind the gap"}, m.Messages(stages.Warning))
+	require.FileExists(t, built, "buildTarget says where the program is built, and it stays there")
+}
+
+func TestAThousandResourcesAreDeclared(t *testing.T) {
+	m := fake()
+	require.NoError(t, run(t, project(t, "many"), m))
+	require.Len(t, m.Record().Registered, 1001)
+}
+
+func TestAFailingProgramHasSaidWhy(t *testing.T) {
+	m := fake()
+	require.ErrorIs(t, run(t, project(t, "fail"), m), source.ErrReported)
+	require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), "this program fails")
+}
+
+func TestAProgramThatDiesIsReportedWithItsLastOutput(t *testing.T) {
+	for what, want := range map[string]struct{ status, output string }{
+		"exit":  {"exit status 7", "last words"},
+		"panic": {"exit status 2", "this program panics"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := fake()
+			p := project(t, what)
+			var exit *source.ExitError
+			require.ErrorAs(t, run(t, p, m), &exit)
+			require.Equal(t, want.status, exit.Status)
+			require.Contains(t, exit.Output, want.output)
+			require.Contains(t, exit.Error(), p.Directory)
+		})
+	}
+}
+
+func TestAProgramThatDoesNotCompileShowsTheCompilersText(t *testing.T) {
+	var broken *golang.BuildError
+	require.ErrorAs(t, run(t, folder(t, "broken"), fake()), &broken)
+	require.Contains(t, broken.Output, "main.go:3:15: undefined: undefinedFunction")
+	require.Contains(t, broken.Error(), "does not build")
+}
+
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	t.Run("binary", func(t *testing.T) {
+		p := folder(t, "program")
+		p.Options = map[string]any{"binary": "no-such-file"}
+		require.ErrorContains(t, run(t, p, fake()), filepath.Join(p.Directory, "no-such-file"))
+	})
+	t.Run("go", func(t *testing.T) {
+		t.Setenv("PATH", t.TempDir())
+		require.ErrorContains(t, run(t, folder(t, "program"), fake()), "go was not found on your $PATH")
+	})
+	t.Run("program", func(t *testing.T) {
+		p := folder(t, "program")
+		p.Entry = "other.go"
+		var broken *golang.BuildError
+		require.ErrorAs(t, run(t, p, fake()), &broken)
+		require.Contains(t, broken.Output, "other.go")
+	})
+}
+
+func TestTheEndOfTheContextStopsTheBuild(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err := golang.New(folder(t, "program")).Run(ctx, monitortest.Host(t, fake()))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestPackagesComeFromImportedModules(t *testing.T) {
+	root := t.TempDir()
+	for file, text := range map[string]string{
+		"go.mod": "module example.com/app\n\ngo 1.24\n\nrequire (\n\texample.com/made v1.2.3\n\tgithub.com/pulumi/pulumi-known/sdk/v4 v4.5.6\n" +
+			"\texample.com/tool v1.0.0\n\texample.com/unused v0.9.9\n)\n\n" +
+			"replace example.com/made v1.2.3 => ./made\n\nreplace github.com/pulumi/pulumi-known/sdk/v4 v4.5.6 => ./known\n\n" +
+			"replace example.com/tool v1.0.0 => ./tool\n\nreplace example.com/unused v0.9.9 => ./unused\n",
+		"main.go": "package main\n\nimport (\n\t_ \"example.com/made/go/made/sub\"\n\t_ \"example.com/tool\"\n" +
+			"\t_ \"github.com/pulumi/pulumi-known/sdk/v4/go/known\"\n)\n\nfunc main() {}\n",
+		"made/go.mod":             "module example.com/made\n",
+		"made/go/made/sub/sub.go": "package sub\n",
+		"made/go/made/pulumi-plugin.json": `{"resource": true, "name": "terraform-provider", "version": "v0.1.0", "server": "https://x",
+			"parameterization": {"name": "made", "version": "1.2.3", "value": "aGVsbG8="}}`,
+		"known/go.mod":              "module github.com/pulumi/pulumi-known/sdk/v4\n",
+		"known/go/known/known.go":   "package known\n",
+		"tool/go.mod":               "module example.com/tool\n",
+		"tool/tool.go":              "package tool\n",
+		"tool/pulumi-plugin.json":   `{"resource": false, "name": "tool"}`,
+		"unused/go.mod":             "module example.com/unused\n",
+		"unused/pulumi-plugin.json": `{"resource": true, "name": "unused"}`,
+	} {
+		path := filepath.Join(root, file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	list, err := golang.New(source.Project{Runtime: "go", Directory: root, Entry: "."}).Packages(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []stages.Package{
+		{Name: "known", Version: "4.5.6"},
+		{
+			Name: "terraform-provider", Version: "0.1.0", DownloadURL: "https://x",
+			Parameterization: &stages.Parameterization{Name: "made", Version: "1.2.3", Value: []byte("hello")},
+		},
+	}, list)
+}
+
+func TestABuiltProgramNamesNoPackages(t *testing.T) {
+	list, err := golang.New(source.Project{Options: map[string]any{"binary": "x"}}).Packages(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
