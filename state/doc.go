@@ -4,6 +4,6 @@
 // It does not know where files are (package backend), how secrets are encrypted (package secrets), or why a resource
 // changes (package stages).
 //
-// Invariant: whatever this package writes passes [Verify], and its bytes depend only on the content of the snapshot,
-// never on the order in which steps completed.
+// Invariant: what a [Recorder] writes passes [Verify], and its bytes depend only on what was recorded, never on the order
+// in which independent steps completed.
 package state

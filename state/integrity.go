@@ -15,8 +15,7 @@ import (
 // Rule names one of the integrity rules of state.md 1.14.
 type Rule string
 
-// The integrity rules, in the order in which they are checked. RuleOrder is ours: it is broken by a cycle, for which
-// no order exists.
+// The integrity rules, in the order in which they are checked.
 const (
 	RuleMagic                Rule = "I-1"
 	RuleResource             Rule = "I-2"
