@@ -3,7 +3,10 @@ package sluice
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
+
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -96,9 +99,16 @@ type PluginOptions struct {
 	Log  *slog.Logger // nil discards
 }
 
-// NewPluginHost returns the host that finds provider plugins as Pulumi does and starts them as processes. It may be used
-// by several operations, one after the other.
-func NewPluginHost(o PluginOptions) providers.Host {
+// PluginHost starts provider plugins as processes. It may be used by several operations, one after the other.
+type PluginHost struct {
+	host providers.Host
+
+	mu     sync.Mutex // guards loaded
+	loaded []providers.Provider
+}
+
+// NewPluginHost returns the host that finds provider plugins as Pulumi does.
+func NewPluginHost(o PluginOptions) *PluginHost {
 	config, _ := o.Config.plain()
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
@@ -108,5 +118,31 @@ func NewPluginHost(o PluginOptions) providers.Host {
 		options.EngineAddress = o.Engine.Address()
 		options.Output = o.Engine.pluginOutput
 	}
-	return plugin.NewHost(options)
+	return &PluginHost{host: plugin.NewHost(options)}
+}
+
+// Load starts a plugin.
+func (h *PluginHost) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	p, err := h.host.Load(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loaded = append(h.loaded, p)
+	return p, nil
+}
+
+// Close ends every plugin that was started and still runs: for leaving in the middle of an operation, which otherwise
+// ends its plugins itself.
+func (h *PluginHost) Close() error {
+	h.mu.Lock()
+	loaded := h.loaded
+	h.loaded = nil
+	h.mu.Unlock()
+	closing := pool.New().WithErrors()
+	for _, p := range loaded {
+		closing.Go(p.Close)
+	}
+	return closing.Wait()
 }

@@ -20,9 +20,8 @@ type interruptible struct {
 	// note shows a line; running names what has begun, with elapsed times. Both may be called at any time.
 	note    func(text string)
 	running func() []string
-	// abandon gives back what others would wait for. exit ends the process.
-	abandon func()
-	exit    func(status int)
+	// leave gives back what others would wait for and ends the process.
+	leave func()
 }
 
 // run calls f and returns when f has.
@@ -63,8 +62,7 @@ func (i *interruptible) handle(s os.Signal, count int) {
 		i.interrupts.Cancel()
 	default:
 		i.note(name + "; terminating")
-		i.abandon()
-		i.exit(statusCancelled)
+		i.leave()
 	}
 }
 

@@ -46,8 +46,11 @@ type operation struct {
 	config sluice.Config
 
 	interrupts sluice.Interrupts
-	screenMu   sync.Mutex   // guards screen
+	screenMu   sync.Mutex   // guards what follows
 	screen     *phaseScreen // of the phase that goes on
+	fence      *sluice.Fence
+	// endProcesses ends the plugins and the program of the phase.
+	endProcesses func()
 }
 
 // operate runs an operation from its flags to its exit status.
@@ -98,12 +101,7 @@ func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func
 		interrupts: &o.interrupts,
 		note:       o.note,
 		running:    o.runningSteps,
-		abandon: func() {
-			if lock != nil {
-				_ = lock.Close()
-			}
-		},
-		exit: os.Exit,
+		leave:      func() { o.leave(lock, os.Exit) },
 	}
 	guard.run(ctx, func() { err = f() })
 	return o.interrupts.Stopped(), err
@@ -255,7 +253,13 @@ func (o *operation) runEngine(ctx context.Context, preview bool, screen *phaseSc
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll()
+	fence := sluice.NewFence(o.stack)
+	options.State = fence
+	o.setProcesses(fence, closeAll)
+	defer func() {
+		o.setProcesses(nil, nil)
+		closeAll()
+	}()
 	options.Observe = screen.observe
 	run := o.kind.perform
 	if preview {
@@ -282,9 +286,11 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		return sluice.Options{}, nil, &statusError{status: statusUsage, err: err}
 	}
 	plugins := o.pluginOptions(service, directory)
+	host := sluice.NewPluginHost(plugins)
+	closers = append(closers, host)
 	options := sluice.Options{
 		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
-		Providers: sluice.NewPluginHost(plugins), State: o.stack, Service: service,
+		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
 		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts,
 	}

@@ -1,6 +1,14 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice"
+)
 
 // setScreen makes s the screen that signals speak to; nil is none.
 func (o *operation) setScreen(s *phaseScreen) {
@@ -28,4 +36,33 @@ func (o *operation) runningSteps() []string {
 		return nil
 	}
 	return o.screen.log.Running()
+}
+
+// setProcesses says how to end the processes of a phase, and what is written through in it.
+func (o *operation) setProcesses(fence *sluice.Fence, end func()) {
+	o.screenMu.Lock()
+	defer o.screenMu.Unlock()
+	o.fence, o.endProcesses = fence, end
+}
+
+// abandonPatience is how long the processes may take to end when the user does not want to wait any more.
+const abandonPatience = 2 * time.Second
+
+// leave gives up in the middle of the operation: nothing is recorded any more, the lock is free for others, plugins and
+// programs are ended as far as that is quick, and so is this process.
+func (o *operation) leave(lock io.Closer, exit func(status int)) {
+	o.screenMu.Lock()
+	fence, end := o.fence, o.endProcesses
+	o.screenMu.Unlock()
+	if fence != nil {
+		fence.Cut()
+	}
+	if lock != nil {
+		_ = lock.Close() // a lock that cannot be removed is reported to the next who wants it
+	}
+	time.AfterFunc(abandonPatience, func() { exit(statusCancelled) })
+	if end != nil {
+		_ = panics.Try(end)
+	}
+	exit(statusCancelled)
 }

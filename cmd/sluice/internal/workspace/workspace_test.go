@@ -1,0 +1,408 @@
+package workspace
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMalformedProjectFilesNameTheLineAndTheFault(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"no mapping":          {"- a", "P.yaml:1: the file must hold a mapping of keys to values, not a list"},
+		"empty":               {"", "P.yaml:1: the project has no name; add `name: my-project`"},
+		"syntax":              {"name: a\n\truntime: b", "P.yaml:2: found a tab character that violates indentation; correct the YAML"},
+		"unclosed":            {"name: a\nruntime: [b", "P.yaml:2: did not find expected ',' or ']'; correct the YAML"},
+		"bad name":            {"name: a b", "P.yaml:1: \"a b\" is not a project name"},
+		"runtime list":        {"name: a\nruntime: [b]", "P.yaml:2: `runtime` must be a text, not a list"},
+		"runtime no name":     {"name: a\nruntime: {options: {}}", "P.yaml:2: `runtime` has no `name`"},
+		"options scalar":      {"name: a\nruntime: {name: b, options: 1}", "P.yaml:2: `options` must be a mapping, not an integer"},
+		"backend text":        {"name: a\nbackend: x", "P.yaml:2: `backend` must be a mapping, not a text"},
+		"refresh":             {"name: a\noptions: {refresh: never}", "the only value is `always`"},
+		"twice":               {"name: a\nname: b", "P.yaml:2: the key \"name\" occurs twice"},
+		"two documents":       {"name: a\n---\nname: b", "a second document begins here"},
+		"not text":            {"name: \xff", "P.yaml:1: the file is not UTF-8 text"},
+		"both dirs":           {"name: a\nconfig: x\nstackConfigDir: y", "`config` is a text and `stackConfigDir` is set as well"},
+		"unknown type":        {"name: a\nconfig:\n  k: {type: text}", "P.yaml:3: a:k has the unknown type \"text\""},
+		"array items":         {"name: a\nconfig:\n  k: {type: array}", "is an array without `items`"},
+		"default type":        {"name: a\nconfig:\n  k: {type: integer, default: x}", "the default of a:k is not of the type integer"},
+		"default and value":   {"name: a\nconfig:\n  k: {default: x, value: y}", "has both `default` and `value`"},
+		"foreign type":        {"name: a\nconfig:\n  aws:k: {type: string, value: x}", "belongs to another namespace"},
+		"foreign no value":    {"name: a\nconfig:\n  aws:k: {description: x}", "aws:k has no `value`"},
+		"declared twice":      {"name: a\nconfig:\n  k: 1\n  a:k: 2", "a:k is declared twice"},
+		"plugin without path": {"name: a\nplugins: {providers: [{name: x}]}", "lacks `name` or `path`"},
+		"exponential": {"name: a\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n" +
+			"g: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]", "expand to too many values"},
+		"deep": {"name: a\nx: " + strings.Repeat("[", 300) + strings.Repeat("]", 300), "nest more than 200 levels deep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseProject("P.yaml", []byte(c.text))
+			require.ErrorContains(t, err, c.want)
+			var file *FileError
+			require.ErrorAs(t, err, &file)
+		})
+	}
+}
+
+func TestProjectFieldsAreRead(t *testing.T) {
+	p, err := ParseProject("/x/Pulumi.yaml", []byte("\xef\xbb\xbf"+`
+name: demo
+runtime:
+  name: nodejs
+  options: {typescript: false, nodeargs: --trace, level: 3}
+main: src
+backend: {url: "file://~"}
+options: {refresh: always}
+requiredPulumiVersion: ">=3.0.0"
+config:
+  size: 3
+  name: {type: string, description: what, secret: true}
+  aws:region: eu
+plugins:
+  providers: [{name: a, path: ./bin, version: 1.0.0}]
+Template: misspelled
+`))
+	require.NoError(t, err)
+	require.Equal(t, "nodejs", p.Runtime)
+	require.Equal(t, map[string]any{"typescript": false, "nodeargs": "--trace", "level": 3.0}, p.RuntimeOptions)
+	require.Equal(t, "file://~", p.BackendURL)
+	require.True(t, p.RefreshAlways)
+	require.Equal(t, []LocalPlugin{{"a", "/x/bin", "1.0.0"}}, p.Plugins.Providers)
+	require.Len(t, p.Declarations, 3)
+	require.Equal(t, "aws:region", p.Declarations[0].Key.String())
+	require.Equal(t, []string{"/x/Pulumi.yaml:16: `Template` is not used; did you mean `template`?"}, p.Warnings)
+}
+
+func TestJSONProjectsMayBeIndentedWithTabs(t *testing.T) {
+	p, err := ParseProject("Pulumi.json", []byte("{\n\t\"name\": \"demo\",\n\t\"runtime\": \"go\"\n}"))
+	require.NoError(t, err)
+	require.Equal(t, "demo", p.Name)
+	_, err = ParseProject("Pulumi.json", []byte("{\n\"name\": \"demo\",\n}"))
+	require.ErrorContains(t, err, "Pulumi.json:")
+	_, err = ParseProject("Pulumi.json", []byte(`{"name": `))
+	require.ErrorContains(t, err, "ends in the middle of a value")
+}
+
+func TestNearestProjectFileIsFound(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b")
+	require.NoError(t, os.MkdirAll(deep, 0o755))
+	_, err := FindProject(deep)
+	require.ErrorIs(t, err, ErrNoProject)
+	for _, path := range []string{"Pulumi.yaml", "a/Pulumi.yml", "a/Pulumi.json"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte("{}"), 0o644))
+	}
+	found, err := FindProject(deep)
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(dir, "a", "Pulumi.json"), found)
+}
+
+func TestKeysAreParsed(t *testing.T) {
+	for text, want := range map[string]string{
+		"a": "p:a", "aws:region": "aws:region", "aws:config:region": "aws:region", "a.b": "p:a.b",
+	} {
+		k, err := ParseKey(text, "p")
+		require.NoError(t, err)
+		require.Equal(t, want, k.String())
+	}
+	for _, text := range []string{"", ":a", "a:", "a:b:c", "a:config:", "a:b:c:d"} {
+		_, err := ParseKey(text, "p")
+		require.Error(t, err, text)
+	}
+	for text, want := range map[string]Key{
+		`a.b[0]`: {"p", "a.b[0]"}, `aws:a["x:y"]`: {"aws", `a["x:y"]`}, `["x.y"].z`: {"p", `["x.y"].z`}, `aws:["x"]`: {"aws", `["x"]`},
+	} {
+		k, err := ParsePathKey(text, "p")
+		require.NoError(t, err)
+		require.Equal(t, want, k)
+	}
+}
+
+func TestEditsKeepEverythingElse(t *testing.T) {
+	const before = `# top
+encryptionsalt: v1:x # salt
+config:
+  # about b
+  p:b: 12 # twelve
+  other: {x: [1, 2]}
+  p:list:
+    - a # first
+    # before second
+    - b
+environment: []
+unknown: kept
+# end
+`
+	for name, c := range map[string]struct {
+		edit func(f *StackFile) error
+		want string
+	}{
+		"same place": {func(f *StackFile) error { return f.Set(Key{"p", "b"}, "13", false) },
+			strings.Replace(before, "12 # twelve", `"13" # twelve`, 1)},
+		"appended": {func(f *StackFile) error { return f.Set(Key{"aws", "r"}, "eu", false) },
+			strings.Replace(before, "environment", "  aws:r: eu\nenvironment", 1)},
+		"bare key is spelled out": {func(f *StackFile) error { return f.SetPath(Key{"p", "other.x[1]"}, json.Number("3")) },
+			strings.Replace(before, "other: {x: [1, 2]}", "p:other: {x: [1, 3]}", 1)},
+		"element": {func(f *StackFile) error { return f.SetPath(Key{"p", "list[1]"}, "c") },
+			strings.Replace(before, "- b\n", "- c\n", 1)},
+		"next element": {func(f *StackFile) error { return f.SetPath(Key{"p", "list[2]"}, "c") },
+			strings.Replace(before, "- b\n", "- b\n    - c\n", 1)},
+		"typed": {func(f *StackFile) error { return f.Set(Key{"p", "b"}, true, true) },
+			strings.Replace(before, "12 # twelve", "true # twelve", 1)},
+		"removed": {func(f *StackFile) error { _, err := f.Remove(Key{"p", "other"}); return err },
+			strings.Replace(before, "  other: {x: [1, 2]}\n", "", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
+			f, err := ReadStackFile(path, "p")
+			require.NoError(t, err)
+			require.NoError(t, c.edit(f))
+			require.NoError(t, f.Save())
+			after, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, c.want, string(after))
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+			entries, err := os.ReadDir(filepath.Dir(path))
+			require.NoError(t, err)
+			require.Len(t, entries, 1, "no temporary file is left")
+		})
+	}
+}
+
+func TestSaveWithoutChangesWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "Pulumi.dev.yaml")
+	f, err := ReadStackFile(path, "p")
+	require.NoError(t, err)
+	require.NoError(t, f.Save())
+	require.NoFileExists(t, path)
+}
+
+func TestJSONStackFilesKeepTheirOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "Pulumi.dev.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"z": 1, "config": {"p:b": "x", "p:a": {"k": [1, "<"]}}}`), 0o644))
+	f, err := ReadStackFile(path, "p")
+	require.NoError(t, err)
+	require.NoError(t, f.Set(Key{"p", "c"}, Secure("v1:x:y"), false))
+	require.NoError(t, f.Save())
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, `{
+    "z": 1,
+    "config": {
+        "p:b": "x",
+        "p:a": {
+            "k": [
+                1,
+                "<"
+            ]
+        },
+        "p:c": {
+            "secure": "v1:x:y"
+        }
+    }
+}
+`, string(after))
+}
+
+func TestEditsThatMakeNoSenseAreRefused(t *testing.T) {
+	const text = "config:\n  p:m: {a: 1}\n  p:l: [x]\n  p:al: &x {a: 1}\n  p:ref: *x\n"
+	for name, c := range map[string]struct {
+		path string
+		v    Value
+		want string
+	}{
+		"index of a mapping": {"m[0]", "x", "is a mapping, which has no index 0"},
+		"key of a list":      {"l.a", "x", "is a list, which has no key"},
+		"beyond the end":     {"l[5]", "x", "the next index is 1"},
+		"negative":           {"l[-1]", "x", "out of range"},
+		"huge":               {"new[99999999]", "x", "out of range"},
+		"below a scalar":     {"m.a.b", "x", "single value"},
+		"inside an alias":    {"ref.a", "x", "inside an alias"},
+		"reserved":           {"m.b", map[string]any{"secure": "x"}, "reserved for secrets"},
+		"begins with index":  {"[0]", "x", "a path begins with the name of a setting"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := parseStackFile("S.yaml", "p", []byte(text), true)
+			require.NoError(t, err)
+			require.ErrorContains(t, f.SetPath(Key{"p", c.path}, c.v), c.want)
+		})
+	}
+}
+
+func TestPathsFillNewLists(t *testing.T) {
+	f, err := parseStackFile("S.yaml", "p", nil, false)
+	require.NoError(t, err)
+	require.NoError(t, f.Set(Key{"p", "a"}, "scalar in the way", false))
+	require.NoError(t, f.SetPath(Key{"p", "a[2].b"}, PathScalar("01")))
+	v, ok, err := ValueAt(f.Values(), Key{"p", "a"})
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, `[null,null,{"b":"01"}]`, Text(v))
+	removed, err := f.RemovePath(Key{"p", "a[0]"})
+	require.NoError(t, err)
+	require.True(t, removed)
+	removed, err = f.RemovePath(Key{"p", "a[7].x"})
+	require.NoError(t, err)
+	require.False(t, removed)
+	v, _ = f.Value(Key{"p", "a"})
+	require.Equal(t, `[null,{"b":"01"}]`, Text(v))
+}
+
+type upper struct{}
+
+func (upper) Decrypt(_ context.Context, c string) (string, error) { return strings.ToUpper(c), nil }
+
+func TestEngineSeesDecryptedTextsAndJSON(t *testing.T) {
+	p, err := ParseProject("P.yaml", []byte("name: p\nconfig:\n  size: 3\n  d: {default: [1, true]}\n  need: {type: string}\n"))
+	require.NoError(t, err)
+	f, err := parseStackFile("S.yaml", "p", []byte(`config:
+  p:n: 012
+  p:f: 1.50
+  p:t: 2020-01-02
+  p:null:
+  p:s: {secure: abc}
+  p:o: {a: {secure: <x>}, b: 0x10, c: 1.50, 1: true}
+`), true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"S.yaml:5: p:null has no value and counts as the empty text"}, f.Warnings)
+	values, missing := Effective(p, f)
+	require.Equal(t, []Key{{"p", "need"}}, missing)
+	require.EqualError(t, Validate(t.Context(), p, "dev", values, missing, nil),
+		"Stack 'dev' is missing configuration value(s) 'need'; set each with `sluice config set <key> <value>`")
+	config, err := EngineConfig(t.Context(), values, upper{})
+	require.NoError(t, err)
+	got := map[string]string{}
+	for k, v := range config {
+		got[k] = v.Text
+		require.Equal(t, k == "p:s" || k == "p:o", v.Secret, k)
+	}
+	require.Equal(t, map[string]string{
+		"p:n": "012", "p:f": "1.50", "p:t": "2020-01-02", "p:null": "", "p:s": "ABC",
+		"p:o": `{"1":true,"a":"\u003cX\u003e","b":16,"c":1.5}`, "p:size": "3", "p:d": "[1,true]",
+	}, got)
+}
+
+func TestDeclaredTypesAreChecked(t *testing.T) {
+	for name, c := range map[string]struct{ declared, value, want string }{
+		"integer text":       {"{type: integer}", `"12"`, ""},
+		"integer":            {"{type: integer}", "x", "must be of the type integer"},
+		"boolean text":       {"{type: boolean}", `"true"`, ""},
+		"boolean":            {"{type: boolean}", "yes please", "must be of the type boolean"},
+		"array":              {"{type: array, items: {type: integer}}", "[1, 2]", ""},
+		"array of other":     {"{type: array, items: {type: integer}}", "[1, a]", "must be of the type array<integer>"},
+		"object":             {"{type: object}", "{a: 1}", ""},
+		"secret in the open": {"{secret: true}", "x", "is declared secret"},
+		"secret":             {"{secret: true, type: string}", "{secure: x}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := ParseProject("P.yaml", []byte("name: p\nconfig:\n  k: "+c.declared))
+			require.NoError(t, err)
+			f, err := parseStackFile("S.yaml", "p", []byte("config:\n  p:k: "+c.value), true)
+			require.NoError(t, err)
+			values, missing := Effective(p, f)
+			err = Validate(t.Context(), p, "dev", values, missing, upper{})
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestLooksSecret(t *testing.T) {
+	for text, want := range map[string]bool{"g8Kq2ZxT7vLp0Wd": true, "hunter2": false, "a perfectly normal sentence": false, "aaaaaaaaaaaaaaa": false} {
+		require.Equal(t, want, LooksSecret(Key{"p", "dbPassword"}, text), text)
+	}
+	require.False(t, LooksSecret(Key{"p", "region"}, "g8Kq2ZxT7vLp0Wd"))
+}
+
+func TestSelectionIsKeptForEachBackend(t *testing.T) {
+	dir := t.TempDir()
+	h, err := FindHome(func(name string) (string, bool) { return dir, name == "PULUMI_HOME" })
+	require.NoError(t, err)
+	one, two := h.Selection("p", "/x/Pulumi.yaml", "file://one"), h.Selection("p", "/x/Pulumi.yaml", "file://two")
+	for _, s := range []*Selection{one, two} {
+		name, err := s.Current()
+		require.NoError(t, err)
+		require.Empty(t, name)
+		require.NoError(t, s.Clear())
+	}
+	require.NoError(t, one.Select("organization/p/a"))
+	require.NoError(t, two.Select("organization/p/b"))
+	data, err := os.ReadFile(filepath.Join(dir, "workspaces", "p-d8ae687f6f0865b04fe9e5293d9ea93ac32c7f53-workspace.json"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"stacks": {"file://one": "organization/p/a", "file://two": "organization/p/b"}}`, string(data))
+	require.NoError(t, one.Clear())
+	name, err := two.Current()
+	require.NoError(t, err)
+	require.Equal(t, "organization/p/b", name)
+	require.NoError(t, two.Clear())
+	files, err := os.ReadDir(filepath.Join(dir, "workspaces"))
+	require.NoError(t, err)
+	require.Empty(t, files)
+}
+
+// FuzzEditStackFile edits anything that can be read: the edit is there afterwards, and all other settings are as before.
+func FuzzEditStackFile(f *testing.F) {
+	for _, seed := range []string{
+		"", "config:\n  p:a: 1\n", "# c\nconfig: {p:a: {secure: x}, b: [1, {c: d}]}\n", "a: &x [1]\nconfig:\n  p:l: *x\n",
+		"config:\n  p:a: |\n    text\n    more\n", "encryptionsalt: v1\n", "config:\n  # only a comment\n", "? a\n: b\n",
+	} {
+		f.Add(seed, "a[0].b", "value")
+	}
+	f.Fuzz(func(t *testing.T, text, path, value string) {
+		before, err := parseStackFile("S.yaml", "p", []byte(text), true)
+		if err != nil {
+			return
+		}
+		old := make(map[Key]Value, len(before.values))
+		for k, v := range before.values {
+			old[k] = v
+		}
+		key := Key{"p", path}
+		if before.SetPath(key, value) != nil {
+			return
+		}
+		data, err := before.doc.bytes()
+		if err != nil {
+			return
+		}
+		after, err := parseStackFile("S.yaml", "p", data, true)
+		if err != nil {
+			return // Save refuses to write such a text
+		}
+		got, ok, err := ValueAt(after.values, key)
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.Equal(t, value, got)
+		top, _, err := splitPath(key)
+		require.NoError(t, err)
+		for k, v := range old {
+			if k != top {
+				require.Equal(t, v, after.values[k], k)
+			}
+		}
+	})
+}
+
+func FuzzParseProject(f *testing.F) {
+	f.Add("name: a\nruntime: {name: b, options: {c: 1}}\nconfig: {x: {type: array, items: {type: string}}}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		p, err := ParseProject("Pulumi.yaml", []byte(text))
+		if err == nil {
+			require.NotEmpty(t, p.Name)
+			return
+		}
+		var file *FileError
+		require.ErrorAs(t, err, &file)
+	})
+}

@@ -1,0 +1,78 @@
+package sluice
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// ErrFenced is returned by the recorders of a [Fence] that has been cut.
+var ErrFenced = errors.New("the recording of this run was cut off")
+
+// Fence is a [StateStore] that can be cut off in the middle of an operation, for a process that gives up the lock of a
+// stack without waiting for what runs: what is pending stays pending in the state. Its methods may be called from any
+// goroutine.
+type Fence struct {
+	store StateStore
+
+	mu  sync.RWMutex // held for reading while something is recorded; guards cut
+	cut bool
+}
+
+// NewFence returns a fence around a store.
+func NewFence(store StateStore) *Fence { return &Fence{store: store} }
+
+// Cut waits for what is being written and lets nothing be written afterwards.
+func (f *Fence) Cut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cut = true
+}
+
+// Load returns the recorded state.
+func (f *Fence) Load(ctx context.Context) (*state.Snapshot, error) { return f.store.Load(ctx) }
+
+// Record begins a recording.
+func (f *Fence) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
+	var inner state.Recorder
+	err := f.pass(func() (err error) {
+		inner, err = f.store.Record(ctx, base)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fencedRecorder{f, inner}, nil
+}
+
+func (f *Fence) pass(write func() error) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.cut {
+		return ErrFenced
+	}
+	return write()
+}
+
+type fencedRecorder struct {
+	fence *Fence
+	inner state.Recorder
+}
+
+func (r *fencedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	return r.fence.pass(func() error { return r.inner.Begin(ctx, op) })
+}
+
+func (r *fencedRecorder) End(ctx context.Context, c state.Change) error {
+	return r.fence.pass(func() error { return r.inner.End(ctx, c) })
+}
+
+func (r *fencedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
+	return r.fence.pass(func() error { return r.inner.Rebase(ctx, base) })
+}
+
+func (r *fencedRecorder) Close(ctx context.Context) error {
+	return r.fence.pass(func() error { return r.inner.Close(ctx) })
+}
