@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"time"
 
 	"github.com/sourcegraph/conc"
 )
@@ -67,3 +68,6 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		Code: cmd.ProcessState.ExitCode(), Status: cmd.ProcessState.String(), Output: last.text("its last output was:"),
 	}, nil
 }
+
+// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
+func (p *Process) ExitedWithin(patience time.Duration) error { return p.exitedSoon(patience) }

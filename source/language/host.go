@@ -3,33 +3,25 @@ package language
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
-	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// The limits on a plugin's start. The first start of a language's tools may take minutes before the port is known, but
-// then the port has to answer (protocol.md 1.6, 1.8).
-const (
-	portPatience    = 10 * time.Minute
-	connectPatience = 10 * time.Second
-)
+// portPatience is how long a plugin may take to write its port: the first start of a language's tools may take minutes
+// (protocol.md 1.6).
+const portPatience = 10 * time.Minute
 
 // host is a language plugin that runs.
 type host struct {
@@ -70,28 +62,19 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 // connect waits until the plugin answers. A plugin that was attached to has not been told the engine's address by its
 // arguments: the handshake does it.
 func (h *host) connect(ctx context.Context, port int) error {
-	conn, err := loopback.Dial(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	conn, err := plugin.Dial(ctx, port)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", h.name, err)
 	}
 	h.conn, h.client = conn, pulumirpc.NewLanguageRuntimeClient(conn)
-	patience, cancel := context.WithTimeout(ctx, connectPatience)
-	defer cancel()
-	if h.process == nil {
-		_, err = h.client.Handshake(patience, &pulumirpc.LanguageHandshakeRequest{EngineAddress: h.engine}, grpc.WaitForReady(true))
-	} else {
-		_, err = h.client.GetPluginInfo(patience, &emptypb.Empty{}, grpc.WaitForReady(true))
-		if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded && code != codes.Canceled {
-			return nil // an answer of any kind shows that the plugin is there
-		}
-	}
-	if err == nil {
+	if h.process != nil {
 		return nil
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
+	_, err = h.client.Handshake(ctx, &pulumirpc.LanguageHandshakeRequest{EngineAddress: h.engine})
+	if err == nil || context.Cause(ctx) != nil {
+		return context.Cause(ctx)
 	}
-	return fmt.Errorf("connect to %s on port %d: %s", h.name, port, status.Convert(err).Message())
+	return fmt.Errorf("introduce the engine to %s: %s", h.name, status.Convert(err).Message())
 }
 
 func (h *host) stop() {

@@ -21,8 +21,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// cancelPatience is how long a plugin may take to end its program after it was told to.
-const cancelPatience = 5 * time.Second
+const (
+	// cancelPatience is how long a plugin may take to end its program after it was told to.
+	cancelPatience = 5 * time.Second
+	// exitPatience is how long a plugin whose connection broke may take to be known to have died.
+	exitPatience = 2 * time.Second
+)
 
 // Options say which plugin runs a program.
 type Options struct {
@@ -126,13 +130,11 @@ func (p *Program) start(ctx context.Context, engine string) (*host, error) {
 	return h, nil
 }
 
-// failed explains the failure of a call. A plugin that died is reported as such, once, with its last output; the next
-// call starts another one.
+// failed explains the failure of a call. A plugin that died is reported as such, once, with its last output. It is not
+// used again, nor is one whose call was given up: the next call starts another one.
 func (p *Program) failed(ctx context.Context, h *host, what string, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	if status.Code(err) != codes.Unavailable {
+	cause := context.Cause(ctx)
+	if cause == nil && status.Code(err) != codes.Unavailable {
 		return fmt.Errorf("%s: %s %s: %s", h.name, what, p.project.Program(), status.Convert(err).Message())
 	}
 	p.mu.Lock()
@@ -140,9 +142,12 @@ func (p *Program) failed(ctx context.Context, h *host, what string, err error) e
 		p.host = nil
 	}
 	p.mu.Unlock()
-	h.stop()
+	defer h.stop()
+	if cause != nil {
+		return cause
+	}
 	if h.process != nil {
-		if exit := h.process.Exited(); exit != nil {
+		if exit := h.process.ExitedWithin(exitPatience); exit != nil {
 			return errors.New(terminal.Plain(exit.Error()))
 		}
 	}

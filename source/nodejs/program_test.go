@@ -152,6 +152,7 @@ func TestFailingProgramsThatHaveSaidWhy(t *testing.T) {
 		"syntax": "Unterminated string literal",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // the SDK spends half a minute of processor time on formatting an uncaught error
 			m := fake()
 			err := run(t, project(t, name), m)
 			require.ErrorIs(t, err, source.ErrReported)

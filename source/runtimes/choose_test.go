@@ -1,0 +1,60 @@
+package runtimes_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/golang"
+	"github.com/sluice-iac/sluice/source/language"
+	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/source/runtimes"
+)
+
+func finder(env map[string]string) plugin.Finder {
+	return plugin.Finder{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+}
+
+func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "pulumi-language-go"), []byte("#!/bin/sh\n"), 0o755))
+	for name, c := range map[string]struct {
+		runtime string
+		env     map[string]string
+		want    source.Program
+	}{
+		"nodejs":               {"nodejs", nil, &nodejs.Program{}},
+		"go":                   {"go", nil, &golang.Program{}},
+		"go with a plugin":     {"go", map[string]string{"PATH": bin}, &language.Program{}},
+		"python to attach to":  {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, &language.Program{}},
+		"another to attach to": {"nodejs", map[string]string{"PULUMI_DEBUG_LANGUAGES": "python:12345"}, &nodejs.Program{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := runtimes.Choose(source.Project{Runtime: c.runtime}, runtimes.Options{Finder: finder(c.env)})
+			require.NoError(t, err)
+			require.IsType(t, c.want, got)
+		})
+	}
+}
+
+func TestARuntimeWithoutAPluginIsAnErrorThatSaysWhereItWasLookedFor(t *testing.T) {
+	f := finder(nil)
+	f.Home, f.Bundled = "/home/me/.pulumi", "/opt/sluice"
+	_, err := runtimes.Choose(source.Project{Runtime: "dotnet"}, runtimes.Options{Finder: f})
+	var unsupported *runtimes.UnsupportedError
+	require.ErrorAs(t, err, &unsupported)
+	for _, part := range []string{"pulumi-language-dotnet", "$PATH", "/opt/sluice", filepath.Join("/home/me/.pulumi", "plugins")} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestAMalformedPortIsAnError(t *testing.T) {
+	for _, text := range []string{"go", "go:", "go:x", "go:0", "go:70000"} {
+		_, err := runtimes.Choose(source.Project{Runtime: "go"}, runtimes.Options{Finder: finder(map[string]string{"PULUMI_DEBUG_LANGUAGES": text})})
+		require.ErrorContains(t, err, "PULUMI_DEBUG_LANGUAGES")
+	}
+}
