@@ -293,6 +293,7 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
 		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts,
+		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if o.kind.needsProgram {
 		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{

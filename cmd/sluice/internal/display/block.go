@@ -172,13 +172,13 @@ func (p *diffPrinter) stackOutputs(old, new property.Map) {
 	slices.Sort(names)
 	width := labelWidth(names)
 	for _, name := range names {
-		was, before := old.Get(name)
-		is, after := new.Get(name)
+		was, is := old.At(name), new.At(name)
 		label := padLabel(name, width)
 		switch {
-		case !before:
+		case was.IsNull() && is.IsNull():
+		case was.IsNull():
 			p.value(0, added, label, is)
-		case !after:
+		case is.IsNull():
 			p.value(0, removed, label, was)
 		case property.Equal(was, is):
 			p.value(0, same, label, is)

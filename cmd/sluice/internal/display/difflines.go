@@ -39,11 +39,11 @@ func (p *diffPrinter) compareShown(depth int, label string, at property.Path, ol
 	case old.IsMap() && new.IsMap():
 		p.add(depth, changed, label+"{")
 		p.compareMaps(depth+1, at, old.AsMap(), new.AsMap(), nil)
-		p.add(depth, changed, "}")
+		p.add(depth, same, "}")
 	case old.IsArray() && new.IsArray():
 		p.add(depth, changed, label+"[")
 		p.compareArrays(depth+1, at, old.AsArray(), new.AsArray())
-		p.add(depth, changed, "]")
+		p.add(depth, same, "]")
 	case isCollection(old) || isCollection(new):
 		p.value(depth, removed, label, old)
 		p.value(depth, added, label, new)
@@ -120,7 +120,7 @@ func (p *diffPrinter) compareTexts(depth int, label string, at property.Path, ol
 	}
 	p.add(depth, changed, label+`"""`)
 	p.compareLines(depth+1, a, b)
-	p.add(depth, changed, `"""`)
+	p.add(depth, same, `"""`)
 }
 
 // contextLines is how many equal lines are shown around differing ones.

@@ -71,15 +71,15 @@ func (p *diffPrinter) value(depth int, m mark, label string, v property.Value) {
 	case inner.IsArray() && inner.AsArray().Len() > 0:
 		p.add(depth, m, label+"[")
 		p.elements(depth, m, inner.AsArray())
-		p.add(depth, m, "]")
+		p.add(depth, same, "]")
 	case inner.IsMap() && inner.AsMap().Len() > 0:
 		p.add(depth, m, label+"{")
 		p.fields(depth+1, m, inner.AsMap())
-		p.add(depth, m, "}")
+		p.add(depth, same, "}")
 	case inner.IsArchive() && inner.AsArchive().Kind == property.KindMembers:
 		p.add(depth, m, label+p.scalar(inner)+" {")
 		p.fields(depth+1, m, inner.AsArchive().Members)
-		p.add(depth, m, "}")
+		p.add(depth, same, "}")
 	default:
 		if parsed, ok := embeddedJSON(inner); ok {
 			p.value(depth, m, label+"(json) ", parsed)

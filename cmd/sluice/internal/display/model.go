@@ -2,6 +2,7 @@ package display
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -101,13 +102,28 @@ func (m *model) diagnose(d sluice.Diagnostic) {
 		m.speakers = append(m.speakers, d.URN)
 	}
 	list := m.diagnostics[d.URN]
-	if last := len(list) - 1; last >= 0 && d.StreamID != 0 && list[last].StreamID == d.StreamID {
-		joined := list[last]
-		joined.Message += d.Message
-		list[last] = joined
+	if i := unfinished(list, d.StreamID); i >= 0 {
+		list[i].Message += d.Message
 		return
 	}
 	m.diagnostics[d.URN] = append(list, d)
+}
+
+// unfinished returns the position of the line that a stream has begun and not ended, -1 when there is none. Messages
+// of others may have come in between (protocol.md 9.3).
+func unfinished(list []sluice.Diagnostic, stream int32) int {
+	if stream == 0 {
+		return -1
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].StreamID == stream {
+			if strings.HasSuffix(list[i].Message, "\n") {
+				return -1
+			}
+			return i
+		}
+	}
+	return -1
 }
 
 // oldest returns the running step that began first.

@@ -1,0 +1,338 @@
+package display
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// clock is a time that only moves when told.
+type clock struct{ now time.Time }
+
+func (c *clock) after(d time.Duration) time.Time {
+	c.now = c.now.Add(d)
+	return c.now
+}
+
+func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func thing(name string) urn.URN { return urn.New("dev", "p", "", "pkg:mod/thing:Thing", name) }
+
+func resource(name string, inputs map[string]property.Value) *sluice.Resource {
+	return &sluice.Resource{
+		URN: thing(name), Type: "pkg:mod/thing:Thing", Custom: true, ID: name + "-id", Inputs: property.NewMap(inputs),
+		Outputs: property.NewMap(inputs), Provider: "urn:pulumi:dev::p::pulumi:providers:pkg::mine::1",
+	}
+}
+
+func step(op sluice.Op, name string, old, new map[string]property.Value) sluice.StepInfo {
+	s := sluice.StepInfo{Op: op, URN: thing(name), Type: "pkg:mod/thing:Thing"}
+	if old != nil {
+		s.Old = resource(name, old)
+	}
+	if new != nil {
+		s.New = resource(name, new)
+		s.Provider = s.New.Provider
+	}
+	return s
+}
+
+type values = map[string]property.Value
+
+// session is a run with everything in it: creation, update, replacement, failure, messages and a secret everywhere.
+func session(c *clock, preview bool) []sluice.Event {
+	secret := property.Secret(property.String("hunter2"))
+	create := step(sluice.OpCreate, "new", nil, values{"password": secret, "size": property.Number(3), "tags": property.Of(property.NewMap(values{
+		"b": property.String("x"), "a": property.ArrayOf(property.Bool(true), property.Computed())}))})
+	update := step(sluice.OpUpdate, "changed", values{"gone": property.String("g"), "password": secret, "same": property.Number(1)},
+		values{"added": property.String("line\nbreak"), "password": property.Secret(property.String("swordfish")), "same": property.Number(1)})
+	update.Diffs = []string{"added", "gone", "password"}
+	why := sluice.Reason{Kind: "inputs", Properties: []string{"region"}}
+	old, new := values{"region": property.String("eu")}, values{"region": property.String("us")}
+	replace, createReplacement, deleteReplaced := step(sluice.OpReplace, "moved", old, new), step(sluice.OpCreateReplacement, "moved", old, new),
+		step(sluice.OpDeleteReplaced, "moved", old, nil)
+	for _, s := range []*sluice.StepInfo{&replace, &createReplacement, &deleteReplaced} {
+		s.Reason, s.Keys = why, []string{"region"}
+		s.DetailedDiff = map[string]sluice.PropertyDiff{"region": {Kind: sluice.DiffUpdateReplace, InputDiff: true}}
+	}
+	events := []sluice.Event{sluice.Prelude{Operation: "update", IsPreview: preview, Config: map[string]string{"p:s": "[secret]"}}}
+	run := func(s sluice.StepInfo, took time.Duration) {
+		events = append(events, sluice.StepStarted{Step: s, Planning: preview, At: c.now})
+		events = append(events, sluice.StepDone{Step: s, Planning: preview, At: c.after(took)})
+	}
+	run(create, 580*time.Millisecond)
+	run(update, 3*time.Second)
+	run(createReplacement, 75*time.Second)
+	run(replace, 0)
+	run(deleteReplaced, time.Second)
+	run(step(sluice.OpSame, "quiet", old, old), 0)
+	events = append(events,
+		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Warning, URN: thing("new"), Message: "<{%fg 3%}>careful<{%reset%}>\n"}},
+		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "one ", StreamID: 7}},
+		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Debug, Message: "not shown\n"}},
+		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "two\x1b[31m red\x1b[0m\n", StreamID: 7}},
+		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "the password is hunter2\n", URN: thing("new")}},
+	)
+	result := sluice.Succeeded
+	if !preview {
+		failing := step(sluice.OpCreate, "bro\nken", nil, values{})
+		events = append(events, sluice.StepStarted{Step: failing, At: c.now},
+			sluice.StepFailed{Step: failing, Err: errors.New("no\nluck"), At: c.after(time.Second)},
+			sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Error, URN: failing.URN, Message: "no\nluck\n"}})
+		result = sluice.Failed
+	}
+	return append(events, sluice.Summary{
+		IsPreview: preview, Duration: 81 * time.Second, Result: result,
+		Changes:    map[sluice.Op]int{sluice.OpSame: 4, sluice.OpCreate: 1, sluice.OpUpdate: 1, sluice.OpReplace: 1},
+		OldOutputs: property.NewMap(values{"url": property.String("a"), "kept": property.Number(1), "gone": property.Null}),
+		Outputs:    property.NewMap(values{"url": property.String("b"), "kept": property.Number(1), "key": secret}),
+	}, sluice.Ended{})
+}
+
+func render(preview bool, change func(*Options)) string {
+	c := newClock()
+	var out bytes.Buffer
+	o := Options{Title: "Updating (dev):", IsPreview: preview, Out: &out, Now: func() time.Time { return c.now }}
+	change(&o)
+	l := NewLog(o)
+	scrub := Scrub([]string{"hunter2", "hunter2", ""})
+	for _, e := range session(c, preview) {
+		l.Observe(scrub(e))
+	}
+	l.Close()
+	return out.String()
+}
+
+func TestLog(t *testing.T) {
+	for name, c := range map[string]struct {
+		preview bool
+		change  func(*Options)
+	}{
+		"update":            {false, func(*Options) {}},
+		"update-color":      {false, func(o *Options) { o.Color = true }},
+		"update-diff":       {false, func(o *Options) { o.Diff = true }},
+		"preview":           {true, func(*Options) {}},
+		"preview-all-steps": {true, func(o *Options) { o.ShowReplacementSteps, o.ShowSames, o.ShowURNs, o.Debug = true, true, true, true }},
+		"preview-diff":      {true, func(o *Options) { o.Diff, o.SuppressOutputs = true, true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := render(c.preview, c.change)
+			golden(t, name, got)
+			require.NotContains(t, got, "hunter2")
+			require.NotContains(t, got, "swordfish")
+			if name != "update-color" {
+				require.NotContains(t, got, "\x1b")
+			}
+		})
+	}
+	require.Contains(t, render(true, func(o *Options) { o.Diff, o.ShowSecrets = true, true }), "swordfish")
+}
+
+func TestEventLog(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := StreamEvents(&out)
+	l.now = func() time.Time { return c.now }
+	scrub := Scrub([]string{"hunter2"})
+	for _, e := range session(c, false) {
+		l.Observe(scrub(e))
+	}
+	require.NoError(t, l.Close())
+	golden(t, "events", out.String())
+	require.NotContains(t, out.String(), "hunter2")
+	require.NotContains(t, out.String(), "swordfish")
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	for i, text := range lines {
+		var e map[string]any
+		require.NoError(t, json.Unmarshal([]byte(text), &e))
+		require.Len(t, e, 3, "sequence, timestamp and one kind")
+		require.EqualValues(t, i, e["sequence"])
+	}
+}
+
+func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events")
+	for range 2 { // each phase empties the file
+		l, err := OpenEventLog(path)
+		require.NoError(t, err)
+		l.Observe(sluice.Stdout{Message: "x"})
+		require.NoError(t, l.Close())
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	require.Len(t, lines, 2)
+	require.Contains(t, lines[1], `"sequence":1`)
+	require.Contains(t, lines[1], `"cancelEvent":{}`)
+	_, err = OpenEventLog("tcp://127.0.0.1:1")
+	require.ErrorContains(t, err, "name a file")
+}
+
+func TestPreviewDocument(t *testing.T) {
+	c := newClock()
+	d := NewPreviewDocument(Options{})
+	scrub := Scrub([]string{"hunter2"})
+	var steps []sluice.StepInfo
+	for _, e := range session(c, true) {
+		if done, ok := e.(sluice.StepDone); ok {
+			steps = append(steps, done.Step)
+		}
+		d.Observe(scrub(e))
+	}
+	var out bytes.Buffer
+	require.NoError(t, d.Write(&out, &sluice.Result{Steps: steps}))
+	golden(t, "preview-json", out.String())
+	require.NotContains(t, out.String(), "hunter2")
+	require.NotContains(t, out.String(), "swordfish")
+}
+
+func TestSpecialValuesInEvents(t *testing.T) {
+	v := property.Of(property.NewMap(values{
+		"text":    property.TextAsset("not in the log"),
+		"file":    property.PathAsset("./a"),
+		"archive": property.MemberArchive(property.NewMap(values{"m": property.TextAsset("nor this")})),
+		"unknown": property.Computed(),
+		"ref":     property.Of(property.Reference{URN: thing("a"), ID: property.String("i")}),
+		"null":    property.Null,
+		"nested":  property.ArrayOf(property.Secret(property.Secret(property.String("hunter2")))),
+		"output":  property.OutputOf(property.Output{Element: property.String("hunter2"), Known: true, Secret: true}),
+	}))
+	text, err := json.MarshalIndent(jsonValue(v, false), "", "  ")
+	require.NoError(t, err)
+	golden(t, "special-values", string(text)+"\n")
+	require.Equal(t, "hunter2", PlainJSON(v, true).(map[string]any)["output"])
+	require.Equal(t, "[secret]", PlainJSON(v, false).(map[string]any)["output"])
+}
+
+func TestPropertyDiffs(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	text := func(changed string) property.Value {
+		return property.String("one\ntwo\nthree\nfour\n" + changed + "\nsix\nseven\neight\nnine\n")
+	}
+	old := values{
+		"list": property.ArrayOf(property.Number(1), property.Number(2), property.Number(1e21)), "json": property.String(`{"a": 1, "b": [1, 2]}`),
+		"lines": text("five"), "hidden": property.String("a"), "kind": property.Number(1), "long": property.String(long),
+		"deep": property.Of(property.NewMap(values{"s": property.Secret(property.String("hunter2")), "t": property.Bool(false)})),
+	}
+	new := values{
+		"list": property.ArrayOf(property.Number(1), property.Number(3)), "json": property.String(`{"a": 1, "b": [1, 3], "c": {}}`),
+		"lines": text("FIVE"), "hidden": property.String("b"), "kind": property.ArrayOf(property.String("now a list")), "long": property.String(long + "y"),
+		"deep": property.Of(property.NewMap(values{"s": property.String("no secret any more"), "t": property.Computed()})),
+	}
+	s := step(sluice.OpUpdate, "x", old, new)
+	s.New.HideDiff = []string{"hidden"}
+	var out bytes.Buffer
+	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s}))
+	golden(t, "property-diff", out.String())
+
+	s.DetailedDiff = map[string]sluice.PropertyDiff{
+		"list[2]": {Kind: sluice.DiffDelete}, "deep.t": {Kind: sluice.DiffUpdateReplace}, "deep.s.inner": {Kind: sluice.DiffUpdate},
+		"hidden": {Kind: sluice.DiffUpdate}, "a[": {Kind: sluice.DiffUpdate}, "kind": {Kind: sluice.DiffUpdate},
+	}
+	out.Reset()
+	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s}))
+	golden(t, "detailed-diff", out.String())
+}
+
+func TestHugeValuesAreCut(t *testing.T) {
+	huge := property.String(strings.Repeat("0123456789\n", 5<<20)) // 55 MB
+	many := make([]property.Value, 100_000)
+	for i := range many {
+		many[i] = property.Number(float64(i))
+	}
+	s := step(sluice.OpUpdate, "x", values{"text": huge, "list": property.ArrayOf()},
+		values{"text": property.String(huge.AsString() + "end"), "list": property.ArrayOf(many...)})
+	var out bytes.Buffer
+	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s, step(sluice.OpCreate, "y", nil, values{"text": huge})}))
+	require.Less(t, out.Len(), 10_000)
+	require.Contains(t, out.String(), "55.0 MiB")
+}
+
+func TestLinesOfTextAreCompared(t *testing.T) {
+	for name, c := range map[string]struct{ old, new, want string }{
+		"middle":  {"a\nb\nc\nd\ne\n", "a\nb\nX\nd\ne\n", " a| b|-c|+X| d| e"},
+		"start":   {"a\nb\nc\nd\n", "X\nb\nc\nd\n", "-a|+X| b| c| ..."},
+		"end":     {"a\nb\nc\nd", "a\nb\nc\nX", " ...| b| c|-d|+X"},
+		"added":   {"a\nb\n", "a\nX\nb\n", " a|+X| b"},
+		"removed": {"a\nX\nb\n", "a\nb\n", " a|-X| b"},
+		"suffix":  {"a\nxb\n", "a\nyb\n", " a|-xb|+yb"},
+		"prefix":  {"ab\nc\n", "ac\nc\n", "-ab|+ac| c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &diffPrinter{}
+			p.compareLines(0, c.old, c.new)
+			var got []string
+			for _, l := range p.lines {
+				got = append(got, string(l.mark)+l.text)
+			}
+			require.Equal(t, c.want, strings.Join(got, "|"))
+		})
+	}
+}
+
+func TestLiveLineNeverWrapsAndLeavesNothing(t *testing.T) {
+	c := newClock()
+	var screen bytes.Buffer
+	width := 60
+	l := NewLog(Options{Title: "T", Out: &screen, Live: &screen, Width: func() int { return width }, Expected: 9, Now: func() time.Time { return c.now }})
+	l.Observe(sluice.StepStarted{Step: step(sluice.OpCreate, "a-rather-long-näme", nil, values{}), At: c.now})
+	c.after(3 * time.Second)
+	l.Tick()
+	for _, part := range strings.Split(screen.String(), eraseLine)[1:] {
+		require.Less(t, len([]rune(part)), width)
+	}
+	require.Contains(t, screen.String(), "0 done, 1 running, 8 waiting")
+	require.Equal(t, []string{"creating pkg:mod:Thing a-rather-long-näme (3s)"}, l.Running())
+	width = 5
+	l.Tick()
+	require.True(t, strings.HasSuffix(screen.String(), eraseLine), "nothing readable fits")
+	l.Close()
+	require.Contains(t, screen.String(), "a-rather-long-näme creating (interrupted)")
+	require.NotContains(t, screen.String()[strings.LastIndex(screen.String(), "interrupted"):], "\r")
+}
+
+func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
+	l.Observe(sluice.StepStarted{Step: step(sluice.OpDelete, "a", values{}, nil), At: c.now})
+	for range 5 {
+		c.after(10 * time.Second)
+		l.Tick()
+	}
+	require.Equal(t, "T\n @  after 20s: 0 done, 1 running; deleting pkg:mod:Thing a (20s)\n"+
+		" @  after 40s: 0 done, 1 running; deleting pkg:mod:Thing a (40s)\n", out.String())
+}
+
+func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x1b[2Jb": "ab", "a\x1b]0;title\x07b": "ab", "a\rb": `a\x0db`, "a\r\nb": "a\nb", "\u202egnp": `\x202egnp`, "tab\t": "tab\t",
+	} {
+		require.Equal(t, want, clean(text))
+	}
+}
