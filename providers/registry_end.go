@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sourcegraph/conc"
@@ -84,4 +85,16 @@ func tryPanics(f func()) error {
 		return p.AsError()
 	}
 	return nil
+}
+
+// Settle waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
+// [Registry.Close], which gives up what is under way: whether a provider has been configured must not depend on how soon
+// the run ended. Errors of configurations are not its concern.
+func (r *Registry) Settle(ctx context.Context) {
+	r.mu.Lock()
+	ready := slices.Collect(maps.Values(r.ready))
+	r.mu.Unlock()
+	for _, i := range ready {
+		_ = i.configured.Wait(ctx)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/providers"
@@ -142,11 +143,18 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 	return c, nil
 }
 
+// slowStart is after what time a start is worth a message. It is not a limit: some take minutes (protocol.md 1.6).
+const slowStart = 10 * time.Second
+
 // introduce makes a client of a process that has been started.
 func (h *Host) introduce(
 	ctx context.Context, spec providers.Spec, name string, p *Process, directory string,
 ) (*client, error) {
+	slow := time.AfterFunc(slowStart, func() {
+		h.options.Log.Info("still waiting for a plugin to start", "plugin", name, "pid", p.PID())
+	})
 	port, err := p.Port(ctx)
+	slow.Stop()
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,9 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
+// blamable is the size in bytes from which a property may be why a message was too large; below that it was the answer.
+const blamable = 1 << 20
+
 // largestProperty names the largest property of a request that was too large to send, with its size. "" when there is
 // none that explains it.
 func largestProperty(req proto.Message) string {
@@ -29,7 +32,7 @@ func largestProperty(req proto.Message) string {
 		}
 		return true
 	})
-	if name == "" {
+	if size < blamable {
 		return ""
 	}
 	return fmt.Sprintf("the largest property is %q with %.1f MiB; put large contents into assets", name, float64(size)/(1<<20))
