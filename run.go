@@ -38,6 +38,7 @@ type operation struct {
 const (
 	previewWorkers = 256              // a preview changes nothing, so --parallel's caution is not needed
 	cancelTimeout  = 30 * time.Second // protocol.md 1.13
+	settleTimeout  = 5 * time.Second  // for providers that are still being configured when the run ends
 	programGrace   = 10 * time.Second // for a program to end by itself after the run has stopped
 )
 
@@ -310,6 +311,11 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 	}
 	if err := s.server.close(); err != nil {
 		s.options.Log.Warn("closing the monitor", "error", err)
+	}
+	if !s.options.Interrupts.Stopped() && !s.interrupted {
+		settle, done := context.WithTimeout(s.operations, settleTimeout)
+		s.registry.Settle(settle)
+		done()
 	}
 	if err := s.registry.Close(); err != nil {
 		s.options.Log.Warn("closing providers", "error", err)

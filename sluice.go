@@ -31,6 +31,10 @@ type Options struct {
 	Providers providers.Host
 	// State is where the stack's state is read from and recorded.
 	State StateStore
+	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. nil makes
+	// programs that ask fail.
+	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
+	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
 	// EngineAddress is that of the Engine service for log messages of programs and plugins; "" when there is none.
 	EngineAddress string
 	// Service takes in the log messages of programs and plugins; nil when there is none. EngineAddress may be empty then.

@@ -61,11 +61,16 @@ func (r *Run) runChain(b Built) error {
 	return nil
 }
 
-// failedReply answers a registration of which a step has failed. What was to be updated still has its ID.
+// failedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
+// not become healthy, and the ID of one that was to be updated.
 func failedReply(b Built) *RegisterReply {
 	reply := &RegisterReply{URN: b.URN, Result: Fail}
 	for _, s := range b.Steps {
-		if s.replies && s.Op == OpUpdate {
+		switch {
+		case !s.replies:
+		case s.made:
+			reply.ID, reply.Outputs = s.New.ID, s.New.Outputs
+		case s.Op == OpUpdate:
 			reply.ID = s.Old.ID
 		}
 	}
@@ -113,7 +118,7 @@ func (r *Run) runStep(s *Step) error {
 	if a.final != nil {
 		a.final = r.markSecrets(a.final)
 		a.change.Add = a.final
-		s.New = a.final
+		s.New, s.made = a.final, true
 		r.world.keep(s, a.final)
 	}
 	if err := r.end(s, a); err != nil {

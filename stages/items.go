@@ -169,6 +169,8 @@ type Step struct {
 	carried bool
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
+	// made is true once New is what the step has produced.
+	made bool
 	// replies is true for the step whose end answers the question.
 	replies  bool
 	question *Question

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -75,6 +76,9 @@ func (r *Run) inOrder(urns []urn.URN, steps map[urn.URN][]*Step) []urn.URN {
 	}
 	return out
 }
+
+// Lookup finds a resource that was registered or read in this run and whose step is done.
+func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(u) }
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
 func (r *Run) StackOutputs() property.Map {

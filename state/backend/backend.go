@@ -29,8 +29,8 @@ type Backend interface {
 	// StackOutputs returns the outputs of another stack, for a stack reference (state.md 8). A stack that does not
 	// exist is the error `unknown stack "name"`.
 	StackOutputs(ctx context.Context, name string) (property.Map, error)
-	// StackResourceOutputs maps the URN of each live resource of another stack to its type and outputs.
-	StackResourceOutputs(ctx context.Context, name string) (property.Map, error)
+	// StackResources returns the live resources of another stack.
+	StackResources(ctx context.Context, name string) ([]*state.Resource, error)
 }
 
 // Stack is one stack of a backend. It satisfies what an operation needs of a state store. It is safe for concurrent

@@ -274,23 +274,15 @@ func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, err
 	return outputs, nil
 }
 
-// StackResourceOutputs implements [Backend].
-func (f *File) StackResourceOutputs(ctx context.Context, name string) (property.Map, error) {
+// StackResources implements [Backend].
+func (f *File) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
 	s, err := f.referenced(name)
 	if err != nil {
-		return property.Map{}, err
+		return nil, err
 	}
 	snapshot, err := s.Load(ctx)
 	if err != nil || snapshot == nil {
-		return property.Map{}, err
+		return nil, err
 	}
-	resources := make(map[string]property.Value, len(snapshot.Resources))
-	for _, r := range snapshot.Resources {
-		if !r.Delete {
-			resources[string(r.URN)] = property.Of(property.NewMap(map[string]property.Value{
-				"type": property.String(string(r.Type)), "outputs": property.Of(r.Outputs),
-			}))
-		}
-	}
-	return property.NewMap(resources), nil
+	return slices.DeleteFunc(slices.Clone(snapshot.Resources), func(r *state.Resource) bool { return r.Delete }), nil
 }
