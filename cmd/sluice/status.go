@@ -14,7 +14,6 @@ import (
 const (
 	statusFailure    = 1
 	statusUsage      = 2
-	statusAuth       = 3
 	statusNoStack    = 6
 	statusHasChanges = 7
 	statusCancelled  = 8

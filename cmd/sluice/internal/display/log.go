@@ -18,6 +18,8 @@ type Log struct {
 	m       *model
 	live    liveLine
 	lastOut time.Time // of the last line written, for heartbeats
+	// lastDraw is when the live line was drawn.
+	lastDraw time.Time
 }
 
 // heartbeat is how long a log may stay silent while something runs.
@@ -54,8 +56,13 @@ func (l *Log) Observe(e sluice.Event) {
 	case sluice.Stdout:
 		l.print(strings.TrimRight(clean(e.Message), "\n"))
 	}
-	l.redraw()
+	if l.live.drawn == "" && l.p.Now().Sub(l.lastDraw) >= redrawInterval { // a line took the place of the live one
+		l.redraw()
+	}
 }
+
+// redrawInterval bounds how often events alone redraw the live line: there may be thousands in a second.
+const redrawInterval = 50 * time.Millisecond
 
 // Tick lets the log speak of what takes long. It is to be called about ten times a second.
 func (l *Log) Tick() {
@@ -80,17 +87,24 @@ func (l *Log) Close() {
 	defer l.mu.Unlock()
 	l.live.clear()
 	l.live.out = nil
-	for _, c := range l.m.components {
-		if l.p.shows(c) && c.Op != sluice.OpSame {
-			l.print(l.p.outcome(c, 0))
-		}
-	}
+	l.silentComponents()
 	if !l.p.IsPreview {
 		l.interrupted()
 	}
 	for _, section := range []string{l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.summarySection(l.m)} {
 		if section != "" {
 			l.print("\n" + strings.TrimSuffix(section, "\n"))
+		}
+	}
+}
+
+// silentComponents reports the components that never registered outputs: they are as done as they will be.
+func (l *Log) silentComponents() {
+	for _, u := range l.m.begun {
+		c, waiting := l.m.components[u]
+		delete(l.m.components, u)
+		if waiting && l.p.shows(c) && c.Op != sluice.OpSame {
+			l.print(l.p.outcome(c, 0))
 		}
 	}
 }
@@ -131,12 +145,9 @@ func (l *Log) done(e sluice.StepDone, took time.Duration) {
 	l.print(l.p.outcome(e.Step, took))
 }
 
-// diagnostic shows messages at once in diff mode and errors always, as far as they are news: a failed step has a line.
+// diagnostic keeps messages for the section at the end; an ephemeral one only goes beside the live line.
 func (l *Log) diagnostic(d sluice.Diagnostic) {
-	if d.Severity == sluice.Debug && !l.p.Debug {
-		return
-	}
-	if d.Ephemeral && l.live.out != nil {
+	if d.Ephemeral && (d.Severity != sluice.Debug || l.p.Debug) {
 		l.live.note = firstLine(d.Message)
 	}
 }
@@ -158,7 +169,8 @@ func (l *Log) redraw() {
 	if l.live.out == nil || l.p.SuppressProgress {
 		return
 	}
-	l.live.draw(l.progress(l.p.Now()))
+	l.lastDraw = l.p.Now()
+	l.live.draw(l.progress(l.lastDraw))
 }
 
 // progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)".

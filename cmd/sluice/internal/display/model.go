@@ -14,7 +14,8 @@ type model struct {
 	running     []runningStep // oldest first
 	done        int
 	failed      map[urn.URN]bool
-	components  []sluice.StepInfo // begun, and not reported as done yet
+	components  map[urn.URN]sluice.StepInfo // begun, and not reported as done yet
+	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN][]sluice.Diagnostic
 	speakers    []urn.URN // keys of diagnostics, in the order of their first message
 	stdout      []string
@@ -29,7 +30,7 @@ type runningStep struct {
 }
 
 func newModel(now time.Time) *model {
-	return &model{failed: map[urn.URN]bool{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
+	return &model{failed: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
 }
 
 // observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
@@ -54,11 +55,12 @@ func (m *model) observe(e sluice.Event) time.Duration {
 
 func (m *model) begin(e sluice.StepStarted) {
 	switch {
-	case e.Step.Op == sluice.OpSame || e.Step.Op == sluice.OpReplace:
+	case e.Step.Op == sluice.OpSame || e.Step.Op == sluice.OpReplace || e.Step.Internal:
 	case isCustom(e.Step):
 		m.running = append(m.running, runningStep{e.Step, e.At})
 	case !e.Planning:
-		m.components = append(m.components, e.Step)
+		m.components[e.Step.URN] = e.Step
+		m.begun = append(m.begun, e.Step.URN)
 	}
 }
 
@@ -66,7 +68,9 @@ func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duratio
 	if count && step.Op != sluice.OpSame && !step.Internal {
 		m.done++
 	}
-	m.components = slices.DeleteFunc(m.components, func(s sluice.StepInfo) bool { return sameStep(s, step) })
+	if s, ok := m.components[step.URN]; ok && sameStep(s, step) {
+		delete(m.components, step.URN)
+	}
 	i := slices.IndexFunc(m.running, func(r runningStep) bool { return sameStep(r.step, step) })
 	if i < 0 {
 		return 0

@@ -22,15 +22,3 @@ func WriteDetails(out io.Writer, o Options, steps []sluice.StepInfo) error {
 	_, err := io.WriteString(out, b.String())
 	return err
 }
-
-// FormatOutputs renders the outputs of a stack for people.
-func FormatOutputs(o Options, names []string, render func(name string) string) string {
-	width := labelWidth(append([]string{"OUTPUT"}, names...))
-	pad := func(s string) string { return s + strings.Repeat(" ", max(width-len([]rune(s)), 0)) }
-	var b strings.Builder
-	b.WriteString("    " + pad("OUTPUT") + "  VALUE\n")
-	for _, n := range names {
-		b.WriteString("    " + pad(cleanLine(n)) + "  " + render(n) + "\n")
-	}
-	return b.String()
-}
