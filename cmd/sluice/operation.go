@@ -311,7 +311,7 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
-		Home: o.home.Dir, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
+		Home: o.home, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
 	}
 	for name, v := range o.project.RuntimeOptions {
 		if !workspace.IsObject(v) {

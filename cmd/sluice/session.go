@@ -16,8 +16,8 @@ type session struct {
 	project    *workspace.Project
 	backend    sluice.Backend
 	backendURL string
-	selection  *workspace.Selection
-	home       *workspace.Home
+	selection  sluice.Selection
+	home       string // Pulumi's home directory
 	source     sluice.Passphrases
 	ref        sluice.StackRef
 	file       *workspace.StackFile
@@ -48,10 +48,10 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 		prompt = c.askPassphrase
 	}
 	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.lookup, prompt)}
-	if s.home, err = workspace.FindHome(c.lookup); err != nil {
+	if s.home, err = sluice.Home(c.lookup); err != nil {
 		return nil, err
 	}
-	if s.backendURL, err = s.chooseBackend(); err != nil {
+	if s.backendURL, err = sluice.BackendURL(s.home, project.BackendURL, c.lookup); err != nil {
 		return nil, err
 	}
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
@@ -60,24 +60,8 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.selection = s.home.Selection(project.Name, project.Path, s.backendURL)
+	s.selection = sluice.NewSelection(s.home, project.Name, project.Path, s.backendURL)
 	return s, nil
-}
-
-// chooseBackend returns the URL of the backend: from the environment, the project, or the login (state.md 4.1). With
-// none of them state goes where a local login puts it.
-func (s *session) chooseBackend() (string, error) {
-	if url := s.cli.env("PULUMI_BACKEND_URL"); url != "" {
-		return url, nil
-	}
-	if s.project.BackendURL != "" {
-		return s.project.BackendURL, nil
-	}
-	current, err := s.home.CurrentBackend()
-	if err != nil || current != "" {
-		return current, err
-	}
-	return workspace.LocalBackend, nil
 }
 
 // openStack opens a project and one of its stacks: the named one, or the selected one. The stack file is read; whether
@@ -120,12 +104,12 @@ func (s *session) selected() (string, error) {
 	if name := s.cli.env("PULUMI_STACK"); name != "" {
 		return name, nil
 	}
-	return s.selection.Current()
+	return s.selection.Stack()
 }
 
 // forget selects nothing if ref is what was selected.
 func (s *session) forget(ref sluice.StackRef) error {
-	name, err := s.selection.Current()
+	name, err := s.selection.Stack()
 	if err != nil || name == "" {
 		return err
 	}

@@ -325,32 +325,6 @@ func TestLooksSecret(t *testing.T) {
 	require.False(t, LooksSecret(Key{"p", "region"}, "g8Kq2ZxT7vLp0Wd"))
 }
 
-func TestSelectionIsKeptForEachBackend(t *testing.T) {
-	dir := t.TempDir()
-	h, err := FindHome(func(name string) (string, bool) { return dir, name == "PULUMI_HOME" })
-	require.NoError(t, err)
-	one, two := h.Selection("p", "/x/Pulumi.yaml", "file://one"), h.Selection("p", "/x/Pulumi.yaml", "file://two")
-	for _, s := range []*Selection{one, two} {
-		name, err := s.Current()
-		require.NoError(t, err)
-		require.Empty(t, name)
-		require.NoError(t, s.Clear())
-	}
-	require.NoError(t, one.Select("organization/p/a"))
-	require.NoError(t, two.Select("organization/p/b"))
-	data, err := os.ReadFile(filepath.Join(dir, "workspaces", "p-d8ae687f6f0865b04fe9e5293d9ea93ac32c7f53-workspace.json"))
-	require.NoError(t, err)
-	require.JSONEq(t, `{"stacks": {"file://one": "organization/p/a", "file://two": "organization/p/b"}}`, string(data))
-	require.NoError(t, one.Clear())
-	name, err := two.Current()
-	require.NoError(t, err)
-	require.Equal(t, "organization/p/b", name)
-	require.NoError(t, two.Clear())
-	files, err := os.ReadDir(filepath.Join(dir, "workspaces"))
-	require.NoError(t, err)
-	require.Empty(t, files)
-}
-
 // FuzzEditStackFile edits anything that can be read: the edit is there afterwards, and all other settings are as before.
 func FuzzEditStackFile(f *testing.F) {
 	for _, seed := range []string{

@@ -1,0 +1,33 @@
+package sluice
+
+import (
+	"errors"
+
+	"github.com/sluice-iac/sluice/state/backend/workspace"
+)
+
+// Selection is the current stack of one project on one backend (state.md 4.12).
+type Selection = workspace.Selection
+
+// LocalBackendURL is where state goes when nobody has said anything else: where `pulumi login --local` puts it.
+const LocalBackendURL = "file://~"
+
+// Home is Pulumi's home directory, with plugins, credentials and selections: PULUMI_HOME, or ~/.pulumi. lookupEnv reads
+// the environment, as [os.LookupEnv] does.
+func Home(lookupEnv func(name string) (string, bool)) (string, error) { return workspace.Home(lookupEnv) }
+
+// BackendURL returns the backend to use (state.md 4.1): that of PULUMI_BACKEND_URL, else the one that the project file
+// names, which may be "", else the one logged in to, else [LocalBackendURL].
+func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
+	url, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
+	if errors.Is(err, workspace.ErrNoBackend) {
+		return LocalBackendURL, nil
+	}
+	return url, err
+}
+
+// NewSelection returns the selection for a project file, given by its absolute path as it was found, and a backend,
+// given by its URL as it was configured.
+func NewSelection(home, project, projectFile, backendURL string) Selection {
+	return workspace.NewSelection(home, project, projectFile, backendURL)
+}
