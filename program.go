@@ -17,7 +17,9 @@ type (
 
 // LocateProgram returns the directory and the entry point of a program, from the directory of the project file and the
 // project's "main", which may be empty.
-func LocateProgram(root, main string) (directory, entry string, err error) { return source.Locate(root, main) }
+func LocateProgram(root, main string) (directory, entry string, err error) {
+	return source.Locate(root, main)
+}
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
 // otherwise, which is possible for Node.js and Go (protocol.md 6.5). Of o the places of plugins and the Engine service

@@ -14,7 +14,9 @@ const LocalBackendURL = "file://~"
 
 // Home is Pulumi's home directory, with plugins, credentials and selections: PULUMI_HOME, or ~/.pulumi. lookupEnv reads
 // the environment, as [os.LookupEnv] does.
-func Home(lookupEnv func(name string) (string, bool)) (string, error) { return workspace.Home(lookupEnv) }
+func Home(lookupEnv func(name string) (string, bool)) (string, error) {
+	return workspace.Home(lookupEnv)
+}
 
 // BackendURL returns the backend to use (state.md 4.1): that of PULUMI_BACKEND_URL, else the one that the project file
 // names, which may be "", else the one logged in to, else [LocalBackendURL].
