@@ -295,8 +295,12 @@ func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := signedCell(referenceSignature, 3, "urn", urn)
+	c := signedCell(referenceSignature, 5, "urn", urn)
 	fields := c.GetStructValue().Fields
+	if r.URN.IsValid() {
+		// Newer peers add what the URN says; older ones skip it (protocol.md 2.1).
+		fields["name"], fields["type"] = textCell(r.URN.Name()), textCell(string(r.URN.Type()))
+	}
 	if !r.ID.IsNull() {
 		fields["id"] = textCell(r.ID.AsString())
 	}

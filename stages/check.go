@@ -104,6 +104,10 @@ func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map)
 	if err != nil {
 		return property.Map{}, r.bail(c.Located, codeFailed, err)
 	}
+	if res.AutonamingUnsupported && c.autonaming != nil && c.autonaming.WarnIfUnsupported {
+		r.warn(c.URN, "%s resource has a custom autonaming setting but the provider does not support autonaming configuration, "+
+			"consider upgrading to a newer version", c.Goal.Type)
+	}
 	if len(res.Failures) == 0 {
 		return res.Inputs, nil
 	}
