@@ -1,0 +1,92 @@
+// Command custom-stage deploys a small program with a stage of its own in the pipeline: a freeze window, in which
+// nothing may be replaced. Updates in place go through.
+//
+// Everything is in the process: the program is a Go function, the cloud is made up, the state is in memory.
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// freeze is a window that ends at until, in which nothing may be replaced. It makes a new stage for each operation.
+//
+// The stage stands behind diff: what the provider says of each change is known, and nothing has been decided.
+func freeze(until time.Time, now func() time.Time) func() pipeline.Stage[stages.Diffed, stages.Diffed] {
+	return func() pipeline.Stage[stages.Diffed, stages.Diffed] {
+		return pipeline.Stage[stages.Diffed, stages.Diffed]{
+			Name: "freeze",
+			Run: func(_ context.Context, d stages.Diffed, emit pipeline.Emit[stages.Diffed]) error {
+				if d.Replaces() && now().Before(until) {
+					return d.Reject("replacements are frozen until " + until.Format("Monday"))
+				}
+				return emit(d)
+			},
+		}
+	}
+}
+
+// server is what the program declares one of.
+type server struct {
+	Image string // a change needs a replacement
+	Size  float64
+}
+
+func (s server) declare(ctx context.Context, m stages.Monitor) error {
+	_, err := m.Register(ctx, &stages.RegisterRequest{
+		Type: "simple:index:Server", Name: "web", Custom: true,
+		Inputs: property.NewMap(map[string]property.Value{
+			"immutableImage": property.String(s.Image),
+			"size":           property.Number(s.Size),
+		}),
+	})
+	return err
+}
+
+// deployer deploys servers into one stack.
+type deployer struct {
+	cloud *providertest.Cloud
+	state *sluice.MemoryState
+	until time.Time
+	now   func() time.Time
+}
+
+func (d deployer) deploy(ctx context.Context, s server) (*sluice.Result, error) {
+	engine := sluice.Standard(sluice.Options{
+		Project: "shop", Stack: "dev", Program: sluice.ProgramFunc(s.declare), Providers: d.cloud.Host(), State: d.state,
+	})
+	engine.Diffed.Insert(freeze(d.until, d.now))
+	return engine.Update(ctx)
+}
+
+func main() {
+	d := deployer{
+		cloud: providertest.NewCloud(providertest.Options{}), state: &sluice.MemoryState{},
+		until: nextMonday(time.Now()), now: time.Now,
+	}
+	for _, s := range []server{{"debian-12", 1}, {"debian-12", 2}, {"debian-13", 2}} {
+		result, err := d.deploy(context.Background(), s)
+		if err != nil {
+			fmt.Println(err) // the last one is refused
+			continue
+		}
+		for _, step := range result.Steps {
+			if !step.Internal { // default providers are
+				fmt.Println(step.Op, step.URN.Name())
+			}
+		}
+	}
+}
+
+// nextMonday is the first Monday after t, at the beginning of the day.
+func nextMonday(t time.Time) time.Time {
+	days := (int(time.Monday)-int(t.Weekday())+6)%7 + 1
+	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, t.Location())
+}
