@@ -91,42 +91,6 @@ func typical() *structpb.Struct {
 	return s
 }
 
-// BenchmarkRegister measures one registration and its reply over one connection, as many at a time as a program has in
-// flight. The client's work, about as much as the server's, is in the figure.
-func BenchmarkRegister(b *testing.B) {
-	for _, inFlight := range []int{1, 64, 4096} {
-		b.Run(fmt.Sprintf("in-flight-%d", inFlight), func(b *testing.B) {
-			m := &monitortest.Monitor{Run: run()}
-			reply := &stages.RegisterReply{URN: urnB, ID: "id", Outputs: everything()}
-			client := start(b, &quiet{m, reply})
-			req := &pulumirpc.RegisterResourceRequest{
-				Type: "aws:s3/bucket:Bucket", Name: "n", Parent: urnA, Custom: true, Object: typical(),
-				AcceptSecrets: true, AcceptResources: true, SupportsPartialValues: true, Dependencies: []string{urnA},
-			}
-			b.ReportAllocs()
-			b.SetParallelism(inFlight)
-			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := client.RegisterResource(context.Background(), req); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
-}
-
-// quiet answers without recording.
-type quiet struct {
-	*monitortest.Monitor
-	reply *stages.RegisterReply
-}
-
-func (q *quiet) Register(context.Context, *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	return q.reply, nil
-}
-
 // FuzzRegister sends arbitrary bytes as a RegisterResourceRequest through the decoder and what it accepts back out.
 func FuzzRegister(f *testing.F) {
 	seed := func(req *pulumirpc.RegisterResourceRequest) {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
@@ -21,27 +21,11 @@ import (
 
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	if err := install("testdata/program"); err != nil {
+	if err := nodesdk.Install("testdata/program"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
-}
-
-func install(dir string) error {
-	lock, err := os.Stat(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		return err
-	}
-	if done, err := os.Stat(filepath.Join(dir, "node_modules", ".package-lock.json")); err == nil && !done.ModTime().Before(lock.ModTime()) {
-		return nil
-	}
-	cmd := exec.Command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci, which these tests need once: %w\n%s", err, out)
-	}
-	return nil
 }
 
 func project(t testing.TB, name string) source.Project {
