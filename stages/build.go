@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -108,29 +109,31 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 
 // commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
 func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built]) error {
+	return b.commitAfter(d, steps, nil, x)
+}
+
+// commitAfter is commit for steps that must not begin before others are over.
+func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchange[Ask, Built]) error {
 	b.run.outcomes.decide(d.Seq)
 	for i, s := range steps {
-		s.seq, s.question = d.Seq, d.Question
+		s.seq, s.place, s.question = d.Seq, i, d.Question
 		if s.Reason.Kind == ReasonNone {
 			s.Reason = d.Reason
 		}
-		steps[i] = s
 	}
-	if err := x.Emit(Built{Located: d.Located, Steps: steps}); err != nil {
+	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after}); err != nil {
 		return err
 	}
 	waiting := b.parked[d.Seq]
 	delete(b.parked, d.Seq)
+	slices.SortFunc(waiting, func(v, w Diffed) int { return v.Seq - w.Seq })
 	for _, w := range waiting {
-		if err := b.again(w, x); err != nil {
+		if err := b.receive(w, x); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// again takes up a registration that waited.
-func (b *builder) again(d Diffed, x pipeline.Exchange[Ask, Built]) error { return b.receive(d, x) }
 
 // decide is the case split of steps.md 3.6.
 func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
@@ -221,7 +224,11 @@ func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
 	steps[1].Keys = why.Properties
-	return b.commit(d, b.withPrelude(d, steps...), x)
+	var after []*Step
+	if s := o.deleteOf(d.URN); s != nil {
+		after = []*Step{s}
+	}
+	return b.commitAfter(d, b.withPrelude(d, steps...), after, x)
 }
 
 // replace is steps.md 3.9.

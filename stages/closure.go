@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -20,6 +21,7 @@ type root struct {
 	set     map[urn.URN]bool    // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]Reason // of the members
 	pending map[graph.ID]*probe // asked and not answered
+	after   []*Step             // deletes of dependents that other roots take with them
 }
 
 // probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
@@ -35,7 +37,7 @@ type probe struct {
 func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	c := &root{d: d, set: map[urn.URN]bool{d.Old.URN: true, d.URN: true}, why: map[graph.ID]Reason{}, pending: map[graph.ID]*probe{}}
 	if id, ok := b.run.base.ids[d.Old]; ok {
-		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(d.Seq))
+		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.closure.Candidates() {
 			if first, open := b.openAncestor(d.Seq, candidate, visited); open {
@@ -51,13 +53,17 @@ func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]
 
 // impossible says which recorded states cannot depend on a root any more: those that a registration before it continues
 // or that are deleted already (steps.md 3.11).
-func (b *builder) impossible(seq int) func(graph.ID) bool {
+//
+// One that is deleted already has to be gone before the root is.
+func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.run.base.resources[id]
-		if by, ok := b.run.names.claimant(res); ok && by < seq {
+		if b.run.outcomes.isGone(res) {
+			c.after = append(c.after, b.run.outcomes.deleteOf(res.URN))
 			return true
 		}
-		return b.run.outcomes.isGone(res)
+		by, ok := b.run.names.claimant(res)
+		return ok && by < c.d.Seq
 	}
 }
 
@@ -154,6 +160,9 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]
 		if r.outcomes.isGone(m.res) {
+			if s := r.outcomes.deleteOf(m.res.URN); !slices.Contains(steps, s) {
+				c.after = append(c.after, s)
+			}
 			continue
 		}
 		s := &Step{StepInfo: StepInfo{
@@ -167,7 +176,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			}
 			s.Op, s.deleteFirst = OpDeleteReplaced, true
 		}
-		r.outcomes.condemn(m.res, m.why)
+		r.outcomes.condemn(m.res, m.why, s)
 		steps = append(steps, s)
 	}
 	r.outcomes.add(d.URN, replaced)
@@ -178,7 +187,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 		}, deleteFirst: true})
 	}
 	steps = append(steps, b.replacement(d, true)...)
-	return b.commit(d, b.withPrelude(d, steps...), x)
+	return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
 }
 
 type member struct {

@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"math"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
@@ -70,7 +71,7 @@ func (r *Run) planDeletes() map[graph.ID]*Step {
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Step{seq: math.MaxInt, place: len(r.base.resources) - i, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
 		}}

@@ -21,18 +21,33 @@ func Execute(r *Run) pipeline.Stage[Built, Executed] {
 		Name:    "execute",
 		Workers: max(1, r.Workers),
 		Run: func(_ context.Context, b Built, emit pipeline.Emit[Executed]) error {
-			err := r.runChain(b)
-			if IsBail(err) {
-				return err
+			// What waited for these steps is taken by this worker, so that no worker ever waits for another resource.
+			for todo := []Built{b}; len(todo) > 0; todo = todo[1:] {
+				b := todo[0]
+				if r.sequels.wait(b) {
+					continue
+				}
+				err := r.runChain(b)
+				todo = append(todo, r.sequels.over(b.Steps)...)
+				if IsBail(err) {
+					return err
+				}
+				if err := emit(Executed{URN: b.URN, Steps: b.Steps, Err: err}); err != nil {
+					return err
+				}
 			}
-			return emit(Executed{URN: b.URN, Steps: b.Steps, Err: err})
+			return nil
 		},
 	}
 }
 
 // runChain takes the steps of one registration. Its error is a bail when the run must stop.
 func (r *Run) runChain(b Built) error {
-	if cause, ok := r.blamed(b); ok {
+	cause, ok := r.blamed(b)
+	if !ok && r.sequels.isLost(b) {
+		cause, ok = b.after[0].URN, true
+	}
+	if ok {
 		r.world.markFailed(b.URN, cause)
 		b.Question.answer(&RegisterReply{URN: b.URN, Result: Skip})
 		return fmt.Errorf("skipped because of %s", cause)
@@ -128,6 +143,7 @@ func (r *Run) runStep(s *Step) error {
 		r.reportFailure(s, a)
 		return a.err
 	}
+	s.taken = true
 	r.after(s, a.final)
 	r.reportDone(s)
 	if s.replies {

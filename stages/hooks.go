@@ -201,14 +201,18 @@ func (r *Run) after(s *Step, final *state.Resource) {
 
 // afterMade runs the hooks that follow a create or an update.
 func (r *Run) afterMade(s *Step, final *state.Resource) {
-	in := hookInput(s, final)
-	in.NewOutputs = &final.Outputs
+	kind := ""
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
-		r.runAfterHooks(afterCreate, s, final, in)
+		kind = afterCreate
 	case OpUpdate:
-		r.runAfterHooks(afterUpdate, s, final, in)
+		kind = afterUpdate
+	default:
+		return
 	}
+	in := hookInput(s, final)
+	in.NewOutputs = &final.Outputs
+	r.runAfterHooks(kind, s, final, in)
 }
 
 // hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to.

@@ -149,6 +149,9 @@ func (e *RejectedError) Error() string { return e.Message }
 type Built struct {
 	Located
 	Steps []*Step
+	// after are deletes in other registrations' steps that must be over before these steps begin: a resource is made again
+	// only once it is gone, and a dependency is deleted only after its dependents.
+	after []*Step
 }
 
 // Executed is a registration whose steps are done.
@@ -162,13 +165,16 @@ type Executed struct {
 // changes it in between.
 type Step struct {
 	StepInfo
-	seq int
+	// seq is the number of the registration, or one after all of them for the end phase; place is the step's place in it.
+	seq, place int
 	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
 	deleteFirst bool
 	// carried marks a same step for a recorded state that this run did not register.
 	carried bool
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
+	// taken is true once the step has succeeded.
+	taken bool
 	// made is true once New is what the step has produced.
 	made bool
 	// replies is true for the step whose end answers the question.

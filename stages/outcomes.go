@@ -31,6 +31,7 @@ type outcomes struct {
 	gone map[*state.Resource]bool
 	// because says which properties made a dependent go, and which root (steps.md 0.2 "dependentReplaceKeys").
 	because map[urn.URN]Reason
+	deletes map[urn.URN]*Step // the steps that delete what is gone
 	decided map[int]bool
 }
 
@@ -39,6 +40,7 @@ func newOutcomes() *outcomes {
 		byID:    map[urn.URN]outcome{},
 		gone:    map[*state.Resource]bool{},
 		because: map[urn.URN]Reason{},
+		deletes: map[urn.URN]*Step{},
 		decided: map[int]bool{},
 	}
 }
@@ -62,13 +64,21 @@ func (o *outcomes) has(u urn.URN, what outcome) bool {
 	return o.byID[u]&what != 0
 }
 
-// condemn records that a delete-before-replace deletes a base state.
-func (o *outcomes) condemn(r *state.Resource, why Reason) {
+// condemn records that a delete-before-replace deletes a base state, and by which step.
+func (o *outcomes) condemn(r *state.Resource, why Reason, by *Step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID[r.URN] |= deleted
 	o.gone[r] = true
 	o.because[r.URN] = why
+	o.deletes[r.URN] = by
+}
+
+// deleteOf returns the step by which a delete-before-replace deletes a URN, nil if none does.
+func (o *outcomes) deleteOf(u urn.URN) *Step {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.deletes[u]
 }
 
 func (o *outcomes) isGone(r *state.Resource) bool {

@@ -64,6 +64,7 @@ type Run struct {
 	monitor  *monitor
 	events   *events
 	failures *failures
+	sequels  *sequels
 	intake   *pipeline.Mailbox[Submitted]
 	halted   *pipeline.Event // fired when no further step may start
 	over     *pipeline.Event // fired when the run is completely done
@@ -97,6 +98,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		world:      newWorld(),
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
+		sequels:    newSequels(),
 		intake:     pipeline.NewMailbox[Submitted](),
 		halted:     pipeline.NewEvent(),
 		over:       pipeline.NewEvent(),
