@@ -20,6 +20,12 @@ type (
 	PropertyDiff = providers.PropertyDiff
 	// DiffKind is the kind of change of one property.
 	DiffKind = providers.DiffKind
+	// Monitor is what a program that is a Go function talks to.
+	Monitor = stages.Monitor
+	// RegisterRequest declares one resource.
+	RegisterRequest = stages.RegisterRequest
+	// RegisterReply answers a registration.
+	RegisterReply = stages.RegisterReply
 	// LogMessage is a message for the user.
 	LogMessage = stages.LogMessage
 )

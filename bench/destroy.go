@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/providertest"
+)
+
+// destroys measures the destroy of stacks in memory, and of ones twice as large: the time must not grow much faster than
+// the stack.
+func (c *collector) destroys(ctx context.Context) error {
+	for _, size := range c.sizes {
+		for _, s := range c.shapes {
+			name := "engine destroy " + s
+			if !c.wants(name, size) {
+				continue
+			}
+			samples, err := byTurns(ctx, c.runs, destroying(s, 2*size), destroying(s, size))
+			if err != nil {
+				return err
+			}
+			c.add(Figure{Case: name, Size: 2 * size, Unit: milliseconds, Value: samples[0]}.against("half", samples[1], doubling))
+		}
+	}
+	return nil
+}
+
+func destroying(shape string, size int) probe {
+	return func(ctx context.Context) (float64, error) {
+		d, err := created(ctx, providertest.Options{}, stackProgram(shape, size, nil))
+		if err != nil {
+			return 0, err
+		}
+		runtime.GC()
+		took, err := timed(func() error { _, err := sluice.Destroy(ctx, d.options(nil)); return err })
+		return inMilliseconds(took), err
+	}
+}

@@ -1,0 +1,109 @@
+// Command floor is what the engine is measured against: a monitor without an engine. It starts a provider plugin and a
+// program, passes each registration straight on to the plugin's Check and Create, and answers. It knows no state, no
+// order, no aliases, no events; nothing that serves the same program through the same plugin can do much less.
+//
+//	floor [-up] <plugin executable> <program executable>
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sourcegraph/conc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+const project, stack = "bench", "dev"
+
+func main() {
+	up := flag.Bool("up", false, "create the resources instead of previewing")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(context.Background(), flag.Arg(0), flag.Arg(1), !*up); err != nil {
+		fmt.Fprintln(os.Stderr, "floor:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, plugin, program string, preview bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	provider, stop, err := startPlugin(ctx, plugin)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := grpc.NewServer(grpc.MaxConcurrentStreams(math.MaxUint32))
+	m := &monitor{provider: provider, preview: preview}
+	pulumirpc.RegisterResourceMonitorServer(server, m)
+	pulumirpc.RegisterEngineServer(server, &engine{})
+	var serving conc.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) })
+	defer serving.Wait()
+	defer server.Stop()
+	return runProgram(ctx, program, listener.Addr().String(), preview)
+}
+
+// startPlugin starts the plugin as the protocol says: it prints its port.
+func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProviderClient, func(), error) {
+	cmd := exec.CommandContext(ctx, executable)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	stop := func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return nil, nil, fmt.Errorf("reading the port of %s: %w", executable, err)
+	}
+	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strings.TrimSpace(line), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	client := pulumirpc.NewResourceProviderClient(conn)
+	if _, err := client.Configure(ctx, &pulumirpc.ConfigureRequest{Args: &structpb.Struct{}, AcceptSecrets: true}, grpc.WaitForReady(true)); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return client, func() { _ = conn.Close(); stop() }, nil
+}
+
+func runProgram(ctx context.Context, executable, address string, preview bool) error {
+	cmd := exec.CommandContext(ctx, executable)
+	cmd.Env = append(os.Environ(), "PULUMI_MONITOR="+address, "PULUMI_ENGINE="+address, "PULUMI_PROJECT="+project, "PULUMI_STACK="+stack,
+		"PULUMI_ORGANIZATION=organization", "PULUMI_CONFIG={}", "PULUMI_DRY_RUN="+strconv.FormatBool(preview), "PULUMI_PARALLEL=0")
+	output, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%s ended with %w:\n%s", executable, err, output)
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/providertest"
+)
+
+// deployment is a stack in memory and the cloud that it lives in.
+type deployment struct {
+	cloud *providertest.Cloud
+	state *sluice.MemoryState
+}
+
+func newDeployment(o providertest.Options) *deployment {
+	return &deployment{cloud: providertest.NewCloud(o), state: &sluice.MemoryState{}}
+}
+
+func (d *deployment) options(p sluice.Program) sluice.Options {
+	return sluice.Options{Stack: "dev", Project: "bench", Program: p, Providers: d.cloud.Host(), State: d.state}
+}
+
+// created is a deployment in which everything that p declares exists.
+func created(ctx context.Context, o providertest.Options, p sluice.Program) (*deployment, error) {
+	d := newDeployment(o)
+	options := d.options(p)
+	options.Parallel = 256
+	_, err := sluice.Update(ctx, options)
+	return d, err
+}
+
+// timed returns how long f took.
+func timed(f func() error) (time.Duration, error) {
+	began := time.Now()
+	err := f()
+	return time.Since(began), err
+}
+
+// inProcess measures what the engine itself costs for a resource, with a provider that answers at once.
+func (c *collector) inProcess(ctx context.Context) error {
+	for _, size := range c.sizes {
+		for _, s := range c.shapes {
+			if err := c.engineWork(ctx, s, size); err != nil {
+				return err
+			}
+		}
+		if err := c.memory(ctx, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *collector) engineWork(ctx context.Context, shape string, size int) error {
+	p := stackProgram(shape, size, nil)
+	if name := "engine preview new " + shape; c.wants(name, size) {
+		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+			d := newDeployment(providertest.Options{})
+			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
+			return each(took, size), err
+		})
+		if err != nil {
+			return err
+		}
+		c.add(Figure{Case: name, Size: size, Unit: perResource, Value: sample, Target: targetWork})
+	}
+	if name := "engine preview same " + shape; c.wants(name, size) {
+		d, err := created(ctx, providertest.Options{}, p)
+		if err != nil {
+			return err
+		}
+		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
+			return each(took, size), err
+		})
+		if err != nil {
+			return err
+		}
+		c.add(Figure{Case: name, Size: size, Unit: perResource, Value: sample, Target: targetWork})
+	}
+	return nil
+}
+
+// each is a duration in microseconds for each resource.
+func each(d time.Duration, size int) float64 {
+	return float64(d) / float64(time.Microsecond) / float64(size)
+}
+
+// memory measures what is alive at the end of an update, the program's and the cloud's own records included: the
+// difference between a small stack and a large one, for each resource.
+func (c *collector) memory(ctx context.Context, size int) error {
+	const name = "memory of an update"
+	if !c.wants(name, size) {
+		return nil
+	}
+	small := max(1, size/10)
+	sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+		less, err := liveAfterUpdate(ctx, small)
+		if err != nil {
+			return 0, err
+		}
+		more, err := liveAfterUpdate(ctx, size+small)
+		return (more - less) / 1024 / float64(size), err
+	})
+	if err != nil {
+		return err
+	}
+	c.add(Figure{Case: name, Size: size, Unit: kilobytes, Value: sample, Target: targetMemory})
+	return nil
+}
+
+// liveAfterUpdate returns the bytes that an update holds when its last event comes.
+func liveAfterUpdate(ctx context.Context, size int) (float64, error) {
+	d := newDeployment(providertest.Options{})
+	options := d.options(stackProgram("wide", size, nil))
+	before, after := live(), 0.0
+	options.Observe = func(e sluice.Event) {
+		if _, last := e.(sluice.Ended); last {
+			after = live()
+		}
+	}
+	_, err := sluice.Update(ctx, options)
+	runtime.KeepAlive(d)
+	return after - before, err
+}
+
+func live() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc) + float64(m.StackInuse)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/bench/shape"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+)
+
+// concurrency is how many calls of one kind the engine has under way at once (stages.Check and stages.Diff).
+const concurrency = 512
+
+// ideal is how long n resources take that need one Check and then one Diff, if nothing but the calls took time.
+func ideal(n int) Sample {
+	return computed(2 * latency * max(1, float64(n)/concurrency))
+}
+
+// latencies previews existing resources of a provider that takes its time.
+func (c *collector) latencies(ctx context.Context) error {
+	if name := "slow calls, in process"; c.wants(name, c.existing) {
+		slow := false
+		o := providertest.Options{Latency: func(call providertest.Call) time.Duration {
+			if slow && (call.Method == "check" || call.Method == "diff") {
+				return latency * time.Millisecond
+			}
+			return 0
+		}}
+		p := stackProgram(shape.Wide, c.existing, nil)
+		d, err := created(ctx, o, p)
+		if err != nil {
+			return err
+		}
+		slow = true
+		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
+			return inMilliseconds(took), err
+		})
+		if err != nil {
+			return err
+		}
+		c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: sample}.against("ideal", ideal(c.existing), targetIdeal))
+	}
+	return c.slowProcess(ctx)
+}
+
+// slowProcess does the same with processes. The start of the processes counts.
+func (c *collector) slowProcess(ctx context.Context) error {
+	const name, stack = "slow calls, processes", "slow"
+	if !c.wants(name, c.existing) {
+		return nil
+	}
+	b, err := c.processBench(ctx)
+	if err != nil {
+		return err
+	}
+	l := load{shape: shape.Wide, client: shape.ClientThin, size: c.existing}
+	if err := b.stack(ctx, stack, fmt.Sprintf("simple:delayMs=%d", latency)); err != nil {
+		return err
+	}
+	if _, err := b.sluice(stack, l, "up", "--yes", "--skip-preview", "--parallel", "256")(ctx); err != nil {
+		return err
+	}
+	sample, err := repeat(ctx, c.runs, b.sluice(stack, l, "preview", "--expect-no-changes"))
+	if err != nil {
+		return err
+	}
+	c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: sample}.against("ideal", ideal(c.existing), noTarget))
+	return nil
+}
+
+// deleteBeforeReplace previews the replacement of one resource that has to be deleted first, with everything that depends
+// on it: the engine must ask about each dependent. Ideally it asks about all of them at once, after it has asked about
+// the first.
+func (c *collector) deleteBeforeReplace(ctx context.Context) error {
+	const name = "delete-before-replace"
+	if !c.wants(name, c.dependents) {
+		return nil
+	}
+	changed := false
+	extra := func(i int) map[string]property.Value {
+		if i > 0 {
+			return nil
+		}
+		return map[string]property.Value{"dbrKey": property.Bool(changed)}
+	}
+	o := providertest.Options{Latency: func(call providertest.Call) time.Duration {
+		if changed && call.Method == "diff" {
+			return probeLatency * time.Millisecond
+		}
+		return 0
+	}}
+	p := stackProgram(shape.Hub, c.dependents+1, extra)
+	d, err := created(ctx, o, p)
+	if err != nil {
+		return err
+	}
+	changed = true
+	sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+		took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
+		return inMilliseconds(took), err
+	})
+	if err != nil {
+		return err
+	}
+	rounds := 2 // the root; its dependents. What is probed away needs no Diff of its own any more; what is not does
+	f := Figure{Case: name, Size: c.dependents, Unit: milliseconds, Value: sample}
+	c.add(f.against("ideal", computed(float64(rounds*probeLatency)), noTarget))
+	c.add(f.against("one by one", computed(float64((c.dependents+1)*probeLatency)), noTarget))
+	return nil
+}

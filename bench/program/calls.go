@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sourcegraph/conc/pool"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/bench/shape"
+)
+
+// caller registers resources with bare calls.
+type caller struct {
+	monitor pulumirpc.ResourceMonitorClient
+	shape   string
+	urns    []func() (string, error) // of the resources, waiting for their registration
+}
+
+func withCalls(name string, size int) error {
+	conn, err := grpc.NewClient("passthrough:///"+os.Getenv("PULUMI_MONITOR"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	c := &caller{monitor: pulumirpc.NewResourceMonitorClient(conn), shape: name, urns: make([]func() (string, error), size)}
+	ctx := context.Background()
+	for i := range size {
+		c.urns[i] = sync.OnceValues(func() (string, error) { return c.register(ctx, i) })
+	}
+	all := pool.New().WithErrors()
+	for i := range size {
+		all.Go(func() error {
+			_, err := c.urns[i]()
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	_, err = c.monitor.SignalAndWaitForShutdown(ctx, &emptypb.Empty{})
+	return err
+}
+
+func (c *caller) register(ctx context.Context, i int) (string, error) {
+	req := &pulumirpc.RegisterResourceRequest{
+		Type: shape.Type, Name: shape.Name(i), Custom: true, AcceptSecrets: true, AcceptResources: true, SupportsPartialValues: true,
+		Object: &structpb.Struct{Fields: map[string]*structpb.Value{
+			"index": structpb.NewNumberValue(float64(i)), "label": structpb.NewStringValue("benchmark"), "enabled": structpb.NewBoolValue(true),
+		}},
+	}
+	if on, ok := shape.DependencyOf(c.shape, i); ok {
+		u, err := c.urns[on]()
+		if err != nil {
+			return "", err
+		}
+		req.Dependencies = []string{u}
+	}
+	reply, err := c.monitor.RegisterResource(ctx, req)
+	if err != nil {
+		return "", fmt.Errorf("registering %s: %w", req.GetName(), err)
+	}
+	return reply.GetUrn(), nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/bench/shape"
+)
+
+// workbench is a temporary directory with the executables and a project that processes are measured in.
+type workbench struct {
+	directory string
+}
+
+const modulePath = "github.com/sluice-iac/sluice"
+
+// newWorkbench builds the executables: the command line, the plugin, the program and the floor. The working directory
+// must be in the module.
+func newWorkbench(ctx context.Context) (*workbench, error) {
+	directory, err := os.MkdirTemp("", "sluice-bench-")
+	if err != nil {
+		return nil, err
+	}
+	b := &workbench{directory: directory}
+	bin := filepath.Join(directory, "bin") + string(filepath.Separator)
+	packages := []string{"cmd/sluice", "providers/internal/pulumi-resource-simple", "bench/program", "bench/floor"}
+	args := []string{"build", "-buildvcs=false", "-o", bin}
+	for _, p := range packages {
+		args = append(args, modulePath+"/"+p)
+	}
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		b.close()
+		return nil, err
+	}
+	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+		b.close()
+		return nil, fmt.Errorf("building what is measured: %w\n%s", err, out)
+	}
+	if err := b.makeProject(); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *workbench) close() { _ = os.RemoveAll(b.directory) }
+
+func (b *workbench) executable(name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(b.directory, "bin", name)
+}
+
+func (b *workbench) project() string { return filepath.Join(b.directory, "project") }
+
+func (b *workbench) makeProject() error {
+	for _, d := range []string{"project", "state", "home"} {
+		if err := os.Mkdir(filepath.Join(b.directory, d), 0o755); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf("name: bench\nruntime:\n  name: go\n  options:\n    binary: %q\n", b.executable("program"))
+	return os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(text), 0o644)
+}
+
+// load is what a program process declares.
+type load struct {
+	shape, client string
+	size          int
+}
+
+func (b *workbench) environment(l load) []string {
+	return append(os.Environ(),
+		"PATH="+filepath.Join(b.directory, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"PULUMI_HOME="+filepath.Join(b.directory, "home"),
+		"PULUMI_BACKEND_URL=file://"+filepath.ToSlash(filepath.Join(b.directory, "state")),
+		"PULUMI_CONFIG_PASSPHRASE=benchmark", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_STACK=",
+		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
+}
+
+// run runs a process in the project and returns how long it took.
+func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (time.Duration, *os.ProcessState, error) {
+	var output bytes.Buffer
+	cmd := exec.CommandContext(ctx, executable, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.project(), b.environment(l), &output, &output
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
+	}
+	return took, cmd.ProcessState, nil
+}
+
+func lastLines(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-10):], "\n")
+}
+
+// timing is a probe of one process, in milliseconds.
+func (b *workbench) timing(l load, executable string, args ...string) probe {
+	return func(ctx context.Context) (float64, error) {
+		took, _, err := b.run(ctx, l, executable, args...)
+		return inMilliseconds(took), err
+	}
+}
+
+// floor is a probe of the floor.
+func (b *workbench) floor(l load, flags ...string) probe {
+	args := append(flags, b.executable("pulumi-resource-simple"), b.executable("program"))
+	return b.timing(l, b.executable("floor"), args...)
+}
+
+// sluice runs a command of the command line on a stack.
+func (b *workbench) sluice(stack string, l load, args ...string) probe {
+	return b.timing(l, b.executable("sluice"), append(args, "--non-interactive", "--stack", stack)...)
+}
+
+// stack makes a stack.
+func (b *workbench) stack(ctx context.Context, name string, config ...string) error {
+	if _, err := b.timing(load{}, b.executable("sluice"), "stack", "init", name, "--non-interactive")(ctx); err != nil {
+		return err
+	}
+	for _, setting := range config {
+		key, value, _ := strings.Cut(setting, "=")
+		if _, err := b.sluice(name, load{}, "config", "set", key, value)(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
