@@ -1,0 +1,3 @@
+// Package architecture holds tests that keep the shape of the project: which package may import which, and what no
+// package but pipeline may do. There is nothing in it to import.
+package architecture

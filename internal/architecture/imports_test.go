@@ -1,0 +1,115 @@
+package architecture
+
+import (
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module = "github.com/sluice-iac/sluice"
+	sdk    = "github.com/pulumi/pulumi/sdk/v3/"
+)
+
+// allowed says which of our top-level folders the packages of a folder may import; "." is the root package. A folder may
+// always import itself. What is not listed may import nothing of ours.
+var allowed = map[string][]string{
+	"property":  {"urn"},
+	"state":     {"urn", "property", "graph"},
+	"providers": {"urn", "property"},
+	"stages":    {"urn", "property", "graph", "pipeline", "state", "providers"},
+	// The items of stages name stack frames of package state.
+	"source": {"urn", "property", "state", "providers", "stages"},
+	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source"},
+	"cmd":    {"urn", "property", "."},
+	// Of providers the made-up cloud of providers/providertest.
+	"bench":    {"urn", "property", "providers", "."},
+	"examples": {"urn", "property", "pipeline", "providers", "stages", "."},
+}
+
+// pkg is a package of the module and what its code, without its tests, imports.
+type pkg struct {
+	path    string // relative to the module, "." for the root
+	imports []string
+}
+
+func (p pkg) folder() string { return folderOf(p.path) }
+
+// folderOf returns the top-level folder of a package, by its path relative to the module.
+func folderOf(path string) string {
+	folder, _, _ := strings.Cut(path, "/")
+	return folder
+}
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var list []pkg
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		list = append(list, pkg{relative(words[0]), words[1:]})
+	}
+	require.Greater(t, len(list), 20)
+	return list
+}
+
+// relative returns the path of an own package within the module, "" for others.
+func relative(importPath string) string {
+	rest, ours := strings.CutPrefix(importPath, module)
+	switch {
+	case !ours:
+		return ""
+	case rest == "":
+		return "."
+	}
+	return path.Clean(strings.TrimPrefix(rest, "/"))
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, i := range p.imports {
+			own := relative(i)
+			if own == "" {
+				continue
+			}
+			to := folderOf(own)
+			if to != p.folder() && !slices.Contains(allowed[p.folder()], to) {
+				t.Errorf("package %s must not import %s", p.path, own)
+			}
+		}
+	}
+}
+
+// The command line and the benchmark are clients like any other.
+func TestClientsUseNoPartsOfPackagesButTheMadeUpCloud(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.folder() != "cmd" && p.folder() != "bench" {
+			continue
+		}
+		for _, i := range p.imports {
+			own := relative(i)
+			if strings.Contains(own, "/") && folderOf(own) != p.folder() && own != "providers/providertest" {
+				t.Errorf("package %s must not import %s", p.path, own)
+			}
+		}
+	}
+}
+
+// Of the reference's module only the protocol is used; programs in its SDK are for examples and measurements.
+func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
+	programs := []string{"examples/quickstart", "bench/program"}
+	for _, p := range packages(t) {
+		for _, i := range p.imports {
+			if strings.HasPrefix(i, sdk) && !strings.HasPrefix(i, sdk+"proto/go") && !slices.Contains(programs, p.path) {
+				t.Errorf("package %s must not import %s", p.path, i)
+			}
+		}
+	}
+}
