@@ -238,6 +238,7 @@ func (s *session) run(ctx context.Context) error {
 	release := context.AfterFunc(ctx, func() { r.Halt(); s.cancelProviders() })
 	defer func() { s.interrupted = !release() && ctx.Err() != nil }()
 	r.Emit(stages.Prelude{Operation: s.op.name, IsPreview: s.op.dryRun, Config: s.options.Config.shown()})
+	s.warnOfPending()
 
 	programCtx, endProgram := context.WithCancel(s.operations)
 	defer endProgram()

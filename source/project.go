@@ -62,16 +62,14 @@ func Locate(root, main string) (directory, entry string, err error) {
 type ExitError struct {
 	Program string // as [Project.Program]
 	Status  string // "exit status 7", "signal: killed"
-	Output  string // its last lines, "" when it wrote none
+	Output  string // its last lines, "" when it wrote none; not part of the text, for the run has shown them as messages
 	Hint    string // what to do, "" when there is nothing to say
 }
 
 func (e *ExitError) Error() string {
 	msg := fmt.Sprintf("%s ended with %s before it was finished", e.Program, e.Status)
-	for _, more := range []string{e.Hint, e.Output} {
-		if more != "" {
-			msg += "\n" + more
-		}
+	if e.Hint != "" {
+		msg += "\n" + e.Hint
 	}
 	return msg
 }

@@ -13,11 +13,12 @@ import (
 // diagnosticsSection lists the messages by resource, in the order in which resources first spoke.
 func (p stepPrinter) diagnosticsSection(m *model) string {
 	var b strings.Builder
+	told := map[string]bool{}
 	for _, u := range m.speakers {
 		var lines []string
 		for _, d := range m.diagnostics[u] {
 			if d.Severity != sluice.Debug || p.Debug {
-				lines = append(lines, p.message(d)...)
+				lines = append(lines, once(told, d.Severity, p.message(d))...)
 			}
 		}
 		if len(lines) == 0 {
@@ -33,6 +34,20 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 		return ""
 	}
 	return p.style.bold("Diagnostics:") + "\n" + strings.TrimSuffix(b.String(), "\n")
+}
+
+// once leaves out the details of an error, which are all lines but the first, if another error has told them: a plugin
+// that dies takes many operations with it, all for one reason.
+func once(told map[string]bool, severity sluice.Severity, lines []string) []string {
+	if severity != sluice.Error || len(lines) < 2 {
+		return lines
+	}
+	details := strings.Join(lines[1:], "\n")
+	if told[details] {
+		return []string{lines[0] + " (as above)"}
+	}
+	told[details] = true
+	return lines
 }
 
 func (p stepPrinter) speaker(u urn.URN) string {
