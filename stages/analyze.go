@@ -9,7 +9,6 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -118,9 +117,4 @@ func (r *Run) violate(l Located, an Analyzer, v Violation) {
 		severity = Error
 	}
 	r.diagnose(at, severity, 0, fmt.Sprintf("[%s] %s: %s", an.Name(), v.Policy, v.Message))
-}
-
-// sameInputs compares inputs as the engine does for components and unknown diffs: secrets and outputs stripped.
-func sameInputs(a, b property.Map) bool {
-	return property.EqualMaps(a.StripSecretsAndOutputs(), b.StripSecretsAndOutputs())
 }

@@ -26,7 +26,7 @@ func (e *InvalidRequestError) Unwrap() error { return e.Err }
 
 var (
 	errEmptyPackage   = errors.New("package name is empty")
-	errAlreadyWaiting = errors.New("Already waiting for shutdown") //nolint:staticcheck // SDKs know this text (steps.md 9.8)
+	errAlreadyWaiting = errors.New("Already waiting for shutdown") // SDKs know this text (steps.md 9.8)
 )
 
 type unknownPackageError struct{ ref string }

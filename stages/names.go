@@ -37,14 +37,6 @@ func (n *names) newNameOf(u urn.URN) urn.URN {
 	return u
 }
 
-// matchedAlias returns the old URN that a resource of this run was found under.
-func (n *names) matchedAlias(u urn.URN) (urn.URN, bool) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	v, ok := n.aliasOf[u]
-	return v, ok
-}
-
 // claimant returns the number of the registration that continues a recorded state.
 func (n *names) claimant(r *state.Resource) (int, bool) {
 	n.mu.RLock()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -394,6 +393,3 @@ func sortedSet(us []urn.URN) []urn.URN {
 
 // sortedKeys returns the keys of a map in ascending order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-// quoteList joins names for a message.
-func quoteList(names []string) string { return strings.Join(names, ", ") }

@@ -222,7 +222,7 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 	live := make([]*Resource, 0, len(l.slots))
 	for _, s := range l.slots {
 		if s.resource != nil {
-			places = append(places, place{s.resource, s.rank})
+			places = append(places, place(s))
 			live = append(live, s.resource)
 		}
 	}

@@ -25,9 +25,8 @@ type phaseScreen struct {
 	stop func() // ends the ticking
 	wg   conc.WaitGroup
 
-	mu    sync.Mutex // guards what follows
-	said  bool       // an error was shown
-	ended sluice.RunResult
+	mu   sync.Mutex // guards said
+	said bool       // an error was shown
 }
 
 // tick is how often the live line is redrawn.
@@ -116,8 +115,6 @@ func (s *phaseScreen) observe(e sluice.Event) {
 		s.said = s.said || e.Severity == sluice.Error
 	case sluice.StepFailed:
 		s.said = true
-	case sluice.Summary:
-		s.ended = e.Result
 	}
 	s.mu.Unlock()
 	if s.log != nil {
@@ -159,10 +156,4 @@ func (s *phaseScreen) saidWhy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.said
-}
-
-func (s *phaseScreen) result() sluice.RunResult {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ended
 }

@@ -38,9 +38,6 @@ func noStackErrorf(format string, args ...any) error {
 	return &statusError{status: statusNoStack, err: fmt.Errorf(format, args...)}
 }
 
-// errShown ends a command whose failure the user has seen in full.
-var errShown = &statusError{status: statusFailure, err: errors.New("the operation failed"), quiet: true}
-
 // report shows an error and returns the exit status.
 func (c *cli) report(err error) int {
 	if err == nil {

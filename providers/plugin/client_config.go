@@ -104,6 +104,7 @@ func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) 
 		AcceptSecrets: true, AcceptResources: true, SendsOldInputs: true, SendsOldInputsToDelete: true,
 		Id: optional(req.ID), Urn: optional(string(req.URN)), Name: optional(req.Name), Type: optional(string(req.Type)),
 	}
+	//lint:ignore SA1019 older plugins know no other form
 	msg.Variables = c.variables(e, req.Inputs)
 	if e.err != nil {
 		return e.err

@@ -179,7 +179,8 @@ func (p *Program) request(host source.Host) (*pulumirpc.RunRequest, error) {
 	run := host.Monitor.Info()
 	return &pulumirpc.RunRequest{
 		Project: run.Project, Stack: run.Stack, Organization: run.Organization,
-		Pwd: p.project.Directory, Program: p.project.Entry, // older plugins read these instead of Info
+		//lint:ignore SA1019 older plugins read these instead of Info
+		Pwd: p.project.Directory, Program: p.project.Entry,
 		Args: p.project.Args, Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
 		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
 		MonitorAddress: monitor, Info: program,
@@ -236,7 +237,9 @@ func (h *host) packages(ctx context.Context, info *pulumirpc.ProgramInfo) ([]sta
 
 // plugins is the older form of packages.
 func (h *host) plugins(ctx context.Context, info *pulumirpc.ProgramInfo) ([]stages.Package, error) {
+	//lint:ignore SA1019 older plugins know no other call
 	reply, err := h.client.GetRequiredPlugins(ctx, &pulumirpc.GetRequiredPluginsRequest{
+		//lint:ignore SA1019 and read these instead of Info
 		Project: "deprecated", Pwd: info.GetProgramDirectory(), Program: info.GetEntryPoint(), Info: info,
 	})
 	if status.Code(err) == codes.Unimplemented {

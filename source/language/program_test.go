@@ -186,7 +186,8 @@ func TestAPluginIsToldEverythingAboutTheProgram(t *testing.T) {
 	require.Equal(t, filepath.Join(info.GetRootDirectory(), "app"), info.GetProgramDirectory())
 	require.Equal(t, info.GetProgramDirectory(), got.GetPwd())
 	require.Equal(t, "main.test", info.GetEntryPoint())
-	require.Equal(t, "main.test", got.GetProgram()) //nolint:staticcheck // older plugins read it
+	//lint:ignore SA1019 older plugins read it
+	require.Equal(t, "main.test", got.GetProgram())
 	require.Equal(t, map[string]any{"venv": "x", "n": 3.0}, info.GetOptions().AsMap())
 }
 

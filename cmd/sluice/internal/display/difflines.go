@@ -60,10 +60,7 @@ func isCollection(v property.Value) bool {
 
 // compareMaps prints the differing properties; only, if not nil, restricts it to these names.
 func (p *diffPrinter) compareMaps(depth int, at property.Path, old, new property.Map, only []string) {
-	var names []string
-	for _, name := range old.Names() {
-		names = append(names, name)
-	}
+	names := old.Names()
 	for _, name := range new.Names() {
 		if _, both := old.Get(name); !both {
 			names = append(names, name)
