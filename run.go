@@ -134,6 +134,9 @@ func (s *session) open(ctx context.Context) error {
 			}
 		}
 	}
+	if err := s.refuseHooks(); err != nil {
+		return errors.Join(err, s.closeRecorder(ctx))
+	}
 	packages, err := s.packages(ctx)
 	if err != nil {
 		return errors.Join(err, s.closeRecorder(ctx))
@@ -164,6 +167,21 @@ func (s *session) open(ctx context.Context) error {
 		Entropy: entropy, MonitorAddress: s.monitorAddress,
 	})
 	return nil
+}
+
+// refuseHooks stops a destroy that would have to run delete hooks, which live in the program (steps.md 7.5).
+func (s *session) refuseHooks() error {
+	if !s.op.destroy {
+		return nil
+	}
+	var all *multierror.Error
+	for _, r := range s.base.Resources {
+		if names := slices.Concat(r.ResourceHooks["BeforeDelete"], r.ResourceHooks["AfterDelete"]); len(names) > 0 {
+			all = multierror.Append(all, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
+				r.URN, strings.Join(names, ", ")))
+		}
+	}
+	return all.ErrorOrNil()
 }
 
 func (s *session) closeRecorder(ctx context.Context) error {

@@ -183,7 +183,16 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	case r.closed:
 		i.configured.Open(errRegistryClosed)
 	case i.canned == nil:
-		r.workers.Go(func() { i.configured.Open(r.configure(i, c)) })
+		// It counts as a call: a provider that is unloaded at once is still configured before it is closed.
+		end, err := i.begin()
+		if err != nil {
+			i.configured.Open(err)
+			break
+		}
+		r.workers.Go(func() {
+			defer end()
+			i.configured.Open(r.configure(i, c))
+		})
 	}
 	r.mu.Unlock()
 	return i
