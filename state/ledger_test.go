@@ -49,25 +49,28 @@ func TestCanonicalOrder(t *testing.T) {
 			[]Change{{Add: box("new")}, {Add: box("c")}, {Add: box("b", dependsOn("z", "new")), Remove: []*Resource{b}}},
 			[]string{"z", "new", "b", "a", "c"},
 		},
-		"old copies come after everything live": {
+		"an old copy comes after the live entry": {
 			[]*Resource{z, a}, []Change{{Add: box("z"), Replace: []Replacement{{z, oldOf(z)}}}, {Add: box("y")}},
-			[]string{"z", "a", "y", "z(old)"},
+			[]string{"z", "z(old)", "a", "y"},
+		},
+		"an old copy comes before what may have been made from it": {
+			[]*Resource{z, b}, []Change{{Add: box("z"), Replace: []Replacement{{z, oldOf(z)}}}}, []string{"z", "z(old)", "b"},
 		},
 		"an old provider comes before those that still use it": {
 			[]*Resource{p1, box("x", uses(p1)), box("w", uses(p1)), a},
 			[]Change{{Add: p2, Replace: []Replacement{{p1, oldOf(p1)}}}},
 			[]string{"prov", "prov(old)", "x", "w", "a"},
 		},
-		"a pending replacement comes last, after its dependents were deleted": {
+		"a pending replacement stays in its place": {
 			[]*Resource{z, a}, []Change{{Replace: []Replacement{{z, box("z", func(r *Resource) { r.PendingReplacement = true })}}}},
-			[]string{"a", "z"},
+			[]string{"z", "a"},
 		},
-		"but before those that refer to it": {
+		"before those that refer to it": {
 			[]*Resource{z, b, a}, []Change{{Replace: []Replacement{{z, box("z", func(r *Resource) { r.PendingReplacement = true })}}}},
 			[]string{"z", "b", "a"},
 		},
-		"a create after a pending replacement takes its place": {
-			[]*Resource{box("z", func(r *Resource) { r.PendingReplacement = true }), a}, nil, []string{"a", "z"},
+		"an untouched list keeps its order": {
+			[]*Resource{box("z", func(r *Resource) { r.PendingReplacement = true }), a}, nil, []string{"z", "a"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,10 +32,13 @@ type place struct {
 	rank     int // position in the base of the entry with this URN, or newcomer
 }
 
-// canonical puts places into the order in which they are written. Live entries come in the order of their ranks,
-// newcomers by URN after them, old copies last; but a resource is pulled forward to stand before the first one that
-// refers to it. The result depends on the set of places only, not on the order in which they are given, as long as no
-// two of them agree in everything that is compared here.
+// canonical puts places into the order in which they are written. Entries come in the order of their ranks, old copies
+// right after the live entry of their name, newcomers by URN at the end; but a resource is pulled forward to stand before
+// the first one that refers to it. The result depends on the set of places only, not on the order in which they are given,
+// as long as no two of them agree in everything that is compared here.
+//
+// An old copy stays before what was made after it, because that may have been made from it: a later run deletes the
+// copy only after its dependents, and only earlier entries count as dependencies then (steps.md 5.3).
 //
 // A cycle is reported; the returned order then breaks it at a fixed place.
 func canonical(places []place) ([]*Resource, error) {
@@ -49,8 +52,8 @@ func canonical(places []place) ([]*Resource, error) {
 
 func comparePlaces(a, b place) int {
 	return cmp.Or(
-		cmp.Compare(class(a.resource), class(b.resource)),
 		cmp.Compare(a.rank, b.rank),
+		cmp.Compare(class(a.resource), class(b.resource)),
 		cmp.Compare(a.resource.URN, b.resource.URN),
 		cmp.Compare(a.resource.ID, b.resource.ID),
 		a.resource.Created.Compare(b.resource.Created),
@@ -58,7 +61,7 @@ func comparePlaces(a, b place) int {
 	)
 }
 
-// class puts old copies behind everything that is live (state.md 1.11).
+// class puts old copies behind the live entry that takes their place (state.md 1.11).
 func class(r *Resource) int {
 	if r.Delete || r.PendingReplacement {
 		return 1
