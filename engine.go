@@ -63,7 +63,8 @@ func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 func (e *Engine) assemble(r *stages.Run) pipeline.Flow[stages.Executed] {
 	registered := via(r, pipeline.Via(r.Submissions(), stages.Register(r)), e.Registered)
 	located := via(r, pipeline.Via(registered, stages.Lookup(r)), e.Located)
-	checked := via(r, pipeline.Via(located, stages.Check(r)), e.Checked)
+	settled := pipeline.Via(located, stages.Import(r))
+	checked := via(r, pipeline.Via(settled, stages.Check(r)), e.Checked)
 	analyzed := via(r, pipeline.Via(checked, stages.Analyze(r)), e.Analyzed)
 	diffed := via(r, pipeline.Via(analyzed, stages.Diff(r)), e.Diffed)
 	built := via(r, pipeline.ViaActor(diffed, stages.Build(r)), e.Built)

@@ -30,6 +30,8 @@ func (r *Run) apply(s *Step) applied {
 			}
 		}
 		return applied{change: state.Change{Remove: r.present(s.Old)}}
+	case OpImport, OpImportReplacement:
+		return r.applyImport(s)
 	case OpReplace:
 		return applied{}
 	}

@@ -162,6 +162,10 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		s.Keys = nil
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
+	if d.imported {
+		d.Question.answer(importedReply(d.URN, d.Old))
+		return b.commit(d, nil, x)
+	}
 	o.add(d.URN, same)
 	return b.commit(d, b.withPrelude(d, b.same(d)), x)
 }

@@ -181,6 +181,8 @@ func (r *Run) begin(s *Step) (*state.Resource, error) {
 		op.Type = state.Updating
 	case OpRead, OpReadReplacement:
 		op.Type = state.Reading
+	case OpImport, OpImportReplacement:
+		op.Type = state.Importing
 	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
 		op.Type = state.Deleting
 		op.Resource = s.Old

@@ -79,6 +79,8 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
+	// imported is true when Old was recorded by this very run (steps.md 4.2).
+	imported bool
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	invalid error
 	// Alias is the old URN through which Old was found, "" when it was found under its own.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -146,6 +147,9 @@ func (l Located) newState(inputs Checked) *state.Resource {
 	}
 	if l.Alias != "" {
 		s.Aliases = []urn.URN{l.Alias}
+	}
+	if l.imported {
+		s.ReplacementTrigger = property.Null // as recorded by the import (steps.md 4.2)
 	}
 	if l.Old != nil {
 		s.Created, s.Modified, s.RefreshBeforeUpdate = l.Old.Created, l.Old.Modified, l.Old.RefreshBeforeUpdate

@@ -34,6 +34,7 @@ type monitor struct {
 type family struct {
 	parent     urn.URN
 	goal       *Goal
+	provider   string // its own; a component has none but passes on the one that it was given
 	transforms []Transform
 	providers  map[string]string // nil for custom resources
 	custom     bool

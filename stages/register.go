@@ -120,9 +120,9 @@ func (c *completion) inherit() {
 		req.RetainOnDelete = g.RetainOnDelete
 	}
 	if req.Provider == "" {
-		ref, err := urn.ParseProviderRef(g.Provider)
+		ref, err := urn.ParseProviderRef(f.provider)
 		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
-			req.Provider = g.Provider
+			req.Provider = f.provider
 		}
 	}
 }
@@ -320,9 +320,9 @@ func (c *completion) goal() (*Goal, error) {
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks,
 		SourcePosition: c.req.SourcePosition, StackTrace: c.req.StackTrace,
 	}
-	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom}
+	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom, provider: g.Provider}
 	if !g.Custom {
-		f.providers = c.providers
+		f.provider, f.providers = c.opts.Provider, c.providers
 		if f.providers == nil {
 			f.providers = map[string]string{}
 		}
@@ -370,7 +370,7 @@ func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) 
 			return nil, fmt.Errorf(deniedText, pkg, req.Type)
 		}
 	}
-	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true}
+	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true, provider: provider}
 	return &ReadGoal{
 		Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
 		Dependencies: sortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,

@@ -1,0 +1,138 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Import is the stage that takes existing objects under management (steps.md 4.2): where a registration names the ID of
+// one that its recorded state is not, the object is read and recorded, and the registration goes on as if that state had
+// been there before. It calls providers, in previews too; everything else passes through.
+func Import(r *Run) pipeline.Stage[Located, Located] {
+	return pipeline.Stage[Located, Located]{
+		Name:    "import",
+		Workers: readWorkers,
+		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Located]) error {
+			if !r.mustImport(l) {
+				return emit(l)
+			}
+			l, err := r.importOne(ctx, l)
+			if err != nil {
+				return err
+			}
+			if l.Old == nil {
+				return nil // the import failed and the program knows
+			}
+			return emit(l)
+		},
+	}
+}
+
+// mustImport tells whether a registration names an object that is not managed yet.
+func (r *Run) mustImport(l Located) bool {
+	g := l.Goal
+	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil {
+		return false
+	}
+	if l.Old == nil || l.Old.External {
+		return true
+	}
+	known := l.Old.ImportID
+	if known == "" {
+		known = l.Old.ID
+	}
+	return known != g.ImportID
+}
+
+// importOne takes the import's steps and makes what it recorded the old state of the registration.
+func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
+	if _, err := r.ensureProvider(ctx, l); err != nil {
+		return l, err
+	}
+	if _, err := r.providerOf(l); err != nil {
+		return l, err
+	}
+	r.outcomes.add(l.URN, imported)
+	s := &Step{
+		StepInfo: StepInfo{
+			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
+			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
+		},
+		seq: l.Seq, question: l.Question,
+	}
+	steps := []*Step{s}
+	if l.Old != nil && !r.outcomes.has(l.URN, deleted) {
+		s.Op, s.Old = OpImportReplacement, l.Old
+		r.outcomes.add(l.URN, replaced)
+		steps = append(steps, &Step{StepInfo: StepInfo{
+			Op: OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
+		}, seq: l.Seq, place: 1, question: l.Question})
+	}
+	b := Built{Located: l, Steps: steps}
+	if err := r.runChain(b); err != nil {
+		l.Old = nil
+		if IsBail(err) {
+			return l, err
+		}
+		return l, nil
+	}
+	if !s.taken {
+		l.Old = nil // the run has stopped
+		return l, nil
+	}
+	l.Old, l.imported = s.New, true
+	return l, nil
+}
+
+// applyImport reads the object.
+func (r *Run) applyImport(s *Step) applied {
+	p, err := r.providerFor(r.operations, s.New)
+	if err != nil {
+		return failed(err)
+	}
+	final := s.New.Clone()
+	id := final.ImportID
+	res, err := p.Read(r.operations, providers.ReadRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read,
+	})
+	var partial *providers.InitError
+	switch {
+	case errors.As(err, &partial):
+		final.InitErrors = partial.Reasons
+		res = providers.ReadResponse{
+			ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+			RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
+		}
+	case err != nil:
+		return failed(err)
+	}
+	switch {
+	case !res.Exists:
+		return failed(fmt.Errorf("resource '%v' does not exist", id))
+	case !res.HasInputs:
+		return failed(fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", s.Type.Package()))
+	}
+	final.ID = id
+	if res.ID != "" {
+		final.ID = res.ID
+	}
+	final.Inputs, final.Outputs, final.RefreshBeforeUpdate = res.Inputs, res.Properties, res.RefreshBeforeUpdate
+	now := r.Now().UTC()
+	final.Created, final.Modified = now, now
+	a := applied{final: final}
+	if s.Op == OpImportReplacement {
+		r.giveWay(s.Old, &a.change)
+	}
+	return a
+}
+
+// importedReply answers a registration for which the import was all there was to do.
+func importedReply(u urn.URN, s *state.Resource) *RegisterReply {
+	return &RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
+}
