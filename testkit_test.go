@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sourcegraph/conc/pool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
@@ -35,6 +36,7 @@ type kit struct {
 	mu       sync.Mutex // guards requests
 	requests []inquiry
 	seen     int // calls of the cloud that belong to earlier operations
+	ran      int // operations
 }
 
 // inquiry is one request to a provider, with the name of its resource.
@@ -49,7 +51,7 @@ func newKit(t *testing.T, failures ...providertest.Failure) *kit {
 
 func newKitWith(t *testing.T, o providertest.Options) *kit {
 	k := &kit{t: t, cloud: providertest.NewCloud(o), state: &sluice.MemoryState{}}
-	k.options = sluice.Options{Stack: "dev", Project: "p", State: k.state, Providers: k.host(), Entropy: []byte("entropy")}
+	k.options = sluice.Options{Stack: "dev", Project: "p", State: k.state, Providers: k.host()}
 	return k
 }
 
@@ -141,6 +143,8 @@ func (k *kit) try(op operation, p source.Func) *ran {
 	out := &ran{t: k.t}
 	o := k.options
 	o.Program = p
+	k.ran++
+	o.Entropy = []byte{byte(k.ran)}
 	o.Observe = func(e sluice.Event) {
 		out.events = append(out.events, e)
 		if k.options.Observe != nil {
@@ -589,3 +593,12 @@ type clock struct{ now time.Time }
 func (c *clock) Now() time.Time { return c.now }
 
 var errRefused = errors.New("refused")
+
+// together calls f for 0 to n-1 at once and returns the errors.
+func together(n int, f func(i int) error) error {
+	p := pool.New().WithErrors()
+	for i := range n {
+		p.Go(func() error { return f(i) })
+	}
+	return p.Wait()
+}

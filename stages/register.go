@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -322,7 +323,7 @@ func (c *completion) goal() (*Goal, error) {
 	}
 	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom, provider: g.Provider}
 	if !g.Custom {
-		f.provider, f.providers = c.opts.Provider, c.providers
+		f.provider, f.providers = cmp.Or(c.provider, c.opts.Provider), c.providers
 		if f.providers == nil {
 			f.providers = map[string]string{}
 		}
