@@ -91,6 +91,24 @@ func (e *Engine) PreviewDestroy(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, operation{name: "preview", dryRun: true, destroy: true})
 }
 
+// Refresh records how the stack's resources are now. It does not run the program and changes no resource.
+func (e *Engine) Refresh(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "refresh", refresh: true})
+}
+
+// PreviewRefresh says what Refresh would find, and records nothing.
+func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, operation{name: "preview", dryRun: true, refresh: true})
+}
+
+// Refresh records how the stack's resources are now.
+func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
+
+// PreviewRefresh says what Refresh would find.
+func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
+	return Standard(o).PreviewRefresh(ctx)
+}
+
 // Preview says what Update would do. Nothing is changed and nothing recorded. The result describes as much of the plan as
 // was made, also when there is an error; a failed operation's is a [*FailedError].
 func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(o).Preview(ctx) }

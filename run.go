@@ -32,6 +32,7 @@ type operation struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
 	destroy bool
+	refresh bool // nothing but a refresh
 }
 
 // Workers of previews and cancel limits.
@@ -68,7 +69,7 @@ func (o Options) withDefaults() Options {
 
 // operate runs one operation from loading the state to the last event.
 func (e *Engine) operate(ctx context.Context, op operation) (*Result, error) {
-	if !op.destroy && e.options.Program == nil {
+	if !op.destroy && !op.refresh && e.options.Program == nil {
 		return nil, errNoProgram
 	}
 	s := &session{engine: e, options: e.options, op: op, began: time.Now()}
@@ -193,7 +194,7 @@ func (s *session) closeRecorder(ctx context.Context) error {
 
 // packages asks the program for the versions of its packages; where it knows none, those that the state used count.
 func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
-	if s.op.destroy {
+	if s.op.destroy || s.op.refresh {
 		return nil, nil
 	}
 	ps, err := s.options.Program.Packages(ctx)
@@ -261,13 +262,16 @@ func (s *session) run(ctx context.Context) error {
 	programCtx, endProgram := context.WithCancel(s.operations)
 	defer endProgram()
 	var program conc.WaitGroup
-	program.Go(func() { s.runProgram(programCtx) })
 
-	err := pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
+	err := s.refresh()
+	if err == nil {
+		program.Go(func() { s.runProgram(programCtx) })
+		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
+	}
 	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
 		err = nil // recorded as a failure, or the consequence of an interrupt
 	}
-	if err == nil {
+	if err == nil && !s.op.refresh {
 		err = r.EndPhase(s.operations)
 	}
 	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
@@ -282,10 +286,22 @@ func (s *session) run(ctx context.Context) error {
 
 func hasStageError(err error) bool { return errors.As(err, new(*pipeline.StageError)) }
 
+// refresh reads before anything is decided what the operation wants to know anew (steps.md 7.1, 7.2).
+func (s *session) refresh() error {
+	selected := stages.NeedsRefresh
+	switch {
+	case s.op.refresh, s.options.Refresh:
+		selected = func(*state.Resource) bool { return true }
+	case s.op.destroy:
+		return nil
+	}
+	return s.deployment.Refresh(s.operations, selected, s.op.refresh)
+}
+
 // runProgram runs the program to its end and tells the run.
 func (s *session) runProgram(ctx context.Context) {
 	r := s.deployment
-	if s.op.destroy {
+	if s.op.destroy || s.op.refresh {
 		r.EndOfProgram()
 		return
 	}

@@ -42,6 +42,7 @@ type Options struct {
 
 	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
 	ContinueOnError bool
+	Refresh         bool // read every resource before deciding
 	IgnoreProtect   bool
 	ShowSecrets     bool // in messages
 	Analyzers       []stages.Analyzer

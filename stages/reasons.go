@@ -40,6 +40,7 @@ const (
 	ReasonTakenOver        ReasonKind = "taken-over"          // it was only read before
 	ReasonDestroy          ReasonKind = "destroy"             //
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
+	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
 	ReasonImport           ReasonKind = "import"              //
 )
 
@@ -89,6 +90,11 @@ func (r Reason) String() string {
 		return "because the program no longer declares it"
 	case ReasonTakenOver:
 		return "because the program manages it now"
+	case ReasonDrift:
+		if props == "" {
+			return ""
+		}
+		return "because " + props + " changed outside"
 	case ReasonImport:
 		return "because the program imports it"
 	}

@@ -34,6 +34,10 @@ var (
 		history: "destroy", noun: "destroy", previewing: "Previewing destroy", doing: "Destroying",
 		preview: sluice.PreviewDestroy, perform: sluice.Destroy,
 	}
+	refreshKind = operationKind{
+		history: "refresh", noun: "refresh", previewing: "Previewing refresh", doing: "Refreshing",
+		preview: sluice.PreviewRefresh, perform: sluice.Refresh,
+	}
 )
 
 // operation is one preview, up or destroy while it goes on.
@@ -292,7 +296,7 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
-		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts,
+		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts, Refresh: o.refreshes(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if o.kind.needsProgram {
@@ -306,6 +310,14 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		closers = append(closers, options.Program)
 	}
 	return options, closeAll, nil
+}
+
+// refreshes tells whether everything is to be read first: --refresh, or what the project says for all operations.
+func (o *operation) refreshes() bool {
+	if o.flags.refresh.given {
+		return o.flags.refresh.value
+	}
+	return o.project.RefreshAlways
 }
 
 func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
 
 // operationFlags are the flags of preview, up and destroy (protocol.md 10.2).
 type operationFlags struct {
@@ -26,6 +30,7 @@ type operationFlags struct {
 	yes, skipPreview     bool
 	previewOnly          bool
 	continueOnError      bool
+	refresh              optionalBool
 	execKind, execAgent  string
 }
 
@@ -80,6 +85,31 @@ func (f *operationFlags) addConfirmation(cmd *cobra.Command) {
 	p.BoolVarP(&f.skipPreview, "skip-preview", "f", false, "do not preview first")
 	p.BoolVar(&f.continueOnError, "continue-on-error", false, "go on with other resources when one fails")
 }
+
+func (f *operationFlags) addRefresh(cmd *cobra.Command) {
+	cmd.Flags().VarPF(&f.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
+}
+
+// optionalBool is a flag that is true, false or not given.
+type optionalBool struct{ given, value bool }
+
+// Set parses the flag.
+func (b *optionalBool) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	*b = optionalBool{given: err == nil, value: v}
+	return err
+}
+
+// String shows the flag.
+func (b *optionalBool) String() string {
+	if !b.given {
+		return ""
+	}
+	return strconv.FormatBool(b.value)
+}
+
+// Type names the flag's type in help texts.
+func (b *optionalBool) Type() string { return "bool" }
 
 func (f *operationFlags) addExpectNoChanges(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.expectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes")

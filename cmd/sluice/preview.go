@@ -17,6 +17,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
 	return cmd
 }

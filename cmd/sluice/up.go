@@ -18,6 +18,7 @@ func newUpCommand(c *cli) *cobra.Command {
 	}
 	f.add(cmd)
 	f.addConfirmation(cmd)
+	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
 	return cmd
 }

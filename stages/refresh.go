@@ -1,0 +1,188 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
+// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
+// It must be called before the program starts. alone says that the refresh is the whole operation: its steps are then
+// counted, and reported as what they found.
+func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool, alone bool) error {
+	var steps []*Step
+	for i, res := range r.base.resources {
+		if res.ViewOf != "" || !selected(res) {
+			continue
+		}
+		steps = append(steps, &Step{StepInfo: StepInfo{
+			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
+		}, place: i})
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	found := make([]found, len(steps))
+	p := pool.New().WithMaxGoroutines(readWorkers)
+	for i, s := range steps {
+		p.Go(func() { found[i] = r.refreshOne(ctx, s, alone) })
+	}
+	p.Wait()
+	return r.rebuild(ctx, steps, found)
+}
+
+// found is what a refresh found: the state as it is now, nil if the object is gone.
+type found struct {
+	ok  bool
+	now *state.Resource
+}
+
+// rebuild puts what was found in the place of the base (steps.md 7.3).
+func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
+	changed := map[*state.Resource]*state.Resource{}
+	failed := false
+	for i, f := range all {
+		switch {
+		case !f.ok:
+			failed = true
+		case f.now != steps[i].Old:
+			changed[steps[i].Old] = f.now
+		}
+	}
+	snapshot := *r.Base
+	snapshot.Resources = state.Rebuild(r.base.resources, changed)
+	r.Base, r.base = &snapshot, newBase(snapshot.Resources)
+	if r.Recorder != nil {
+		if err := r.Recorder.Rebase(ctx, &snapshot); err != nil {
+			return fmt.Errorf("recording the refreshed state: %w", err)
+		}
+	}
+	if failed || r.IsHalted() {
+		r.Halt()
+		return &bailError{errRefreshFailed}
+	}
+	return nil
+}
+
+var errRefreshFailed = errors.New("the refresh failed; see the errors of the resources")
+
+// refreshOne reads one state.
+func (r *Run) refreshOne(ctx context.Context, s *Step, alone bool) found {
+	if !r.enter() {
+		return found{}
+	}
+	defer r.leave()
+	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	now, op, diff, err := r.readNow(ctx, s)
+	if err != nil {
+		r.reportFailure(s, failed(err))
+		return found{}
+	}
+	s.New = now
+	if alone {
+		s.Op = op
+		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
+		s.Reason = Reason{Kind: ReasonDrift, Properties: changedProperties(diff)}
+		if op == OpSame {
+			s.Reason = Reason{Kind: ReasonUnchanged}
+		}
+		r.world.count1(s)
+	}
+	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	return found{ok: true, now: now}
+}
+
+// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6).
+func (r *Run) readNow(ctx context.Context, s *Step) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
+	old := s.Old
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement {
+		return old, OpSame, diff, nil
+	}
+	p, err := r.providerFor(ctx, old)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	res, initErrors, err := r.callRead(p, s)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	if res.ID == "" || !res.Exists {
+		return nil, OpDelete, diff, nil
+	}
+	now = old.Clone()
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate
+	if res.HasInputs {
+		now.Inputs = res.Inputs
+	}
+	drifted := !property.EqualMaps(old.Inputs, now.Inputs) || !property.EqualMaps(old.Outputs, now.Outputs)
+	if drifted {
+		now.Modified = r.Now().UTC()
+	}
+	if old.External {
+		return r.markSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+	}
+	// The difference that people see is from what was recorded to what is there.
+	if diff, err = r.callDiff(ctx, p, old.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
+		return nil, "", diff, err
+	}
+	diff.DetailedDiff = inverted(diff.DetailedDiff)
+	return r.markSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+}
+
+func opOf(changed bool) Op {
+	if changed {
+		return OpUpdate
+	}
+	return OpSame
+}
+
+// callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
+func (r *Run) callRead(p providers.Provider, s *Step) (providers.ReadResponse, []string, error) {
+	old := s.Old
+	res, err := p.Read(r.operations, providers.ReadRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
+		Timeout: old.CustomTimeouts.Read,
+	})
+	var partial *providers.InitError
+	if !errors.As(err, &partial) {
+		return res, nil, err
+	}
+	r.warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
+	return providers.ReadResponse{
+		ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
+	}, partial.Reasons, nil
+}
+
+// inverted turns a diff around: what was added from there is gone from here.
+func inverted(in map[string]providers.PropertyDiff) map[string]providers.PropertyDiff {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]providers.PropertyDiff, len(in))
+	for path, d := range in {
+		switch d.Kind {
+		case providers.DiffAdd:
+			d.Kind = providers.DiffDelete
+		case providers.DiffAddReplace:
+			d.Kind = providers.DiffDeleteReplace
+		case providers.DiffDelete:
+			d.Kind = providers.DiffAdd
+		case providers.DiffDeleteReplace:
+			d.Kind = providers.DiffAddReplace
+		}
+		out[path] = d
+	}
+	return out
+}
+
+// NeedsRefresh tells whether a provider asked for the state to be read before every update (steps.md 3.15).
+func NeedsRefresh(s *state.Resource) bool { return s.RefreshBeforeUpdate && !s.Delete }
