@@ -37,6 +37,7 @@ type kit struct {
 	requests []inquiry
 	seen     int // calls of the cloud that belong to earlier operations
 	ran      int // operations
+	foreign  []string
 }
 
 // inquiry is one request to a provider, with the name of its resource.
@@ -219,13 +220,22 @@ func (k *kit) requireTruth() {
 	records, err := k.cloud.Records()
 	require.NoError(k.t, err)
 	for _, r := range records {
-		existing = append(existing, r.ID)
+		if !slices.Contains(k.foreign, r.ID) {
+			existing = append(existing, r.ID)
+		}
 	}
 	slices.Sort(recorded)
 	require.Equal(k.t, recorded, existing)
 }
 
-// stepsOf returns the steps in the order in which they began, internal ones left out: "create a".
+// exists puts something into the cloud that is not the stack's.
+func (k *kit) exists(id string, inputs in) {
+	k.t.Helper()
+	require.NoError(k.t, k.cloud.Put(providertest.Record{ID: id, URN: urnOf(id), Inputs: values(inputs)}))
+	k.foreign = append(k.foreign, id)
+}
+
+// steps returns the steps in the order in which they began, internal ones left out: "create a".
 func (r *ran) steps() []string {
 	var out []string
 	for _, e := range r.events {

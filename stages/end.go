@@ -2,7 +2,10 @@ package stages
 
 import (
 	"context"
+	"fmt"
 	"math"
+
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
@@ -47,7 +50,10 @@ func (r *Run) deleteOne(s *Step) error {
 		return ErrShutDown
 	}
 	defer r.leave()
-	err := r.runStep(s)
+	var err error
+	if p := panics.Try(func() { err = r.runStep(s) }); p != nil {
+		return r.broken(s, fmt.Errorf("%s of %s: %w", s.Op, s.URN, p.AsError()))
+	}
 	if err == nil {
 		return nil
 	}

@@ -160,7 +160,7 @@ func (r *Run) attempt(s *Step) applied {
 	return r.apply(s)
 }
 
-// broken ends the run because the record cannot be kept.
+// broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
 func (r *Run) broken(s *Step, err error) error {
 	r.diagnose(s.URN, Error, 0, err.Error())
 	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
