@@ -39,7 +39,6 @@ type Ledger struct {
 	slots      []slot
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
-	parents    map[urn.URN]urn.URN // of everything there ever was, to find ancestors of what lost its parent
 	open       map[*Resource]PendingType
 	carried    map[*Resource]struct{} // pending creates of the base (state.md 3.4)
 	refreshed  bool
@@ -73,7 +72,6 @@ func (l *Ledger) reset(base *Snapshot) {
 	l.slots = make([]slot, n)
 	l.index = make(map[*Resource]int, n)
 	l.ranks = make(map[urn.URN]int, n)
-	l.parents = make(map[urn.URN]urn.URN, n)
 	l.rewritten = map[*Resource]*Resource{}
 	l.carried = map[*Resource]struct{}{}
 	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
@@ -83,7 +81,6 @@ func (l *Ledger) reset(base *Snapshot) {
 			l.ranks[r.URN] = i
 			copies[r.URN] = r.Delete
 		}
-		l.parents[r.URN] = r.Parent
 	}
 	for _, p := range base.Pending {
 		if p.Type == Creating {
@@ -126,12 +123,10 @@ func (l *Ledger) End(c Change) error {
 		i := l.index[p.Old]
 		l.forget(p.Old)
 		l.slots[i].resource, l.index[p.New] = p.New, i
-		l.parents[p.New.URN] = p.New.Parent
 	}
 	if c.Add != nil {
 		l.index[c.Add] = len(l.slots)
 		l.slots = append(l.slots, slot{c.Add, l.rank(c.Add)})
-		l.parents[c.Add.URN] = c.Add.Parent
 	}
 	l.refreshed = l.refreshed || c.Refresh
 	return nil
@@ -260,9 +255,8 @@ func (l *Ledger) rewrite(places []place, names renames) {
 		for _, p := range places {
 			exists[p.resource.URN] = true
 		}
-		parentOf := func(u urn.URN) urn.URN { return names.of(l.parents[u]) }
 		for i := range places {
-			places[i].resource = undangle(places[i].resource, func(u urn.URN) bool { return exists[u] }, parentOf)
+			places[i].resource = undangle(places[i].resource, func(u urn.URN) bool { return exists[u] })
 		}
 	}
 	i := 0
