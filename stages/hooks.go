@@ -215,8 +215,17 @@ func (r *Run) afterMade(s *Step, final *state.Resource) {
 	r.runAfterHooks(kind, s, final, in)
 }
 
-// hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to.
+// hasHooks tells whether a step can have hooks to run: most have none, and their input is not made.
+func (s *Step) hasHooks() bool {
+	return s.New != nil && len(s.New.ResourceHooks) > 0 || s.Old != nil && len(s.Old.ResourceHooks) > 0
+}
+
+// hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
+// no hooks it is empty.
 func hookInput(s *Step, of *state.Resource) HookInput {
+	if !s.hasHooks() {
+		return HookInput{}
+	}
 	in := HookInput{URN: of.URN, ID: of.ID, Name: of.URN.Name(), Type: of.Type}
 	old := func() {
 		in.OldInputs, in.OldOutputs, in.OldOptions = &s.Old.Inputs, &s.Old.Outputs, hookOptions(s.Old)

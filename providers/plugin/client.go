@@ -68,26 +68,22 @@ func (c *client) Close() error {
 			_ = c.Cancel(ctx) // it is stopped in any case
 			cancel()
 		}
-		c.closed = c.conn.Close()
-		if c.process != nil {
-			c.process.Stop()
+		err := c.conn.Close()
+		if c.process == nil {
+			c.closed = err
+			return
 		}
+		c.process.Stop() // the connection may have been closed because the process had died
 	})
 	return c.closed
 }
 
-// roundTrip makes one call. When the process dies the call ends at once.
+// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
 func roundTrip[Req proto.Message, Resp any](
 	ctx context.Context, c *client, s subject,
 	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
 ) (Resp, error) {
-	callCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if c.process != nil {
-		stop := c.process.exited.Then(func(error) { cancel() })
-		defer stop()
-	}
-	answer, err := rpc(callCtx, req)
+	answer, err := rpc(ctx, req)
 	if err != nil {
 		var none Resp
 		return none, c.failure(ctx, s, req, err)

@@ -169,6 +169,10 @@ func (h *Host) client(
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
 	}
+	if process != nil {
+		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
+		process.exited.Then(func(error) { _ = conn.Close() })
+	}
 	c := newClient(conn, spec, name, process)
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
 	f, err := h.handshake(ctx, c.rpc, directory)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
@@ -18,7 +19,35 @@ func (h *handler) position(p *pulumirpc.SourcePosition) string {
 	if h.root == "" || p.GetUri() == "" {
 		return ""
 	}
-	uri, err := url.Parse(p.GetUri())
+	file := h.files.project(h.root, p.GetUri())
+	if file == "" {
+		return ""
+	}
+	at := file + "#" + strconv.Itoa(int(p.GetLine()))
+	if p.GetColumn() != 0 {
+		at += "," + strconv.Itoa(int(p.GetColumn()))
+	}
+	return at
+}
+
+// projectFiles remembers the last file that a position named: a program declares most of its resources in a few files,
+// and the work on paths and URIs costs as much as the rest of a small registration. The zero value is ready for use.
+type projectFiles struct{ last atomic.Pointer[projectFile] }
+
+type projectFile struct{ uri, project string }
+
+// project returns "project:///<path>" for the URI of a file, "" where positions are not recorded.
+func (f *projectFiles) project(root, uri string) string {
+	if known := f.last.Load(); known != nil && known.uri == uri {
+		return known.project
+	}
+	p := projectURI(root, uri)
+	f.last.Store(&projectFile{uri: uri, project: p})
+	return p
+}
+
+func projectURI(root, text string) string {
+	uri, err := url.Parse(text)
 	if err != nil || uri.Scheme != "file" {
 		return ""
 	}
@@ -30,15 +59,11 @@ func (h *handler) position(p *pulumirpc.SourcePosition) string {
 	if !filepath.IsAbs(path) {
 		return ""
 	}
-	relative, err := filepath.Rel(h.root, path)
+	relative, err := filepath.Rel(root, path)
 	if err != nil {
 		return ""
 	}
-	at := strconv.Itoa(int(p.GetLine()))
-	if p.GetColumn() != 0 {
-		at += "," + strconv.Itoa(int(p.GetColumn()))
-	}
-	return (&url.URL{Scheme: "project", Path: "/" + filepath.ToSlash(relative), Fragment: at}).String()
+	return (&url.URL{Scheme: "project", Path: "/" + filepath.ToSlash(relative)}).String()
 }
 
 // stack converts every frame: one whose position cannot be recorded stays as an empty frame (state.md 1.6).

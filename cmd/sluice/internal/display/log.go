@@ -116,7 +116,7 @@ func (l *Log) Running() []string {
 	now := l.p.Now()
 	out := make([]string, len(l.m.running))
 	for i, r := range l.m.running {
-		out[i] = l.describe(r, now)
+		out[i] = l.describe(*r, now)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 
 // model is the arithmetic of an operation, fed by its events. It prints nothing and is not for concurrent use.
 type model struct {
-	running     []runningStep // oldest first
+	running     []*runningStep // oldest first
 	done        int
 	failed      map[urn.URN]bool
 	components  map[urn.URN]sluice.StepInfo // begun, and not reported as done yet
@@ -57,7 +57,7 @@ func (m *model) begin(e sluice.StepStarted) {
 	switch {
 	case e.Step.Op == sluice.OpSame || e.Step.Op == sluice.OpReplace || e.Step.Internal:
 	case isCustom(e.Step):
-		m.running = append(m.running, runningStep{e.Step, e.At})
+		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
 		m.begun = append(m.begun, e.Step.URN)
@@ -71,7 +71,7 @@ func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duratio
 	if s, ok := m.components[step.URN]; ok && sameStep(s, step) {
 		delete(m.components, step.URN)
 	}
-	i := slices.IndexFunc(m.running, func(r runningStep) bool { return sameStep(r.step, step) })
+	i := slices.IndexFunc(m.running, func(r *runningStep) bool { return sameStep(r.step, step) })
 	if i < 0 {
 		return 0
 	}
@@ -135,7 +135,7 @@ func (m *model) oldest() (runningStep, bool) {
 	if len(m.running) == 0 {
 		return runningStep{}, false
 	}
-	return m.running[0], true
+	return *m.running[0], true
 }
 
 // errored counts the resources that failed or had an error message. What the run says of itself counts only when

@@ -70,7 +70,7 @@ func clean(text string) string {
 
 // cleanLine is [clean] for what must stay on one line, such as names.
 func cleanLine(text string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(clean(text))
+	return strings.ReplaceAll(strings.ReplaceAll(clean(text), "\n", `\n`), "\t", `\t`)
 }
 
 func isUnsafe(r rune) bool {
