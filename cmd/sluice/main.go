@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -16,7 +17,24 @@ func main() { os.Exit(realMain()) }
 // realMain runs the command line of the process and returns its exit status.
 func realMain() int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
+	defer runtime.KeepAlive(ballast())
 	return run(context.Background(), os.Args[1:], processStreams())
+}
+
+// ballastSize is by how much the heap seems larger than it is.
+const ballastSize = 64 << 20
+
+// ballast keeps the garbage collector from running again and again while the heap is small, which is most of the time of
+// a command and cost a quarter of it. The collector waits until the heap has doubled, and counts these bytes; as nobody
+// ever touches them they take no memory. So a command uses at most about this much more than it would without, which a
+// larger GOGC would not promise for large stacks. Whoever sets GOGC or GOMEMLIMIT gets no ballast.
+func ballast() []byte {
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if os.Getenv(name) != "" {
+			return nil
+		}
+	}
+	return make([]byte, ballastSize)
 }
 
 // adoptOwnVariables makes SLUICE_X win over PULUMI_X, for this process and for the programs and plugins it starts.
