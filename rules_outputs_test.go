@@ -105,6 +105,18 @@ func TestStackOutputsAreMergedAfterAFailure(t *testing.T) {
 	}
 }
 
+func TestStackOutputsAreMergedAfterAnInterrupt(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.outputs(s.stack(), in{"a": 1, "b": 2}) }))
+	k.options.Interrupts = &sluice.Interrupts{}
+	r := k.try(sluice.Update, program(func(s *script) {
+		s.outputs(s.stack(), in{"b": 3})
+		k.options.Interrupts.Stop()
+	}))
+	requireCanceled(t, r)
+	require.True(t, property.EqualMaps(values(in{"a": 1, "b": 3}), k.recorded("p-dev").Outputs))
+}
+
 func TestStackOutputsCarryWhatIsUnknown(t *testing.T) {
 	k := newKit(t)
 	r := k.preview(program(func(s *script) {

@@ -265,7 +265,7 @@ func (s *session) run(ctx context.Context) error {
 
 	err := s.refresh()
 	if err == nil {
-		program.Go(func() { s.runProgram(programCtx) })
+		program.Go(func() { s.runProgram(programCtx, ctx) })
 		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
 	}
 	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
@@ -298,8 +298,9 @@ func (s *session) refresh() error {
 	return s.deployment.Refresh(s.operations, selected, s.op.refresh)
 }
 
-// runProgram runs the program to its end and tells the run.
-func (s *session) runProgram(ctx context.Context) {
+// runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
+// caller's context is one, is a consequence and not a failure.
+func (s *session) runProgram(ctx, caller context.Context) {
 	r := s.deployment
 	if s.op.destroy || s.op.refresh {
 		r.EndOfProgram()
@@ -316,7 +317,7 @@ func (s *session) runProgram(ctx context.Context) {
 	switch {
 	case err == nil:
 		r.EndOfProgram()
-	case s.options.Interrupts.Stopped():
+	case s.options.Interrupts.Stopped(), caller.Err() != nil:
 		r.Halt()
 	default:
 		r.ProgramFailed(err, errors.Is(err, source.ErrReported))

@@ -64,8 +64,8 @@ func (w *world) setStackOutputs(s *Step, outputs property.Map) {
 	w.stack, w.stackOutputs = s, &outputs
 }
 
-// FinishOutputs applies the root stack's outputs at the end of a run: after a failure the new ones are laid over the old
-// ones, so that nothing is lost (steps.md 9.7).
+// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
+// over the old ones, so that nothing is lost (steps.md 9.7).
 func (r *Run) FinishOutputs() error {
 	r.world.mu.Lock()
 	s, outputs := r.world.stack, r.world.stackOutputs
@@ -74,7 +74,7 @@ func (r *Run) FinishOutputs() error {
 		return nil
 	}
 	final := *outputs
-	if r.failures.any() && s.Old != nil {
+	if (r.failures.any() || r.IsHalted()) && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()
 		for name, v := range final.All() {
 			merged[name] = v
