@@ -244,7 +244,7 @@ func (m *monitor) RegisterInvokeTransform(_ context.Context, t InvokeTransform) 
 // Log reports a message. An error message alone does not make the run fail: the program says by how it ends whether it has
 // failed.
 func (m *monitor) Log(_ context.Context, msg LogMessage) {
-	if msg.Severity == Error && m.run.failures.any() && isEchoOfShutDown(msg.Message) {
+	if msg.Severity == Error && (m.run.IsHalted() || m.run.failures.any()) && isEchoOfShutDown(msg.Message) {
 		return // the program repeats what it was told when the run stopped
 	}
 	m.run.events.send(Diagnostic{LogMessage: msg})
