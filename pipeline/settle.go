@@ -41,6 +41,11 @@ type rank = int64
 const lastRank rank = math.MaxInt64
 
 func rankOf[T any](v T, fallback rank) rank {
+	// Whether T can be a Sequencer is looked at on the zero value, which costs nothing; v would be copied to the heap.
+	var zero T
+	if _, ok := any(zero).(Sequencer); !ok && any(zero) != nil {
+		return fallback
+	}
 	if s, ok := any(v).(Sequencer); ok {
 		return s.Sequence()
 	}

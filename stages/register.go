@@ -20,6 +20,10 @@ import (
 // builtinPackage is the package that the engine itself provides (steps.md 10.5).
 const builtinPackage = "pulumi"
 
+// registerBuffer is how many goals may wait for their turn without a goroutine each: programs declare thousands at once,
+// and a waiting goal takes a few words where a goroutine takes kilobytes.
+const registerBuffer = 8192
+
 // Register is the stage that completes a registration into a goal: validation, inheritance, transforms and the choice
 // of a provider (steps.md 1.2). A remote component ends here: its provider constructs it.
 //
@@ -28,6 +32,7 @@ func Register(r *Run) pipeline.Stage[Submitted, Registered] {
 	return pipeline.Stage[Submitted, Registered]{
 		Name:    "register",
 		Workers: pipeline.Unbounded,
+		Buffer:  registerBuffer,
 		Run: func(ctx context.Context, s Submitted, emit pipeline.Emit[Registered]) error {
 			switch {
 			case s.internal != nil:

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
@@ -19,35 +19,46 @@ func (h *handler) position(p *pulumirpc.SourcePosition) string {
 	if h.root == "" || p.GetUri() == "" {
 		return ""
 	}
-	file := h.files.project(h.root, p.GetUri())
-	if file == "" {
-		return ""
+	key := positionKey{p.GetUri(), p.GetLine(), p.GetColumn()}
+	text, known := h.positions.lookup(key)
+	if !known {
+		text = positionText(h.root, key)
+		h.positions.keep(key, text)
 	}
-	at := file + "#" + strconv.Itoa(int(p.GetLine()))
-	if p.GetColumn() != 0 {
-		at += "," + strconv.Itoa(int(p.GetColumn()))
-	}
-	return at
+	return text
 }
 
-// projectFiles remembers the last file that a position named: a program declares most of its resources in a few files,
-// and the work on paths and URIs costs as much as the rest of a small registration. The zero value is ready for use.
-type projectFiles struct{ last atomic.Pointer[projectFile] }
-
-type projectFile struct{ uri, project string }
-
-// project returns "project:///<path>" for the URI of a file, "" where positions are not recorded.
-func (f *projectFiles) project(root, uri string) string {
-	if known := f.last.Load(); known != nil && known.uri == uri {
-		return known.project
-	}
-	p := projectURI(root, uri)
-	f.last.Store(&projectFile{uri: uri, project: p})
-	return p
+// positions remembers what positions look like in states. Programs declare many resources at few places, each with a
+// stack of positions: together with the work this saves most of a small registration's memory. There are as many as the
+// program has places that declare resources. The zero value is ready for use.
+type positions struct {
+	mu    sync.RWMutex // guards texts
+	texts map[positionKey]string
 }
 
-func projectURI(root, text string) string {
-	uri, err := url.Parse(text)
+type positionKey struct {
+	uri          string
+	line, column int32
+}
+
+func (p *positions) lookup(k positionKey) (text string, ok bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	text, ok = p.texts[k]
+	return text, ok
+}
+
+func (p *positions) keep(k positionKey, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.texts == nil {
+		p.texts = map[positionKey]string{}
+	}
+	p.texts[k] = text
+}
+
+func positionText(root string, k positionKey) string {
+	uri, err := url.Parse(k.uri)
 	if err != nil || uri.Scheme != "file" {
 		return ""
 	}
@@ -63,7 +74,11 @@ func projectURI(root, text string) string {
 	if err != nil {
 		return ""
 	}
-	return (&url.URL{Scheme: "project", Path: "/" + filepath.ToSlash(relative)}).String()
+	at := strconv.Itoa(int(k.line))
+	if k.column != 0 {
+		at += "," + strconv.Itoa(int(k.column))
+	}
+	return (&url.URL{Scheme: "project", Path: "/" + filepath.ToSlash(relative), Fragment: at}).String()
 }
 
 // stack converts every frame: one whose position cannot be recorded stays as an empty frame (state.md 1.6).

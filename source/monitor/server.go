@@ -60,14 +60,14 @@ func (s *Server) Close() error {
 	return err
 }
 
-// handler implements the service. It is immutable but for its callback connections and what it remembers of files.
+// handler implements the service. It is immutable but for its callback connections and what it remembers of positions.
 type handler struct {
 	pulumirpc.UnsafeResourceMonitorServer
 	monitor   stages.Monitor
 	root      string // absolute; "" when unknown
 	features  map[Feature]bool
 	callbacks *callbackClients
-	files     projectFiles
+	positions positions
 }
 
 func newHandler(m stages.Monitor, options ...Option) *handler {
