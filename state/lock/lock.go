@@ -42,7 +42,7 @@ type HeldError struct{ Locks []Held }
 func (e *HeldError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
-		"lock file with `pulumi cancel`.", len(e.Locks))
+		"lock file with `sluice cancel`.", len(e.Locks))
 	for _, l := range e.Locks {
 		if l.Unknown {
 			fmt.Fprintf(&b, "\n  %s: created by an unknown owner: the lock file cannot be read", l.URL)

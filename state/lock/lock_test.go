@@ -47,7 +47,7 @@ func TestHeldErrorHasTheTextThatScriptsKnow(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, "b.json.attrs"), nil, 0o666))
 	_, err := Acquire(context.Background(), o)
 	require.EqualError(t, err, "the stack is currently locked by 2 lock(s). Either wait for the other process(es) to end or delete "+
-		"the lock file with `pulumi cancel`.\n"+
+		"the lock file with `sluice cancel`.\n"+
 		"  file:///state/a.json: created by me@box (pid 12) at 2026-01-02T03:04:05Z\n"+
 		"  file:///state/b.json: created by an unknown owner: the lock file cannot be read")
 	n, err := Break(o)
