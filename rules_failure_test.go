@@ -408,6 +408,24 @@ func TestRemediationChangesInputs(t *testing.T) {
 	require.Equal(t, "12", analyzed.At("tags").AsString())
 }
 
+func TestRemediationHoldsForReplacementsToo(t *testing.T) {
+	for _, property1 := range []string{"immutable", "dbr"} {
+		k := newKit(t)
+		k.options.Analyzers = []stages.Analyzer{analyzer{remediate: func(r stages.Analysis) []stages.Remediation {
+			m := r.Properties.With("encrypted", property.Bool(true))
+			return []stages.Remediation{{Policy: "p", Properties: &m}}
+		}}}
+		version := func(v int) func(s *script) {
+			return func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{property1: v}))) }
+		}
+		k.up(program(version(1)))
+		r := k.up(program(version(2)))
+		for _, name := range []string{"a", "b"} {
+			require.True(t, askedOnce[providers.CreateRequest](r, name).Properties.At("encrypted").AsBool(), name)
+		}
+	}
+}
+
 func TestRemediationThatCannotIsAdvice(t *testing.T) {
 	k := newKit(t)
 	k.options.Analyzers = []stages.Analyzer{analyzer{remediate: func(r stages.Analysis) []stages.Remediation {
