@@ -16,10 +16,14 @@ import (
 // remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
 // update; a preview goes on and fails at its end.
 func Analyze(r *Run) pipeline.Stage[Checked, Analyzed] {
+	workers := readWorkers
+	if len(r.Analyzers) == 0 {
+		workers = 1 // everything passes through
+	}
 	return pipeline.Stage[Checked, Analyzed]{
 		Name:    "analyze",
-		Workers: readWorkers,
-		Buffer:  16,
+		Workers: workers,
+		Buffer:  readWorkers,
 		Run: func(ctx context.Context, c Checked, emit pipeline.Emit[Analyzed]) error {
 			a := Analyzed{Checked: c}
 			if len(r.Analyzers) > 0 && c.Goal != nil {

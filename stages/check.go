@@ -14,7 +14,8 @@ import (
 )
 
 // readWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
-// limits for a provider that cannot take so many belong to its instance (providers.Limits).
+// limits for a provider that cannot take so many belong to its instance (providers.Limits). As many results may wait for
+// the next stage, so that what is done needs no goroutine to wait in.
 const readWorkers = 512
 
 // Check is the stage that has providers validate inputs (steps.md 3.5). It calls Check of custom resources, and of the
@@ -23,7 +24,7 @@ func Check(r *Run) pipeline.Stage[Located, Checked] {
 	return pipeline.Stage[Located, Checked]{
 		Name:    "check",
 		Workers: readWorkers,
-		Buffer:  16,
+		Buffer:  readWorkers,
 		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Checked]) error {
 			c, err := r.check(ctx, l)
 			if err != nil {

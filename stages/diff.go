@@ -20,7 +20,7 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 	return pipeline.Stage[Analyzed, Diffed]{
 		Name:    "diff",
 		Workers: readWorkers,
-		Buffer:  16,
+		Buffer:  readWorkers,
 		Run: func(ctx context.Context, a Analyzed, emit pipeline.Emit[Diffed]) error {
 			d, err := r.diff(ctx, a)
 			if err != nil {

@@ -18,6 +18,7 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 	return pipeline.Stage[Located, Located]{
 		Name:    "import",
 		Workers: readWorkers,
+		Buffer:  readWorkers,
 		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Located]) error {
 			if !r.mustImport(l) {
 				return emit(l)
