@@ -86,7 +86,7 @@ func DecodeExport(ctx context.Context, data []byte, o DecodeOptions) (*Snapshot,
 	env, err := readEnvelope(data)
 	switch {
 	case errors.Is(err, ErrVersion):
-		err = fmt.Errorf("%w: the deployment is newer than what this version of sluice understands", err)
+		err = fmt.Errorf("the deployment is newer than what this version of sluice understands: %w", err)
 	case err == nil && !env.versioned:
 		err = fmt.Errorf("%w: the deployment is too old, its version must be from 1 to %d", ErrVersion, versionFeatures)
 	case err == nil && env.latest == nil:
@@ -148,7 +148,7 @@ func readEnvelope(data []byte) (*envelope, error) {
 		env.version = 1 // a bare checkpoint, from before there were envelopes
 	}
 	if env.version < 0 || env.version > versionFeatures {
-		return nil, fmt.Errorf("%w %d", ErrVersion, env.version)
+		return nil, fmt.Errorf("%w %d: this sluice reads versions up to %d; use a newer one", ErrVersion, env.version, versionFeatures)
 	}
 	if env.version >= versionFeatures {
 		return env, checkFeatures(env.features)

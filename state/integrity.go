@@ -112,6 +112,34 @@ func (c *verifier) check(i int, r *Resource) error {
 	return nil
 }
 
+// VerifyURNs checks that everything in a snapshot, pending operations included, is named by a well-formed URN: what is
+// not cannot be shown, aliased or ordered by type. It returns an [*IntegrityError] of [RuleResource] for the first that is
+// not. A nil snapshot is valid. [Verify] does not look at the form of URNs, so that states that break only this rule can be
+// exported and repaired.
+func VerifyURNs(s *Snapshot) error {
+	if s == nil {
+		return nil
+	}
+	for i, r := range s.Resources {
+		if err := checkURN(fmt.Sprintf("resource at index %d", i), i, r); err != nil {
+			return err
+		}
+	}
+	for i, op := range s.Pending {
+		if err := checkURN(fmt.Sprintf("pending operation at index %d", i), i, op.Resource); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkURN(what string, i int, r *Resource) error {
+	if _, err := urn.Parse(string(r.URN)); err != nil {
+		return &IntegrityError{Rule: RuleResource, Index: i, URN: r.URN, Err: err, Problem: fmt.Sprintf("%s: %v", what, err)}
+	}
+	return nil
+}
+
 func checkShape(i int, r *Resource) error {
 	broken := func(problem string) error {
 		return &IntegrityError{Rule: RuleResource, Index: i, URN: r.URN, Problem: problem}

@@ -301,6 +301,28 @@ func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestStatesWithMalformedNamesAreNotUsed(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	nameless := &state.Resource{URN: "rubbish", Type: "pkg:index:Thing", Custom: true, ID: "1"}
+	for name, bad := range map[string]*state.Snapshot{
+		"resource at index 1":          snapshotOf(thing("a"), nameless),
+		"pending operation at index 0": {Pending: []state.Pending{{Type: state.Creating, Resource: nameless}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := state.NewEncoder(state.EncoderOptions{}).Checkpoint(ctx, "x", bad)
+			require.NoError(t, err)
+			f.write(stackFile, string(text))
+			_, err = s.Load(ctx)
+			require.ErrorContains(t, err, "snapshot integrity failure")
+			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, `"rubbish"`)
+			require.Equal(t, string(text), f.read(stackFile))
+		})
+	}
+}
+
 func TestRunKeepsTheStateBeforeItInTheBackup(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)

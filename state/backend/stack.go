@@ -144,7 +144,7 @@ func (s *fileStack) summary() (state.Summary, error) {
 	}
 	summary, err := state.Summarise(b, s.current())
 	if err != nil {
-		return state.Summary{}, s.corrupt(err)
+		return state.Summary{}, s.explain(err)
 	}
 	return summary, nil
 }
@@ -161,7 +161,11 @@ func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
 	if err != nil || s.backend.options.SkipIntegrity {
 		return snapshot, err
 	}
-	if err := state.Verify(snapshot); err != nil {
+	err = state.Verify(snapshot)
+	if err == nil {
+		err = state.VerifyURNs(snapshot)
+	}
+	if err != nil {
 		return nil, &IntegrityError{s.current(), err}
 	}
 	return snapshot, nil
