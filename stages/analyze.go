@@ -9,6 +9,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -38,20 +39,11 @@ func Analyze(r *Run) pipeline.Stage[Checked, Analyzed] {
 }
 
 func (r *Run) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
-	for _, an := range r.Analyzers {
-		rems, err := an.Remediate(ctx, r.analysis(a))
-		if err != nil {
-			return a, r.bail(a.Located, codeFailed, fmt.Errorf("%s: failed to run remediation: %w", an.Name(), err))
-		}
-		for _, rem := range rems {
-			switch {
-			case rem.Diagnostic != "":
-				r.violate(a.Located, an, Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: Advisory})
-			case rem.Properties != nil:
-				a.Inputs = *rem.Properties
-			}
-		}
+	inputs, err := r.remediate(ctx, a, func(an Analyzer, v Violation) { r.violate(a.Located, an, v) })
+	if err != nil {
+		return a, err
 	}
+	a.Inputs = inputs
 	found, err := r.runAnalyzers(ctx, a)
 	if err != nil {
 		return a, r.bail(a.Located, codeFailed, err)
@@ -78,6 +70,26 @@ func (r *Run) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
 		return a, nil
 	}
 	return a, r.bailQuietly(a.Located, broke)
+}
+
+// remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports what they could
+// not rewrite.
+func (r *Run) remediate(ctx context.Context, a Analyzed, report func(Analyzer, Violation)) (property.Map, error) {
+	for _, an := range r.Analyzers {
+		rems, err := an.Remediate(ctx, r.analysis(a))
+		if err != nil {
+			return a.Inputs, r.bail(a.Located, codeFailed, fmt.Errorf("%s: failed to run remediation: %w", an.Name(), err))
+		}
+		for _, rem := range rems {
+			switch {
+			case rem.Diagnostic != "":
+				report(an, Violation{Policy: rem.Policy, Message: rem.Diagnostic, Level: Advisory})
+			case rem.Properties != nil:
+				a.Inputs = *rem.Properties
+			}
+		}
+	}
+	return a.Inputs, nil
 }
 
 // runAnalyzers asks all analyzers at once and returns their answers in the analyzers' order.

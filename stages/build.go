@@ -141,7 +141,7 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	switch {
 	case d.Read != nil:
 		return b.read(d, x)
-	case o.has(d.URN, deleted):
+	case o.isGone(d.Old):
 		if d.Goal.Custom && !d.Raw {
 			b.rechecks[d.Seq] = d
 			x.Ask(Ask{recheck: &d})
@@ -221,18 +221,14 @@ func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
 func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
-	why := o.reasonFor(d.URN)
-	o.remove(d.URN, deleted)
+	gone := o.deleteOf(d.Old)
+	o.remove(d.Old.URN, deleted)
 	o.add(d.URN, replaced)
-	d.Reason = why
+	d.Reason = gone.Reason
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
-	steps[1].Keys = why.Properties
-	var after []*Step
-	if s := o.deleteOf(d.URN); s != nil {
-		after = []*Step{s}
-	}
-	return b.commitAfter(d, b.withPrelude(d, steps...), after, x)
+	steps[1].Keys = gone.Reason.Properties
+	return b.commitAfter(d, b.withPrelude(d, steps...), []*Step{gone}, x)
 }
 
 // replace is steps.md 3.9.
@@ -313,7 +309,7 @@ type Answer struct {
 // work answers a question. It runs in many goroutines and reads no state of build.
 func (r *Run) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil {
-		inputs, err := r.callCheck(ctx, q.recheck.Checked, property.Map{}, q.recheck.Goal.Inputs)
+		inputs, err := r.checkAnew(ctx, q.recheck.Analyzed)
 		return Answer{recheck: q.recheck, inputs: inputs}, err
 	}
 	diff, err := r.callProbe(ctx, q.probe)

@@ -65,7 +65,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 
 // checkInputs says what Check is called with (steps.md 3.5).
 func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.outcomes.has(l.URN, deleted) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.outcomes.isGone(l.Old) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
 	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)

@@ -58,13 +58,18 @@ func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]
 func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.run.base.resources[id]
-		if b.run.outcomes.isGone(res) {
-			c.after = append(c.after, b.run.outcomes.deleteOf(res.URN))
+		if s := b.run.outcomes.deleteOf(res); s != nil {
+			c.after = append(c.after, s)
 			return true
 		}
-		by, ok := b.run.names.claimant(res)
-		return ok && by < c.d.Seq
+		return c.isPrecededBy(b.run, res)
 	}
+}
+
+// isPrecededBy tells whether a registration before the root's goes on with a recorded state.
+func (c *root) isPrecededBy(r *Run, res *state.Resource) bool {
+	by, ok := r.names.claimant(res)
+	return ok && by < c.d.Seq
 }
 
 // advance decides every dependent that can be decided and asks about the rest.
@@ -159,11 +164,14 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	members := c.members(r)
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]
-		if r.outcomes.isGone(m.res) {
-			if s := r.outcomes.deleteOf(m.res.URN); !slices.Contains(steps, s) {
+		if s := r.outcomes.deleteOf(m.res); s != nil {
+			if !slices.Contains(steps, s) {
 				c.after = append(c.after, s)
 			}
 			continue
+		}
+		if m.res.PendingReplacement {
+			continue // deleted by an earlier run; it is made again when it registers
 		}
 		s := &Step{StepInfo: StepInfo{
 			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: isDefaultProvider(m.res.URN), Reason: m.why,
@@ -176,7 +184,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			}
 			s.Op, s.deleteFirst = OpDeleteReplaced, true
 		}
-		r.outcomes.condemn(m.res, m.why, s)
+		r.outcomes.condemn(m.res, s)
 		steps = append(steps, s)
 	}
 	r.outcomes.add(d.URN, replaced)
@@ -196,7 +204,7 @@ type member struct {
 }
 
 // members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
-// and deletedWith (steps.md 3.11 "cascade").
+// and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays.
 func (c *root) members(r *Run) []member {
 	var out []member
 	if c.closure != nil {
@@ -206,15 +214,17 @@ func (c *root) members(r *Run) []member {
 			}
 		}
 	}
-	for _, res := range r.base.attached[c.d.URN] {
-		if res.Delete || res == c.d.Old {
-			continue
+	for _, u := range sortedSet([]urn.URN{c.d.URN, c.d.Old.URN}) { // recorded references have the old name
+		for _, res := range r.base.attached[u] {
+			if res.Delete || res == c.d.Old || c.isPrecededBy(r, res) {
+				continue
+			}
+			kind := ReasonReplaceWith
+			if res.DeletedWith == u {
+				kind = ReasonDeletedWith
+			}
+			out = append(out, member{res, Reason{Kind: kind, Cause: c.d.URN}})
 		}
-		kind := ReasonReplaceWith
-		if res.DeletedWith == c.d.URN {
-			kind = ReasonDeletedWith
-		}
-		out = append(out, member{res, Reason{Kind: kind, Cause: c.d.URN}})
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
 		return d, nil
-	case r.outcomes.has(a.URN, deleted):
+	case r.outcomes.isGone(a.Old):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
 	case a.Old.External:
 		d.Reason = Reason{Kind: ReasonTakenOver}
@@ -351,12 +351,23 @@ func (r *Run) recheck(ctx context.Context, d *Diffed) error {
 	if !r.DryRun() && (r.isProtected(d.Located) || d.Goal.ImportID != "") {
 		return nil
 	}
-	inputs, err := r.callCheck(ctx, d.Checked, property.Map{}, d.Goal.Inputs)
+	inputs, err := r.checkAnew(ctx, d.Analyzed)
 	if err != nil {
 		return err
 	}
 	d.Rechecked = &inputs
 	return nil
+}
+
+// checkAnew has the program's inputs checked as those of a new object. The analyzers may rewrite the answer as they did
+// the first one: what they demand holds for replacements too.
+func (r *Run) checkAnew(ctx context.Context, a Analyzed) (property.Map, error) {
+	inputs, err := r.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs)
+	if err != nil {
+		return inputs, err
+	}
+	a.Inputs = inputs
+	return r.remediate(ctx, a, func(Analyzer, Violation) {}) // reported the first time
 }
 
 // isProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can

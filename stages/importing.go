@@ -68,7 +68,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		seq: l.Seq, question: l.Question,
 	}
 	steps := []*Step{s}
-	if l.Old != nil && !r.outcomes.has(l.URN, deleted) {
+	if l.Old != nil && !r.outcomes.isGone(l.Old) {
 		s.Op, s.Old = OpImportReplacement, l.Old
 		r.outcomes.add(l.URN, replaced)
 		steps = append(steps, &Step{StepInfo: StepInfo{

@@ -27,20 +27,16 @@ const (
 type outcomes struct {
 	mu   sync.RWMutex
 	byID map[urn.URN]outcome
-	// gone are base states that a delete-before-replace has deleted (steps.md 0.2 "pendingDeletes").
-	gone map[*state.Resource]bool
-	// because says which properties made a dependent go, and which root (steps.md 0.2 "dependentReplaceKeys").
-	because map[urn.URN]Reason
-	deletes map[urn.URN]*Step // the steps that delete what is gone
+	// gone are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
+	// step that does it, whose reason has the properties that made them go (steps.md 0.2 "dependentReplaceKeys").
+	gone    map[*state.Resource]*Step
 	decided map[int]bool
 }
 
 func newOutcomes() *outcomes {
 	return &outcomes{
 		byID:    map[urn.URN]outcome{},
-		gone:    map[*state.Resource]bool{},
-		because: map[urn.URN]Reason{},
-		deletes: map[urn.URN]*Step{},
+		gone:    map[*state.Resource]*Step{},
 		decided: map[int]bool{},
 	}
 }
@@ -65,33 +61,24 @@ func (o *outcomes) has(u urn.URN, what outcome) bool {
 }
 
 // condemn records that a delete-before-replace deletes a base state, and by which step.
-func (o *outcomes) condemn(r *state.Resource, why Reason, by *Step) {
+func (o *outcomes) condemn(r *state.Resource, by *Step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID[r.URN] |= deleted
-	o.gone[r] = true
-	o.because[r.URN] = why
-	o.deletes[r.URN] = by
+	o.gone[r] = by
 }
 
-// deleteOf returns the step by which a delete-before-replace deletes a URN, nil if none does.
-func (o *outcomes) deleteOf(u urn.URN) *Step {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.deletes[u]
-}
-
-func (o *outcomes) isGone(r *state.Resource) bool {
+// deleteOf returns the step by which a delete-before-replace of something else deletes a base state, nil if none does.
+// It is the state that counts and not its URN: another copy of that name may be deleted, and the registration that goes on
+// with the state may have another name.
+func (o *outcomes) deleteOf(r *state.Resource) *Step {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.gone[r]
 }
 
-func (o *outcomes) reasonFor(u urn.URN) Reason {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.because[u]
-}
+// isGone tells whether there is such a step. A registration that continues the state makes it again.
+func (o *outcomes) isGone(r *state.Resource) bool { return o.deleteOf(r) != nil }
 
 func (o *outcomes) decide(seq int) {
 	o.mu.Lock()
