@@ -35,13 +35,11 @@ type declaration struct {
 	values    map[string]string // constants
 	refs      map[string]string // property -> name of an earlier resource
 	dependsOn []string
-	protect   bool
 	retain    bool
 	ignore    []string
 	onChange  []string
 	with      string // deletedWith
 	alongside string // replaceWith
-	alias     string
 	dbr       *bool
 	trigger   string
 }
