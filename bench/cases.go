@@ -8,18 +8,25 @@ import (
 
 // Targets, from the project's requirements.
 const (
-	targetFloor   = 1.5  // whole-process preview, over the floor
-	targetIdeal   = 1.5  // preview of existing resources of a slow provider, over calls/concurrency
-	targetStartUp = 100  // ms: empty preview, program aside
-	targetWork    = 100  // µs of engine work for a resource
-	targetMemory  = 20   // KB for a small resource
-	latency       = 10   // ms of each Check and Diff in the latency cases
-	probeLatency  = 20   // ms of each Diff in the delete-before-replace
-	doubling      = 2.5  // how much longer twice as many resources may take
-	milliseconds  = "ms" //
-	perResource   = "µs/resource"
-	kilobytes     = "KB/resource"
+	targetFloor   = 1.5 // whole-process preview, over the floor
+	targetIdeal   = 1.5 // preview of existing resources of a slow provider, over calls/concurrency
+	targetStartUp = 100 // ms: empty preview, program aside
+	targetWork    = 100 // µs of engine work for a resource
+	targetMemory  = 20  // KB for a small resource
+	doubling      = 2.5 // how much longer twice as many resources may take
 	noTarget      = 0
+)
+
+const (
+	latency      = 10 // ms of each Check and Diff in the latency cases
+	probeLatency = 20 // ms of each Diff in the delete-before-replace
+)
+
+// Units of figures.
+const (
+	milliseconds = "ms"
+	perResource  = "µs/resource"
+	kilobytes    = "KB/resource"
 )
 
 // collector adds the figures of cases to a report.
@@ -70,8 +77,3 @@ func (c *collector) processBench(ctx context.Context) (*workbench, error) {
 	}
 	return c.bench, nil
 }
-
-func inMilliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// computed is a baseline that is not measured.
-func computed(v float64) Sample { return Sample{Median: v, Min: v, Max: v} }

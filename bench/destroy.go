@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -17,24 +18,23 @@ func (c *collector) destroys(ctx context.Context) error {
 			if !c.wants(name, size) {
 				continue
 			}
-			samples, err := byTurns(ctx, c.runs, destroying(s, 2*size), destroying(s, size))
+			all, err := byTurns(ctx, c.runs, destroying(s, 2*size), destroying(s, size))
 			if err != nil {
 				return err
 			}
-			c.add(Figure{Case: name, Size: 2 * size, Unit: milliseconds, Value: samples[0]}.against("half", samples[1], doubling))
+			c.add(Figure{Case: name, Size: 2 * size, Unit: milliseconds, Value: all[0].clock(time.Millisecond)}.against("half", all[1].clock(time.Millisecond), doubling))
 		}
 	}
 	return nil
 }
 
 func destroying(shape string, size int) probe {
-	return func(ctx context.Context) (float64, error) {
+	return func(ctx context.Context) (reading, error) {
 		d, err := created(ctx, providertest.Options{}, stackProgram(shape, size, nil))
 		if err != nil {
-			return 0, err
+			return reading{}, err
 		}
 		runtime.GC()
-		took, err := timed(func() error { _, err := sluice.Destroy(ctx, d.options(nil)); return err })
-		return inMilliseconds(took), err
+		return timed(func() error { _, err := sluice.Destroy(ctx, d.options(nil)); return err })
 	}
 }

@@ -32,13 +32,6 @@ func created(ctx context.Context, o providertest.Options, p sluice.Program) (*de
 	return d, err
 }
 
-// timed returns how long f took.
-func timed(f func() error) (time.Duration, error) {
-	began := time.Now()
-	err := f()
-	return time.Since(began), err
-}
-
 // inProcess measures what the engine itself costs for a resource, with a provider that answers at once.
 func (c *collector) inProcess(ctx context.Context) error {
 	for _, size := range c.sizes {
@@ -56,37 +49,41 @@ func (c *collector) inProcess(ctx context.Context) error {
 
 func (c *collector) engineWork(ctx context.Context, shape string, size int) error {
 	p := stackProgram(shape, size, nil)
-	if name := "engine preview new " + shape; c.wants(name, size) {
-		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
-			d := newDeployment(providertest.Options{})
-			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
-			return each(took, size), err
-		})
-		if err != nil {
+	name := "engine preview new " + shape
+	if c.wants(name, size) {
+		if err := c.workOfPreviews(ctx, name, size, p, func() *deployment { return newDeployment(providertest.Options{}) }); err != nil {
 			return err
 		}
-		c.add(Figure{Case: name, Size: size, Unit: perResource, Value: sample, Target: targetWork})
 	}
-	if name := "engine preview same " + shape; c.wants(name, size) {
-		d, err := created(ctx, providertest.Options{}, p)
-		if err != nil {
-			return err
-		}
-		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
-			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
-			return each(took, size), err
-		})
-		if err != nil {
-			return err
-		}
-		c.add(Figure{Case: name, Size: size, Unit: perResource, Value: sample, Target: targetWork})
+	name = "engine preview same " + shape
+	if !c.wants(name, size) {
+		return nil
 	}
-	return nil
+	d, err := created(ctx, providertest.Options{}, p)
+	if err != nil {
+		return err
+	}
+	return c.workOfPreviews(ctx, name, size, p, func() *deployment { return d })
 }
 
-// each is a duration in microseconds for each resource.
-func each(d time.Duration, size int) float64 {
-	return float64(d) / float64(time.Microsecond) / float64(size)
+// workOfPreviews adds the work for one resource, and the time by the clock, which is less where there are processors to
+// spare and more where others use them.
+func (c *collector) workOfPreviews(ctx context.Context, name string, size int, p sluice.Program, of func() *deployment) error {
+	runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
+		d := of()
+		return timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
+	})
+	if err != nil {
+		return err
+	}
+	unit := time.Microsecond * time.Duration(size)
+	clock := Figure{Case: name, Size: size, Unit: perResource, Value: runs.clock(unit), Target: targetWork}
+	if work, known := runs.work(unit); known {
+		clock.Target = noTarget
+		c.add(Figure{Case: name + " (work)", Size: size, Unit: perResource, Value: work, Target: targetWork})
+	}
+	c.add(clock)
+	return nil
 }
 
 // memory measures what is alive at the end of an update, the program's and the cloud's own records included: the
@@ -97,18 +94,19 @@ func (c *collector) memory(ctx context.Context, size int) error {
 		return nil
 	}
 	small := max(1, size/10)
-	sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+	values := make([]float64, c.runs)
+	for i := range values {
 		less, err := liveAfterUpdate(ctx, small)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		more, err := liveAfterUpdate(ctx, size+small)
-		return (more - less) / 1024 / float64(size), err
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
+		values[i] = (more - less) / 1024 / float64(size)
 	}
-	c.add(Figure{Case: name, Size: size, Unit: kilobytes, Value: sample, Target: targetMemory})
+	c.add(Figure{Case: name, Size: size, Unit: kilobytes, Value: sampleOf(values), Target: targetMemory})
 	return nil
 }
 

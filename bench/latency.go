@@ -35,14 +35,13 @@ func (c *collector) latencies(ctx context.Context) error {
 			return err
 		}
 		slow = true
-		sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
-			took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
-			return inMilliseconds(took), err
+		runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
+			return timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
 		})
 		if err != nil {
 			return err
 		}
-		c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: sample}.against("ideal", ideal(c.existing), targetIdeal))
+		c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: runs.clock(time.Millisecond)}.against("ideal", ideal(c.existing), targetIdeal))
 	}
 	return c.slowProcess(ctx)
 }
@@ -64,11 +63,11 @@ func (c *collector) slowProcess(ctx context.Context) error {
 	if _, err := b.sluice(stack, l, "up", "--yes", "--skip-preview", "--parallel", "256")(ctx); err != nil {
 		return err
 	}
-	sample, err := repeat(ctx, c.runs, b.sluice(stack, l, "preview", "--expect-no-changes"))
+	runs, err := repeat(ctx, c.runs, b.sluice(stack, l, "preview", "--expect-no-changes"))
 	if err != nil {
 		return err
 	}
-	c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: sample}.against("ideal", ideal(c.existing), noTarget))
+	c.add(Figure{Case: name, Size: c.existing, Unit: milliseconds, Value: runs.clock(time.Millisecond)}.against("ideal", ideal(c.existing), noTarget))
 	return nil
 }
 
@@ -99,16 +98,15 @@ func (c *collector) deleteBeforeReplace(ctx context.Context) error {
 		return err
 	}
 	changed = true
-	sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
-		took, err := timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
-		return inMilliseconds(took), err
+	runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
+		return timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
 	})
 	if err != nil {
 		return err
 	}
-	rounds := 2 // the root; its dependents. What is probed away needs no Diff of its own any more; what is not does
-	f := Figure{Case: name, Size: c.dependents, Unit: milliseconds, Value: sample}
-	c.add(f.against("ideal", computed(float64(rounds*probeLatency)), noTarget))
+	const rounds = 2 // the root; its dependents, which need no Diff of their own any more
+	f := Figure{Case: name, Size: c.dependents, Unit: milliseconds, Value: runs.clock(time.Millisecond)}
+	c.add(f.against("ideal", computed(rounds*probeLatency), noTarget))
 	c.add(f.against("one by one", computed(float64((c.dependents+1)*probeLatency)), noTarget))
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"time"
 
 	"github.com/sluice-iac/sluice/bench/shape"
 )
@@ -43,16 +44,27 @@ func (c *collector) processPreview(ctx context.Context, l load) error {
 	if lookErr == nil {
 		probes = append(probes, b.timing(l, pulumi, "preview", "--non-interactive", "--stack", stack))
 	}
-	samples, err := byTurns(ctx, c.runs, probes...)
+	all, err := byTurns(ctx, c.runs, probes...)
 	if err != nil {
 		return err
 	}
-	f := Figure{Case: name, Size: l.size, Unit: milliseconds, Value: samples[0]}
-	c.add(f.against("floor", samples[1], targetFloor))
+	c.compare(name, l.size, all[0], "floor", all[1], targetFloor)
 	if lookErr == nil {
-		c.add(f.against("pulumi", samples[2], noTarget))
+		c.compare(name, l.size, all[0], "pulumi", all[2], noTarget)
 	}
 	return nil
+}
+
+// compare adds the figures of two processes: by the clock, and in work.
+func (c *collector) compare(name string, size int, value readings, versus string, base readings, target float64) {
+	f := Figure{Case: name, Size: size, Unit: milliseconds, Value: value.clock(time.Millisecond)}
+	c.add(f.against(versus, base.clock(time.Millisecond), target))
+	work, known := value.work(time.Millisecond)
+	baseWork, baseKnown := base.work(time.Millisecond)
+	if known && baseKnown {
+		f = Figure{Case: name + " (work)", Size: size, Unit: milliseconds, Value: work}
+		c.add(f.against(versus, baseWork, noTarget))
+	}
 }
 
 // processUpdate creates all resources of a stack; the destroy that makes room for the next run is a figure of its own.
@@ -69,14 +81,13 @@ func (c *collector) processUpdate(ctx context.Context, l load) error {
 	if err := b.stack(ctx, stack); err != nil {
 		return err
 	}
-	samples, err := byTurns(ctx, c.runs,
+	all, err := byTurns(ctx, c.runs,
 		b.sluice(stack, l, "up", "--yes", "--skip-preview"), b.sluice(stack, l, "destroy", "--yes", "--skip-preview"), b.floor(l, "-up"))
 	if err != nil {
 		return err
 	}
-	update := Figure{Case: name, Size: l.size, Unit: milliseconds, Value: samples[0]}
-	c.add(update.against("floor", samples[2], noTarget))
-	c.add(Figure{Case: fmt.Sprintf("process destroy %s", l.shape), Size: l.size, Unit: milliseconds, Value: samples[1]})
+	c.compare(name, l.size, all[0], "floor", all[2], noTarget)
+	c.add(Figure{Case: fmt.Sprintf("process destroy %s", l.shape), Size: l.size, Unit: milliseconds, Value: all[1].clock(time.Millisecond)})
 	return nil
 }
 
@@ -96,17 +107,17 @@ func (c *collector) startUp(ctx context.Context) error {
 	}
 	nothing := load{shape: shape.Wide, client: "", size: 0}
 	whole, alone := b.sluice(stack, nothing, "preview"), b.timing(nothing, b.executable("program"))
-	sample, err := repeat(ctx, c.runs, func(ctx context.Context) (float64, error) {
+	runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
 		program, err := alone(ctx)
 		if err != nil {
-			return 0, err
+			return reading{}, err
 		}
 		all, err := whole(ctx)
-		return all - program, err
+		return reading{clock: all.clock - program.clock, work: all.work - program.work}, err
 	})
 	if err != nil {
 		return err
 	}
-	c.add(Figure{Case: name, Unit: milliseconds, Value: sample, Target: targetStartUp})
+	c.add(Figure{Case: name, Unit: milliseconds, Value: runs.clock(time.Millisecond), Target: targetStartUp})
 	return nil
 }

@@ -86,8 +86,8 @@ func (b *workbench) environment(l load) []string {
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
-// run runs a process in the project and returns how long it took.
-func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (time.Duration, *os.ProcessState, error) {
+// run runs a process in the project. Its work includes that of the processes it started and waited for.
+func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (reading, error) {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = b.project(), b.environment(l), &output, &output
@@ -95,9 +95,9 @@ func (b *workbench) run(ctx context.Context, l load, executable string, args ...
 	err := cmd.Run()
 	took := time.Since(began)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
+		return reading{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
 	}
-	return took, cmd.ProcessState, nil
+	return reading{clock: took, work: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
 }
 
 func lastLines(s string) string {
@@ -105,12 +105,9 @@ func lastLines(s string) string {
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
-// timing is a probe of one process, in milliseconds.
+// timing is a probe of one process.
 func (b *workbench) timing(l load, executable string, args ...string) probe {
-	return func(ctx context.Context) (float64, error) {
-		took, _, err := b.run(ctx, l, executable, args...)
-		return inMilliseconds(took), err
-	}
+	return func(ctx context.Context) (reading, error) { return b.run(ctx, l, executable, args...) }
 }
 
 // floor is a probe of the floor.

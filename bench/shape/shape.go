@@ -39,9 +39,9 @@ func Name(i int) string { return fmt.Sprintf("thing-%05d", i) }
 
 // Environment variables through which a program process is told what to declare.
 const (
-	EnvShape  = "SLUICE_BENCH_SHAPE"
-	EnvSize   = "SLUICE_BENCH_SIZE"
-	EnvClient = "SLUICE_BENCH_CLIENT" // ClientSDK or ClientThin
+	EnvShape  = "BENCH_SHAPE"
+	EnvSize   = "BENCH_SIZE"
+	EnvClient = "BENCH_CLIENT" // ClientSDK or ClientThin
 )
 
 // How a program process speaks to the monitor.
