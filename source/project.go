@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,10 +52,18 @@ func Locate(root, main string) (directory, entry string, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return path, ".", nil
 	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+	if !existsWithSomeExtension(path) {
 		return "", "", fmt.Errorf("the project's main %q does not exist in %s", main, root)
 	}
 	return filepath.Dir(path), filepath.Base(path), nil
+}
+
+func existsWithSomeExtension(path string) bool {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	name := filepath.Base(path)
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.Name() == name || strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == name
+	})
 }
 
 // ExitError says that the process of a program ended before the program was finished, and that nobody has told the user

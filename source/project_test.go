@@ -14,6 +14,7 @@ func TestMainNamesADirectoryOrAFile(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "app", "src"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "app", "index.ts"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "main.go"), nil, 0o644))
 	for name, c := range map[string]struct{ main, directory, entry string }{
 		"nothing":                {"", ".", "."},
 		"a directory":            {"app", "app", "."},
@@ -30,7 +31,7 @@ func TestMainNamesADirectoryOrAFile(t *testing.T) {
 			require.Equal(t, c.entry, entry)
 		})
 	}
-	for _, main := range []string{"../other", "..", "/etc", "no/such/file.ts"} {
+	for _, main := range []string{"../other", "..", "/etc", "no/such/file.ts", "app/other.ts", "app/inde", "nothing"} {
 		_, _, err := source.Locate(root, main)
 		require.ErrorContains(t, err, main)
 	}
