@@ -8,6 +8,8 @@ type (
 	Event = stages.Event
 	// Prelude is the first event of a phase.
 	Prelude = stages.Prelude
+	// Targeting says which resources an operation may touch.
+	Targeting = stages.Targeting
 	// StepInfo describes a step.
 	StepInfo = stages.StepInfo
 	// StepStarted says that a step is about to run.

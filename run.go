@@ -164,7 +164,7 @@ func (s *session) open(ctx context.Context) error {
 		Info:      s.info(),
 		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, Analyzers: o.Analyzers,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
-		ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, Observe: o.Observe, Now: o.Now,
+		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, Observe: o.Observe, Now: o.Now,
 		Entropy: entropy, MonitorAddress: s.monitorAddress,
 	})
 	return nil
@@ -265,6 +265,9 @@ func (s *session) run(ctx context.Context) error {
 
 	err := s.refresh()
 	if err == nil {
+		err = r.CheckReplaceTargets()
+	}
+	if err == nil {
 		program.Go(func() { s.runProgram(programCtx, ctx) })
 		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
 	}
@@ -288,10 +291,15 @@ func hasStageError(err error) bool { return errors.As(err, new(*pipeline.StageEr
 
 // refresh reads before anything is decided what the operation wants to know anew (steps.md 7.1, 7.2).
 func (s *session) refresh() error {
+	if s.op.refresh || s.op.destroy {
+		if err := s.deployment.CheckTargets(); err != nil {
+			return err
+		}
+	}
 	selected := stages.NeedsRefresh
 	switch {
 	case s.op.refresh, s.options.Refresh:
-		selected = func(*state.Resource) bool { return true }
+		selected = s.deployment.Refreshable()
 	case s.op.destroy:
 		return nil
 	}

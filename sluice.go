@@ -42,7 +42,8 @@ type Options struct {
 
 	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
 	ContinueOnError bool
-	Refresh         bool // read every resource before deciding
+	Targeting       stages.Targeting // which resources to touch; the zero value is all
+	Refresh         bool             // read every resource before deciding
 	IgnoreProtect   bool
 	ShowSecrets     bool // in messages
 	Analyzers       []stages.Analyzer

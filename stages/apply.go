@@ -49,9 +49,15 @@ func (r *Run) present(old *state.Resource) []*state.Resource {
 }
 
 func (r *Run) applySame(s *Step) applied {
+	switch {
+	case s.skipped:
+		return applied{unrecorded: true}
+	case s.carried:
+		return applied{final: s.Old, unrecorded: true}
+	}
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
-	if final.Type.IsProvider() && !s.carried {
+	if final.Type.IsProvider() {
 		if err := r.Registry.Same(r.operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
 			return failed(err)
 		}

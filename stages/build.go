@@ -114,6 +114,9 @@ func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built
 
 // commitAfter is commit for steps that must not begin before others are over.
 func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchange[Ask, Built]) error {
+	if err := b.uncreated(d, steps); err != nil {
+		return err
+	}
 	b.run.outcomes.decide(d.Seq)
 	for i, s := range steps {
 		s.seq, s.place, s.question = d.Seq, i, d.Question
@@ -142,12 +145,14 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	case d.Read != nil:
 		return b.read(d, x)
 	case o.isGone(d.Old):
-		if d.Goal.Custom && !d.Raw {
+		if d.Goal.Custom && !d.Raw && d.Included {
 			b.rechecks[d.Seq] = d
 			x.Ask(Ask{recheck: &d})
 			return nil
 		}
 		return b.recreate(d, x)
+	case !d.Included && (d.Old == nil || !d.Old.External):
+		return b.leaveOut(d, x)
 	case d.Old == nil:
 		o.add(d.URN, created)
 		return b.commit(d, b.withPrelude(d, b.create(d)), x)
@@ -190,17 +195,20 @@ func (b *builder) same(d Diffed) *Step {
 	return s
 }
 
-// withPrelude puts a same step for the recorded provider of a registration before its own (steps.md 3.3).
+// withPrelude puts same steps before a registration's own: for the recorded provider that it names and that this run has
+// not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
 func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
-	p := d.Prelude
-	if p == nil || b.run.outcomes.has(p.URN, same|updated|replaced|created) {
-		return steps
+	var before []*Step
+	if p := d.Prelude; p != nil && !b.isGenerated(p.URN) {
+		b.run.outcomes.add(p.URN, same)
+		before = append(before, carriedStep(p))
 	}
-	b.run.outcomes.add(p.URN, same)
-	carried := p.Clone()
-	return append([]*Step{{StepInfo: StepInfo{
-		Op: OpSame, URN: p.URN, Type: p.Type, Old: p, New: carried, Internal: isDefaultProvider(p.URN), Reason: Reason{Kind: ReasonUnchanged},
-	}, carried: true}}, steps...)
+	if b.run.Targeting.Targets.IsConstrained() {
+		own := steps[len(steps)-1]
+		more, _ := b.carryReferences(own.New, d.Located) // what is missing is no error for what is included
+		before = append(before, more...)
+	}
+	return append(before, steps...)
 }
 
 // replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.

@@ -43,6 +43,12 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 	if l.Goal == nil {
 		return c, nil
 	}
+	if !l.Included {
+		if l.Old != nil {
+			c.Inputs = l.Old.Inputs
+		}
+		return c, nil
+	}
 	if !l.Goal.Custom {
 		c.Inputs = l.Goal.Inputs
 		return c, nil
@@ -65,7 +71,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 
 // checkInputs says what Check is called with (steps.md 3.5).
 func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.outcomes.isGone(l.Old) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.outcomes.isGone(l.Old) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
 	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)

@@ -34,7 +34,7 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil:
+	case a.Goal == nil || !a.Included:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
@@ -131,6 +131,9 @@ func (r *Run) triggerFired(l Located) (bool, error) {
 
 // ordered tells whether something other than a difference demands a replacement, and the key that events name.
 func (r *Run) ordered(l Located) (why Reason, key string) {
+	if r.Targeting.Replace.Matches(l.URN) {
+		return Reason{Kind: ReasonRequested}, "id"
+	}
 	if l.Old.Taint {
 		return Reason{Kind: ReasonTainted}, "id"
 	}

@@ -19,7 +19,18 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	if r.IsHalted() || len(r.base.resources) == 0 {
 		return nil
 	}
-	steps := r.planDeletes()
+	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
+		return err
+	}
+	steps, left := r.planDeletes()
+	if err := r.untargetedDeletes(steps); err != nil {
+		return err
+	}
+	for _, s := range left {
+		if err := r.deleteOne(s); err != nil {
+			return nil // the run has stopped
+		}
+	}
 	ids := make([]graph.ID, 0, len(steps))
 	for i := range r.base.resources {
 		if _, ok := steps[graph.ID(i)]; ok {
@@ -65,11 +76,20 @@ func (r *Run) deleteOne(s *Step) error {
 
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
-func (r *Run) planDeletes() map[graph.ID]*Step {
-	steps := map[graph.ID]*Step{}
+//
+// left are the steps of what stays because it is not part of the operation.
+func (r *Run) planDeletes() (steps map[graph.ID]*Step, left []*Step) {
+	steps = map[graph.ID]*Step{}
+	chosen := r.selected()
 	for i, res := range r.base.resources {
 		now := r.world.current(res)
 		if now == nil || res.ViewOf != "" {
+			continue
+		}
+		if chosen != nil && !chosen[graph.ID(i)] {
+			if !now.Delete && !r.isOperatedOn(res.URN) {
+				left = append(left, carriedStep(now))
+			}
 			continue
 		}
 		op, why := r.fateOf(res, now)
@@ -82,7 +102,7 @@ func (r *Run) planDeletes() map[graph.ID]*Step {
 			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
 		}}
 	}
-	return steps
+	return steps, left
 }
 
 // fateOf says what happens to a recorded state at the end; "" is nothing.

@@ -114,11 +114,13 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 
 // applied is what a step did.
 type applied struct {
-	final  *state.Resource // the state it produced, nil if none
-	change state.Change
-	begun  *state.Resource // what was recorded as pending
-	err    error           // why it failed
-	status int             // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
+	// unrecorded is true for a step after which the record is what it was.
+	unrecorded bool
+	final      *state.Resource // the state it produced, nil if none
+	change     state.Change
+	begun      *state.Resource // what was recorded as pending
+	err        error           // why it failed
+	status     int             // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
 }
 
 // runStep takes one step (steps.md 9.2).
@@ -131,10 +133,15 @@ func (r *Run) runStep(s *Step) error {
 	a := r.attempt(s)
 	a.begun, a.change.Begun = begun, begun
 	if a.final != nil {
-		a.final = r.markSecrets(a.final)
-		a.change.Add = a.final
+		if !a.unrecorded {
+			a.final = r.markSecrets(a.final)
+			a.change.Add = a.final
+		}
 		s.New, s.made = a.final, true
 		r.world.keep(s, a.final)
+	}
+	if s.skipped {
+		r.world.openFor(s)
 	}
 	if err := r.end(s, a); err != nil {
 		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
@@ -195,7 +202,7 @@ func (r *Run) begin(s *Step) (*state.Resource, error) {
 // end records what a step did.
 func (r *Run) end(s *Step, a applied) error {
 	r.world.settle(a.change)
-	if r.Recorder == nil || s.Op == OpReplace {
+	if r.Recorder == nil || s.Op == OpReplace || a.unrecorded {
 		return nil
 	}
 	var uncertain *providers.UncertainError
@@ -238,6 +245,9 @@ func (r *Run) reportFailure(s *Step, a applied) {
 
 // replyTo builds the answer of a step (steps.md 3.19).
 func (r *Run) replyTo(s *Step) *RegisterReply {
+	if s.skipped {
+		return &RegisterReply{URN: s.URN, Unknown: true}
+	}
 	return &RegisterReply{URN: s.URN, ID: s.New.ID, Outputs: s.New.Outputs}
 }
 

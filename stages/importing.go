@@ -38,7 +38,7 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 // mustImport tells whether a registration names an object that is not managed yet.
 func (r *Run) mustImport(l Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil {
+	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || !l.Included {
 		return false
 	}
 	if l.Old == nil || l.Old.External {

@@ -79,6 +79,8 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
+	// Included is false for a resource that is not part of the operation (steps.md 6.2): it stays as it is.
+	Included bool
 	// imported is true when Old was recorded by this very run (steps.md 4.2).
 	imported bool
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
@@ -171,6 +173,8 @@ type Step struct {
 	seq, place int
 	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
 	deleteFirst bool
+	// skipped marks the same step of a resource that is not created.
+	skipped bool
 	// carried marks a same step for a recorded state that this run did not register.
 	carried bool
 	// idUnknown marks a read whose ID is not known in this preview.

@@ -49,6 +49,7 @@ func (r *Run) locate(in Registered) (Located, error) {
 	n.next++
 	l := Located{Registered: in, Seq: n.next}
 	code, err := r.claim(&l)
+	r.include(&l)
 	n.mu.Unlock()
 	switch {
 	case err != nil && l.Goal != nil && (code == codeDuplicateAlias || code == codeURNIsAlias):
@@ -118,19 +119,24 @@ func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code
 
 // Numbers of diagnostics (steps.md appendix B).
 const (
-	codeFailed           = 2000
-	codeDuplicateURN     = 2001
-	codeInvalidResource  = 2002
-	codeInvalidProperty  = 2003
-	codePreviewFailed    = 2005
-	codeBadProvider      = 2006
-	codeUnknownProvider  = 2007
-	codeDuplicateAlias   = 2008
-	codeProviderDenied   = 2015
-	codeURNIsAlias       = 2016
-	codeCallFailed       = 2017
-	codeMustBeReplaced   = 0
-	providerResourceName = "default"
+	codeFailed          = 2000
+	codeDuplicateURN    = 2001
+	codeInvalidResource = 2002
+	codeInvalidProperty = 2003
+	codePreviewFailed   = 2005
+	codeBadProvider     = 2006
+	codeUnknownProvider = 2007
+	codeDuplicateAlias  = 2008
+	codeProviderDenied  = 2015
+	codeURNIsAlias      = 2016
+	codeCallFailed      = 2017
+
+	codeTargetNotFound       = 2010
+	codeTargetNotFoundEscape = 2011
+	codeUntargetedCreate     = 2013
+	codeUntargetedDelete     = 2014
+	codeMustBeReplaced       = 0
+	providerResourceName     = "default"
 )
 
 // newState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.

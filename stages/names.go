@@ -15,6 +15,7 @@ type names struct {
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	claims  map[*state.Resource]int
+	grown   selection
 	next    int
 }
 

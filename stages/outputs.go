@@ -25,6 +25,9 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	if !ok {
 		return invalid("cannot complete a resource '%v' whose registration isn't pending", u)
 	}
+	if s.skipped {
+		return nil // it was not created; there is nothing to record
+	}
 	if s.Type == urn.RootStackType {
 		r.world.setStackOutputs(s, outputs)
 		return nil

@@ -32,6 +32,8 @@ type Settings struct {
 	Packages []Package
 	// DeniedProviders are the packages whose default provider is disabled; "*" is all (steps.md 1.6).
 	DeniedProviders []string
+	// Targeting says which resources the operation may touch.
+	Targeting Targeting
 
 	ContinueOnError bool
 	IgnoreProtect   bool
@@ -106,6 +108,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		started:    time.Now(),
 	}
 	r.admission, r.stop = context.WithCancelCause(ctx)
+	r.names.grown = selection{targets: s.Targeting.Targets.Clone(), excludes: s.Targeting.Excludes.Clone()}
 	r.defaults = newDefaultProviders(r)
 	r.monitor = newMonitor(r)
 	return r

@@ -102,6 +102,13 @@ func (w *world) markFailed(u, cause urn.URN) {
 	}
 }
 
+// openFor lets a resource that was not created register outputs, which are ignored.
+func (w *world) openFor(s *Step) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open[s.URN] = s
+}
+
 // keep stores the state that a step produced, before the step's answer.
 func (w *world) keep(s *Step, final *state.Resource) {
 	w.mu.Lock()

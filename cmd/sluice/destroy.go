@@ -16,6 +16,7 @@ func newDestroyCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addTargets(cmd)
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")

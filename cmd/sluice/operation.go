@@ -299,6 +299,10 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts, Refresh: o.refreshes(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
+	if options.Targeting, err = o.flags.targeting(); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
 	if o.kind.needsProgram {
 		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{
 			Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,

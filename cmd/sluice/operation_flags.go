@@ -1,37 +1,44 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // operationFlags are the flags of preview, up and destroy (protocol.md 10.2).
 type operationFlags struct {
-	stack, configFile    string
-	config               []string
-	configPath           bool
-	message              string
-	parallel             int
-	debug, diff, json    bool
-	eventLog             string
-	showSames            bool
-	showSecrets          bool
-	showFullOutput       bool
-	showReplacementSteps bool
-	showReads            bool
-	urns                 bool
-	suppressOutputs      bool
-	suppressProgress     bool
-	suppressPermalink    string
-	skipConfigValidation bool
-	expectNoChanges      bool
-	ignoreProtect        bool
-	yes, skipPreview     bool
-	previewOnly          bool
-	continueOnError      bool
-	refresh              optionalBool
-	execKind, execAgent  string
+	stack, configFile                   string
+	config                              []string
+	configPath                          bool
+	message                             string
+	parallel                            int
+	debug, diff, json                   bool
+	eventLog                            string
+	showSames                           bool
+	showSecrets                         bool
+	showFullOutput                      bool
+	showReplacementSteps                bool
+	showReads                           bool
+	urns                                bool
+	suppressOutputs                     bool
+	suppressProgress                    bool
+	suppressPermalink                   string
+	skipConfigValidation                bool
+	expectNoChanges                     bool
+	ignoreProtect                       bool
+	yes, skipPreview                    bool
+	previewOnly                         bool
+	continueOnError                     bool
+	refresh                             optionalBool
+	targets, excludes                   []string
+	replace, targetReplace              []string
+	targetDependents, excludeDependents bool
+	execKind, execAgent                 string
 }
 
 // automatic stands for a degree of parallelism that nobody has given.
@@ -88,6 +95,41 @@ func (f *operationFlags) addConfirmation(cmd *cobra.Command) {
 
 func (f *operationFlags) addRefresh(cmd *cobra.Command) {
 	cmd.Flags().VarPF(&f.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
+}
+
+// addTargets registers the flags that choose resources (steps.md 6.1).
+func (f *operationFlags) addTargets(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.StringArrayVarP(&f.targets, "target", "t", nil, "touch only the resource with this URN; `*` stands for any text without \":\", `**` for any text; may be repeated")
+	p.BoolVar(&f.targetDependents, "target-dependents", false, "touch what depends on a target too")
+	p.StringArrayVarP(&f.excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
+	p.BoolVar(&f.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
+}
+
+// addReplace registers the flags that ask for replacements.
+func (f *operationFlags) addReplace(cmd *cobra.Command) {
+	p := cmd.Flags()
+	p.StringArrayVar(&f.replace, "replace", nil, "replace the resource with this URN; may be repeated")
+	p.StringArrayVar(&f.targetReplace, "target-replace", nil, "replace the resource with this URN and touch nothing else; may be repeated")
+}
+
+// targeting turns the flags into the engine's terms.
+func (f *operationFlags) targeting() (sluice.Targeting, error) {
+	t := sluice.Targeting{TargetDependents: f.targetDependents, ExcludeDependents: f.excludeDependents}
+	targets := slices.Concat(f.targets, f.targetReplace)
+	if len(targets) > 0 && len(f.excludes) > 0 {
+		return t, usageErrorf("--target and --exclude cannot be used together")
+	}
+	for _, x := range []struct {
+		set  **urn.PatternSet
+		list []string
+	}{{&t.Targets, targets}, {&t.Excludes, f.excludes}, {&t.Replace, slices.Concat(f.replace, f.targetReplace)}} {
+		var err error
+		if *x.set, err = urn.CompileSet(x.list...); err != nil {
+			return t, usageErrorf("%v", err)
+		}
+	}
+	return t, nil
 }
 
 // optionalBool is a flag that is true, false or not given.

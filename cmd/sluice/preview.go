@@ -17,6 +17,8 @@ func newPreviewCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addTargets(cmd)
+	f.addReplace(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
 	return cmd

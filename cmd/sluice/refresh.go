@@ -16,6 +16,7 @@ func newRefreshCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addTargets(cmd)
 	f.addConfirmation(cmd)
 	f.addExpectNoChanges(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")

@@ -17,6 +17,8 @@ func newUpCommand(c *cli) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addTargets(cmd)
+	f.addReplace(cmd)
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)

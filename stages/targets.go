@@ -1,0 +1,313 @@
+package stages
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Targeting says which resources an operation may touch (steps.md 6). The zero value selects everything.
+type Targeting struct {
+	// Targets are the only resources to touch; Excludes are those not to touch. At most one of the two is set.
+	Targets, Excludes *urn.PatternSet
+	// TargetDependents and ExcludeDependents extend them to what depends on their members.
+	TargetDependents, ExcludeDependents bool
+	// Replace are resources to replace whether or not they have changed.
+	Replace *urn.PatternSet
+}
+
+// selection is how far targets and excludes have grown during a run. It belongs to the names: lookup alone writes it, in
+// order of arrival, so that a dependent sees whether what it depends on is a member (ORD-5).
+type selection struct {
+	targets, excludes *urn.PatternSet
+}
+
+// isImplicit tells whether a resource is part of every operation and makes nothing else part of it (steps.md 6.2).
+func isImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackType }
+
+// include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
+// The names must be locked.
+func (r *Run) include(l *Located) {
+	l.Included = true
+	if l.Goal == nil || isImplicit(l.Goal.Type) {
+		return
+	}
+	sel, n := r.Targeting, r.names
+	grows := !r.outcomes.has(l.URN, deleted) && (l.Old == nil || !l.Old.External)
+	switch {
+	case sel.Targets.IsConstrained():
+		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && l.dependsOnAny(n.grown.targets)
+		if l.Included && grows {
+			n.grown.targets.Add(l.URN)
+		}
+	case sel.Excludes.IsConstrained():
+		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && l.dependsOnAny(n.grown.excludes))
+		if !l.Included && grows {
+			n.grown.excludes.Add(l.URN)
+		}
+	}
+}
+
+// dependsOnAny tells whether the registration refers to a member of the set.
+func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
+	found := false
+	references(l.newState(Checked{}), func(u urn.URN, _ graph.Kind) { found = found || set.Matches(u) })
+	return found
+}
+
+// leaveOut decides about a registration that is not part of the operation.
+func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	o := b.run.outcomes
+	if d.Old == nil {
+		o.add(d.URN, same|skippedCreate)
+		s := b.same(d)
+		s.skipped, s.Reason = true, Reason{Kind: ReasonNotTargeted}
+		return b.commit(d, []*Step{s}, x)
+	}
+	if err := b.providerIsThere(d); err != nil {
+		return err
+	}
+	steps, err := b.carry(d.Old, d.Located)
+	if err != nil {
+		return err
+	}
+	own := steps[len(steps)-1]
+	own.replies = true
+	o.add(d.URN, same)
+	return b.commit(d, steps, x)
+}
+
+// providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5).
+func (b *builder) providerIsThere(d Diffed) error {
+	ref, err := urn.ParseProviderRef(d.Old.Provider)
+	if err != nil {
+		return nil // components and providers
+	}
+	if _, ok := b.run.Registry.Lookup(ref); ok {
+		return nil
+	}
+	recorded := b.run.base.providers[d.Old.Provider]
+	if recorded == nil {
+		return b.run.bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+	}
+	if d.Goal.Provider == d.Old.Provider {
+		return nil
+	}
+	return b.run.bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
+}
+
+// carry makes the steps that leave a recorded state as it is, after those for what it refers to and nothing has been
+// decided about (steps.md 6.5).
+func (b *builder) carry(res *state.Resource, l Located) ([]*Step, error) {
+	steps, err := b.carryReferences(res, l)
+	if err != nil {
+		return nil, err
+	}
+	return append(steps, carriedStep(res)), nil
+}
+
+func carriedStep(res *state.Resource) *Step {
+	return &Step{StepInfo: StepInfo{
+		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
+		Reason: Reason{Kind: ReasonNotTargeted},
+	}, carried: true}
+}
+
+// carryReferences carries what a state refers to, depth first. What is missing from the recorded state is an error only for
+// a state that is left as it is.
+func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
+	var olds []*state.Resource
+	references(res, func(u urn.URN, kind graph.Kind) {
+		old := b.run.base.olds[u]
+		switch {
+		case b.isGenerated(u):
+		case old != nil:
+			olds = append(olds, old)
+		case len(b.run.base.all[u]) == 0 && res == l.Old && err == nil:
+			err = b.run.bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", kind, u, l.URN))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(olds, func(x, y *state.Resource) int { return int(b.run.base.ids[x] - b.run.base.ids[y]) })
+	for _, old := range slices.Compact(olds) {
+		if b.isGenerated(old.URN) {
+			continue // carried meanwhile, as a reference of another one
+		}
+		b.run.outcomes.add(old.URN, same)
+		more, err := b.carry(old, l)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, more...)
+	}
+	return steps, nil
+}
+
+// isGenerated tells whether something has been decided about a URN, or about the one that took it over.
+func (b *builder) isGenerated(u urn.URN) bool {
+	const decided = created | same | updated | deleted | replaced | read
+	return b.run.outcomes.has(u, decided) || b.run.outcomes.has(b.run.names.newNameOf(u), decided)
+}
+
+// uncreated reports a step whose resource depends on something that is not created because it is not part of the
+// operation (steps.md 6.4).
+func (b *builder) uncreated(d Diffed, steps []*Step) error {
+	sel := b.run.Targeting
+	if !sel.Targets.IsConstrained() && !sel.Replace.IsConstrained() {
+		return nil
+	}
+	for _, s := range steps {
+		if s.skipped || s.New == nil {
+			continue
+		}
+		var missing urn.URN
+		references(s.New, func(u urn.URN, _ graph.Kind) {
+			if missing == "" && b.run.outcomes.has(u, skippedCreate) {
+				missing = u
+			}
+		})
+		if missing == "" {
+			continue
+		}
+		err := fmt.Errorf("Resource '%v' depends on '%v' which was was not specified in --target list.", s.URN, missing)
+		if !b.run.DryRun() {
+			return b.run.bail(d.Located, codeUntargetedCreate, err)
+		}
+		b.run.outcomes.remove(missing, skippedCreate) // said once
+		b.run.diagnose(s.URN, Error, codeUntargetedCreate, err.Error())
+		b.run.failures.add(Failure{Seq: d.Seq, URN: s.URN, Err: err})
+	}
+	return nil
+}
+
+// unknownTargets reports the literal members of a set that name nothing (steps.md 6.6).
+func (r *Run) unknownTargets(set *urn.PatternSet) error {
+	unknown := false
+	for u := range set.Literals() {
+		if len(r.base.all[u]) > 0 || r.names.isSeen(u) {
+			continue
+		}
+		unknown = true
+		code, text := codeTargetNotFound, fmt.Sprintf("Target '%v' could not be found in the stack.", u)
+		if !strings.Contains(string(u), "$") {
+			code, text = codeTargetNotFoundEscape, text+" Did you forget to escape $ in your shell?"
+		}
+		r.diagnose("", Error, code, text)
+	}
+	if !unknown {
+		return nil
+	}
+	r.failures.add(Failure{Err: errUnknownTargets})
+	r.Halt()
+	return &bailError{errUnknownTargets}
+}
+
+var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
+
+// CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
+func (r *Run) CheckReplaceTargets() error { return r.unknownTargets(r.Targeting.Replace) }
+
+// selected returns which base states the end phase may touch (steps.md 6.7); nil means all.
+func (r *Run) selected() map[graph.ID]bool {
+	sel, g := r.Targeting, r.base.graph
+	matching := func(set *urn.PatternSet) []graph.ID {
+		var ids []graph.ID
+		for i, res := range r.base.resources {
+			if set.Matches(res.URN) {
+				ids = append(ids, graph.ID(i))
+			}
+		}
+		return ids
+	}
+	out := map[graph.ID]bool{}
+	switch {
+	case sel.Targets.IsConstrained():
+		ids := matching(sel.Targets)
+		for _, id := range append(ids, g.TransitiveDependents(ids, graph.Reach{})...) {
+			out[id] = true
+		}
+	case sel.Excludes.IsConstrained():
+		ids := matching(sel.Excludes)
+		left := append(ids, g.TransitiveDependencies(ids, graph.Reach{})...)
+		if sel.ExcludeDependents {
+			left = append(left, g.TransitiveDependents(ids, graph.Reach{})...)
+		}
+		for i := range r.base.resources {
+			out[graph.ID(i)] = true
+		}
+		for _, id := range left {
+			delete(out, id)
+		}
+	default:
+		return nil
+	}
+	return out
+}
+
+// untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
+func (r *Run) untargetedDeletes(steps map[graph.ID]*Step) error {
+	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
+		return nil
+	}
+	found := false
+	for i := range r.base.resources {
+		s, ok := steps[graph.ID(i)]
+		if !ok || s.Op == OpSame || r.Targeting.Targets.Matches(s.URN) {
+			continue
+		}
+		found = true
+		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
+			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
+		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
+		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+	}
+	if found && !r.DryRun() {
+		r.Halt()
+		return &bailError{errors.New("delete untargeted resource")}
+	}
+	return nil
+}
+
+// Refreshable returns the choice of base states that a refresh reads: the targets and, with TargetDependents, what depends
+// on them; or all but the excludes (steps.md 7.1).
+func (r *Run) Refreshable() func(*state.Resource) bool {
+	sel := r.Targeting
+	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
+	refersTo := func(s *state.Resource, set *urn.PatternSet) bool {
+		found := false
+		references(s, func(u urn.URN, kind graph.Kind) { found = found || kind != graph.Provider && set.Matches(u) })
+		return found
+	}
+	return func(s *state.Resource) bool {
+		switch {
+		case sel.Targets.IsConstrained():
+			if !targets.Matches(s.URN) && !(sel.TargetDependents && refersTo(s, targets)) {
+				return false
+			}
+			targets.Add(s.URN)
+		case sel.Excludes.IsConstrained():
+			if excludes.Matches(s.URN) || sel.ExcludeDependents && refersTo(s, excludes) {
+				excludes.Add(s.URN)
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
+func (r *Run) CheckTargets() error {
+	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
+		return err
+	}
+	return r.unknownTargets(r.Targeting.Excludes)
+}
