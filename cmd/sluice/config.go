@@ -61,7 +61,7 @@ func (c *cli) listConfig(ctx context.Context, f *configFlags, asJSON, showSecret
 		shown[k] = workspace.Masked(v)
 		if dec != nil {
 			if shown[k], err = workspace.Decrypted(ctx, v, dec); err != nil {
-				return fmt.Errorf("decrypt the setting %s: %w", k, err)
+				return workspace.Undecryptable(k, err)
 			}
 		}
 	}

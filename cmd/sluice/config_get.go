@@ -50,7 +50,7 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 			return err
 		}
 		if v, err = workspace.Decrypted(ctx, v, dec); err != nil {
-			return fmt.Errorf("decrypt the setting %s: %w", key, err)
+			return workspace.Undecryptable(key, err)
 		}
 	}
 	value := workspace.Text(v)

@@ -31,7 +31,9 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 		return err
 	}
 	var text []byte
+	origin := file
 	if file == "" {
+		origin = "the standard input"
 		text, err = io.ReadAll(c.in)
 	} else {
 		text, err = os.ReadFile(file)
@@ -52,7 +54,7 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 		c.warn("%s", w)
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("import of %s: %w", origin, err)
 	}
 	if err := s.file.Save(); err != nil {
 		return err

@@ -62,7 +62,7 @@ func Validate(ctx context.Context, p *Project, stack string, values map[Key]Valu
 		}
 		plain, err := Decrypted(ctx, v, dec)
 		if err != nil {
-			return fmt.Errorf("decrypt the setting %s: %w", d.Key, err)
+			return Undecryptable(d.Key, err)
 		}
 		if !d.Type.accepts(plain) {
 			return configErrorf("the setting %s of stack '%s' must be of the type %s, as %s declares", d.Key, stack, d.Type, p.Path)
@@ -89,7 +89,7 @@ func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (slu
 	for _, k := range slices.SortedFunc(maps.Keys(values), CompareKeys) {
 		plain, err := Decrypted(ctx, values[k], dec)
 		if err != nil {
-			return nil, fmt.Errorf("decrypt the setting %s: %w", k, err)
+			return nil, Undecryptable(k, err)
 		}
 		out[k.String()] = sluice.ConfigValue{Text: Text(plain), Secret: HasSecrets(values[k])}
 	}

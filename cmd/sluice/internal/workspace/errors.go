@@ -35,3 +35,8 @@ func (e *ConfigError) Error() string { return e.Problem }
 func configErrorf(format string, args ...any) error {
 	return &ConfigError{Problem: fmt.Sprintf(format, args...)}
 }
+
+// Undecryptable says that the secret setting k cannot be read, because of err, and what to do.
+func Undecryptable(k Key, err error) error {
+	return fmt.Errorf("decrypt the setting %s: %w; set it again with `sluice config set --secret %s`", k, err, k)
+}
