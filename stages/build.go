@@ -229,14 +229,14 @@ func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
 func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
-	gone := o.deleteOf(d.Old)
+	why := o.reasonFor(d.Old)
 	o.remove(d.Old.URN, deleted)
 	o.add(d.URN, replaced)
-	d.Reason = gone.Reason
+	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
-	steps[1].Keys = gone.Reason.Properties
-	return b.commitAfter(d, b.withPrelude(d, steps...), []*Step{gone}, x)
+	steps[1].Keys = why.Properties
+	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.Old), x)
 }
 
 // replace is steps.md 3.9.

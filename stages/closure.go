@@ -58,8 +58,8 @@ func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]
 func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.run.base.resources[id]
-		if s := b.run.outcomes.deleteOf(res); s != nil {
-			c.after = append(c.after, s)
+		if b.run.outcomes.isGone(res) {
+			c.after = append(c.after, b.run.outcomes.deletesOf(res)...)
 			return true
 		}
 		return c.isPrecededBy(b.run, res)
@@ -164,14 +164,17 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	members := c.members(r)
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]
-		if s := r.outcomes.deleteOf(m.res); s != nil {
-			if !slices.Contains(steps, s) {
-				c.after = append(c.after, s)
+		if r.outcomes.isGone(m.res) {
+			for _, s := range r.outcomes.deletesOf(m.res) {
+				if !slices.Contains(steps, s) {
+					c.after = append(c.after, s)
+				}
 			}
 			continue
 		}
 		if m.res.PendingReplacement {
-			continue // deleted by an earlier run; it is made again when it registers
+			r.outcomes.condemn(m.res, m.why, nil)
+			continue
 		}
 		s := &Step{StepInfo: StepInfo{
 			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: isDefaultProvider(m.res.URN), Reason: m.why,
@@ -184,7 +187,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			}
 			s.Op, s.deleteFirst = OpDeleteReplaced, true
 		}
-		r.outcomes.condemn(m.res, s)
+		r.outcomes.condemn(m.res, m.why, s)
 		steps = append(steps, s)
 	}
 	r.outcomes.add(d.URN, replaced)

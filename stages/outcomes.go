@@ -28,15 +28,17 @@ type outcomes struct {
 	mu   sync.RWMutex
 	byID map[urn.URN]outcome
 	// gone are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
-	// step that does it, whose reason has the properties that made them go (steps.md 0.2 "dependentReplaceKeys").
-	gone    map[*state.Resource]*Step
+	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
+	gone    map[*state.Resource]Reason
+	deletes map[*state.Resource]*Step // the steps that do it
 	decided map[int]bool
 }
 
 func newOutcomes() *outcomes {
 	return &outcomes{
 		byID:    map[urn.URN]outcome{},
-		gone:    map[*state.Resource]*Step{},
+		gone:    map[*state.Resource]Reason{},
+		deletes: map[*state.Resource]*Step{},
 		decided: map[int]bool{},
 	}
 }
@@ -60,25 +62,43 @@ func (o *outcomes) has(u urn.URN, what outcome) bool {
 	return o.byID[u]&what != 0
 }
 
-// condemn records that a delete-before-replace deletes a base state, and by which step.
-func (o *outcomes) condemn(r *state.Resource, by *Step) {
+// condemn records that a delete-before-replace of something else deletes a base state, and by which step: nil if an
+// earlier run has done it.
+func (o *outcomes) condemn(r *state.Resource, why Reason, by *Step) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID[r.URN] |= deleted
-	o.gone[r] = by
+	o.gone[r] = why
+	if by != nil {
+		o.deletes[r] = by
+	}
 }
 
-// deleteOf returns the step by which a delete-before-replace of something else deletes a base state, nil if none does.
-// It is the state that counts and not its URN: another copy of that name may be deleted, and the registration that goes on
-// with the state may have another name.
-func (o *outcomes) deleteOf(r *state.Resource) *Step {
+// isGone tells whether a delete-before-replace of something else deletes a base state. A registration that continues the
+// state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
+// registration may have another name.
+func (o *outcomes) isGone(r *state.Resource) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	_, ok := o.gone[r]
+	return ok
+}
+
+func (o *outcomes) reasonFor(r *state.Resource) Reason {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.gone[r]
 }
 
-// isGone tells whether there is such a step. A registration that continues the state makes it again.
-func (o *outcomes) isGone(r *state.Resource) bool { return o.deleteOf(r) != nil }
+// deletesOf returns the step by which it is deleted, if it is one of this run.
+func (o *outcomes) deletesOf(r *state.Resource) []*Step {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if s, ok := o.deletes[r]; ok {
+		return []*Step{s}
+	}
+	return nil
+}
 
 func (o *outcomes) decide(seq int) {
 	o.mu.Lock()
