@@ -142,6 +142,8 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
 	switch {
+	case d.answered:
+		return b.commit(d, nil, x)
 	case d.Read != nil:
 		return b.read(d, x)
 	case o.isGone(d.Old):

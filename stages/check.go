@@ -40,7 +40,7 @@ func Check(r *Run) pipeline.Stage[Located, Checked] {
 
 func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 	c := Checked{Located: l}
-	if l.Goal == nil {
+	if l.Goal == nil || l.answered {
 		return c, nil
 	}
 	if !l.Included {

@@ -34,7 +34,7 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || !a.Included:
+	case a.Goal == nil || !a.Included || a.answered:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}

@@ -80,7 +80,7 @@ func (r *Run) deleteOne(s *Step) error {
 // left are the steps of what stays because it is not part of the operation.
 func (r *Run) planDeletes() (steps map[graph.ID]*Step, left []*Step) {
 	steps = map[graph.ID]*Step{}
-	chosen := r.selected()
+	chosen, needed := r.selected(), r.stillNeeded()
 	for i, res := range r.base.resources {
 		now := r.world.current(res)
 		if now == nil || res.ViewOf != "" {
@@ -93,7 +93,7 @@ func (r *Run) planDeletes() (steps map[graph.ID]*Step, left []*Step) {
 			continue
 		}
 		op, why := r.fateOf(res, now)
-		if op == "" {
+		if op == "" || needed[graph.ID(i)] {
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
@@ -103,6 +103,37 @@ func (r *Run) planDeletes() (steps map[graph.ID]*Step, left []*Step) {
 		}}
 	}
 	return steps, left
+}
+
+// stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
+// its recorded state depends on (steps.md 5.3 rule 4). What was skipped keeps what that state could not do without: its
+// provider and what is not replaced but gone; the old copy of something that has a new one is not missed.
+func (r *Run) stillNeeded() map[graph.ID]bool {
+	var failed, skipped []graph.ID
+	for i, res := range r.base.resources {
+		cause, ok := r.world.failureOf(r.names.newNameOf(res.URN))
+		switch {
+		case !ok || r.world.current(res) == nil:
+		case cause == r.names.newNameOf(res.URN):
+			failed = append(failed, graph.ID(i))
+		default:
+			skipped = append(skipped, graph.ID(i))
+		}
+	}
+	needed := map[graph.ID]bool{}
+	if len(failed)+len(skipped) == 0 {
+		return needed
+	}
+	for _, id := range r.base.graph.TransitiveDependencies(skipped, graph.Reach{}) {
+		res := r.base.resources[id]
+		if now := r.world.current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
+			needed[id] = true
+		}
+	}
+	for _, id := range r.base.graph.TransitiveDependencies(failed, graph.Reach{}) {
+		needed[id] = true
+	}
+	return needed
 }
 
 // fateOf says what happens to a recorded state at the end; "" is nothing.

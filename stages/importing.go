@@ -27,9 +27,6 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 			if err != nil {
 				return err
 			}
-			if l.Old == nil {
-				return nil // the import failed and the program knows
-			}
 			return emit(l)
 		},
 	}
@@ -76,15 +73,12 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		}, seq: l.Seq, place: 1, question: l.Question})
 	}
 	b := Built{Located: l, Steps: steps}
-	if err := r.runChain(b); err != nil {
-		l.Old = nil
-		if IsBail(err) {
-			return l, err
-		}
-		return l, nil
-	}
-	if !s.taken {
-		l.Old = nil // the run has stopped
+	err := r.runChain(b)
+	switch {
+	case IsBail(err):
+		return l, err
+	case err != nil || !s.taken:
+		l.answered = true
 		return l, nil
 	}
 	l.Old, l.imported = s.New, true

@@ -81,6 +81,9 @@ type Located struct {
 	Old *state.Resource
 	// Included is false for a resource that is not part of the operation (steps.md 6.2): it stays as it is.
 	Included bool
+	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
+	// to be decided, because others may wait for that.
+	answered bool
 	// imported is true when Old was recorded by this very run (steps.md 4.2).
 	imported bool
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.

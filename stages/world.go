@@ -94,6 +94,14 @@ func (w *world) blame(refs func(func(urn.URN))) (urn.URN, bool) {
 	return cause, cause != ""
 }
 
+// failureOf returns the resource because of which a registration failed or was skipped: itself if it failed.
+func (w *world) failureOf(u urn.URN) (cause urn.URN, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cause, ok = w.failed[u]
+	return cause, ok
+}
+
 func (w *world) markFailed(u, cause urn.URN) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
