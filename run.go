@@ -3,7 +3,6 @@ package sluice
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,12 +16,10 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/autonaming"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -412,77 +409,4 @@ func (s *session) summary(err error, res *Result) stages.Summary {
 		}
 	}
 	return out
-}
-
-// plain returns the configuration as programs see it, and the names of what is secret.
-func (c Config) plain() (values map[string]string, secret []string) {
-	values = make(map[string]string, len(c))
-	for k, v := range c {
-		values[k] = v.Text
-		if v.Secret {
-			secret = append(secret, k)
-		}
-	}
-	slices.Sort(secret)
-	return values, secret
-}
-
-// shown returns the configuration for people.
-func (c Config) shown() map[string]string {
-	values := make(map[string]string, len(c))
-	for k, v := range c {
-		values[k] = v.Text
-		if v.Secret {
-			values[k] = "[secret]"
-		}
-	}
-	return values
-}
-
-// packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7).
-func (c Config) packageInputs(pkg string) property.Map {
-	m := map[string]property.Value{}
-	for k, v := range c {
-		namespace, name, _ := strings.Cut(k, ":")
-		if namespace != pkg {
-			continue
-		}
-		m[name] = property.String(v.Text)
-		if v.Secret {
-			m[name] = property.Secret(m[name])
-		}
-	}
-	return property.NewMap(m)
-}
-
-// autonamer reads the configuration of names; nil when there is none.
-func (o Options) autonamer() (stages.Autonamer, error) {
-	v, ok := o.Config[autonaming.Key]
-	if !ok {
-		return nil, nil
-	}
-	return autonaming.Parse(v.Text, autonaming.Stack{
-		Organization: o.Organization, Project: o.Project, Stack: o.Stack,
-		Config: func(name string) (string, bool) {
-			v, ok := o.Config[o.Project+":"+name]
-			return v.Text, ok
-		},
-	})
-}
-
-// deniedProviders reads pulumi:disable-default-providers (steps.md 1.6).
-func (c Config) deniedProviders() ([]string, error) {
-	const key = "pulumi:disable-default-providers"
-	text := c[key].Text
-	if text == "" {
-		return nil, nil
-	}
-	var list []string
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("config %s must be a JSON list of package names: %w", key, err)
-	}
-	for i, p := range list {
-		list[i] = strings.TrimSpace(p)
-	}
-	return list, nil
 }
