@@ -11,6 +11,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/autonaming"
 	"github.com/sluice-iac/sluice/state"
@@ -42,19 +44,20 @@ func chain(n int, name string, value int) func(context.Context, stages.Monitor) 
 	})
 }
 
-// allocations counts what f allocates.
+// allocations returns how many bytes f allocates: what visits everything for each resource needs a list of what it has
+// visited.
 func allocations(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	f()
 	runtime.ReadMemStats(&after)
-	return after.Mallocs - before.Mallocs
+	return after.TotalAlloc - before.TotalAlloc
 }
 
-// requireLinear fails if ten times as much needs far more than ten times the allocations.
+// requireLinear fails if ten times as much needs far more than ten times the memory.
 func requireLinear(t *testing.T, small, large uint64) {
 	t.Helper()
-	require.Less(t, float64(large)/float64(small), 20.0, "%d allocations for a tenth, %d for the whole", small, large)
+	require.Less(t, float64(large)/float64(small), 20.0, "%d bytes for a tenth, %d for the whole", small, large)
 }
 
 func TestTenThousandResourcesCostTenTimesAThousand(t *testing.T) {
@@ -93,6 +96,63 @@ func TestChainOfTwoThousandIsReplacedFromItsRoot(t *testing.T) {
 	requireLinear(t, smallCreate, largeCreate)
 	requireLinear(t, smallReplace, largeReplace)
 	requireLinear(t, smallDestroy, largeDestroy)
+}
+
+// What the program no longer declares stays in the state until the end. That must not make each registration look at
+// everything that it depends on again.
+func TestLongChainBelowWhatNobodyRegistersCostsWhatItsLengthCosts(t *testing.T) {
+	long := func(n int, first func(s *script) *stages.RegisterReply, with ...option) source.Func {
+		return program(func(s *script) {
+			before := first(s)
+			for i := 1; i < n; i++ {
+				before = s.thing(fmt.Sprint("r", i), in{"x": 1}, append([]option{dependsOn(before)}, with...)...)
+			}
+		})
+	}
+	tests := map[string]struct {
+		before, after func(n int) source.Func
+	}{
+		"a dependency left the program": {
+			before: func(n int) source.Func {
+				return long(n, func(s *script) *stages.RegisterReply { return s.thing("r0", nil) })
+			},
+			after: func(n int) source.Func {
+				return long(n, func(s *script) *stages.RegisterReply { return s.thing("other", nil) })
+			},
+		},
+		"the provider has a new version": {
+			before: func(n int) source.Func {
+				return long(n, func(s *script) *stages.RegisterReply { return s.thing("r0", nil, version("1.0.0")) }, version("1.0.0"))
+			},
+			after: func(n int) source.Func {
+				return long(n, func(s *script) *stages.RegisterReply { return s.thing("r0", nil, version("2.0.0")) }, version("2.0.0"))
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			cost := func(n int) uint64 {
+				k := newKit(t)
+				k.up(test.before(n))
+				return allocations(func() { k.up(test.after(n)) })
+			}
+			cost(10)
+			requireLinear(t, cost(300), cost(3000))
+		})
+	}
+	t.Run("an old copy is still there", func(t *testing.T) {
+		cost := func(n int) uint64 {
+			k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "r0", Nth: 1})
+			p := func(v int) source.Func {
+				return long(n, func(s *script) *stages.RegisterReply { return s.thing("r0", in{"immutable": v}) })
+			}
+			k.up(p(1))
+			k.fails(p(2), "refused to delete r0")
+			return allocations(func() { k.up(p(2)) })
+		}
+		cost(10)
+		requireLinear(t, cost(300), cost(3000))
+	})
 }
 
 func TestDeepTreeOfComponents(t *testing.T) {

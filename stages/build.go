@@ -21,7 +21,7 @@ import (
 // earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
 // state depends on. Programs that declare a resource after what it depends on never make it wait.
 func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
-	b := &builder{run: r, final: make([]bool, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{}, rechecks: map[int]Diffed{}}
+	b := &builder{run: r, clear: make([]int, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{}, rechecks: map[int]Diffed{}}
 	return pipeline.Actor[Diffed, Ask, Answer, Built]{
 		Name:    "build",
 		Workers: readWorkers,
@@ -35,7 +35,7 @@ func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
 // builder holds what is being decided.
 type builder struct {
 	run      *Run
-	final    []bool           // base states that no open decision can concern any more
+	clear    []int            // base states that no open decision can concern: see openAncestor
 	parked   map[int][]Diffed // by the number of the registration that they wait for
 	roots    map[int]*root    // delete-before-replaces whose dependents are being probed
 	rechecks map[int]Diffed   // re-creations whose inputs are being checked again
@@ -60,52 +60,6 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 
 // closureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
 const closureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
-
-// openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided. States
-// known to be final end the walk, so that its cost over a whole run is linear for programs in dependency order.
-func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (int, bool) {
-	type frame struct {
-		id   graph.ID
-		next int
-		open bool // something above is not decided or not registered
-	}
-	stack := []frame{{id: id}}
-	visited[id] = true
-	for len(stack) > 0 {
-		f := &stack[len(stack)-1]
-		deps := b.run.base.graph.Dependencies(f.id)
-		if f.next < len(deps) {
-			e := deps[f.next]
-			f.next++
-			if e.Kind&closureKinds == 0 || b.final[e.ID] {
-				continue
-			}
-			claimant, claimed := b.run.names.claimant(b.run.base.resources[e.ID])
-			decided := claimed && b.run.outcomes.isDecided(claimant)
-			if claimed && !decided && claimant < seq {
-				return claimant, true
-			}
-			if !decided || visited[e.ID] {
-				f.open = true
-			}
-			if !visited[e.ID] {
-				visited[e.ID] = true
-				stack = append(stack, frame{id: e.ID, open: !decided})
-			}
-			continue
-		}
-		open := f.open
-		done := f.id
-		stack = stack[:len(stack)-1]
-		if !open && done != id {
-			b.final[done] = true
-		}
-		if len(stack) > 0 && open {
-			stack[len(stack)-1].open = true
-		}
-	}
-	return 0, false
-}
 
 // commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
 func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built]) error {

@@ -88,7 +88,7 @@ func (r *Run) claim(l *Located) (code int, err error) {
 		}
 	}
 	if l.Old != nil {
-		n.claims[l.Old] = l.Seq
+		n.claim(l.Old, l.Seq)
 	}
 	return 0, nil
 }

@@ -15,6 +15,9 @@ type names struct {
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	claims  map[*state.Resource]int
+	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
+	awaited map[*state.Resource]bool
+	epoch   int
 	grown   selection
 	next    int
 }
@@ -25,6 +28,8 @@ func newNames() *names {
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
 		claims:  map[*state.Resource]int{},
+		awaited: map[*state.Resource]bool{},
+		epoch:   1,
 	}
 }
 
@@ -44,6 +49,33 @@ func (n *names) claimant(r *state.Resource) (int, bool) {
 	defer n.mu.RUnlock()
 	seq, ok := n.claims[r]
 	return seq, ok
+}
+
+// awaitClaim is claimant, and has the epoch go up when a state that nobody has claimed yet is claimed.
+func (n *names) awaitClaim(r *state.Resource) (int, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	seq, ok := n.claims[r]
+	if !ok {
+		n.awaited[r] = true
+	}
+	return seq, ok
+}
+
+// claimEpoch says which awaited claims have been made: it changes with each.
+func (n *names) claimEpoch() int {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.epoch
+}
+
+// claim says that a registration goes on with a recorded state. The names must be locked.
+func (n *names) claim(r *state.Resource, seq int) {
+	n.claims[r] = seq
+	if n.awaited[r] {
+		delete(n.awaited, r)
+		n.epoch++
+	}
 }
 
 func (n *names) isSeen(u urn.URN) bool {
