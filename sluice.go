@@ -57,7 +57,7 @@ type Options struct {
 	// Now is the clock by which states are stamped; nil is the real one.
 	Now func() time.Time
 	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same
-	// entropy gives the same ones.
+	// entropy gives the same ones, so give each operation its own: a provider that is replaced would keep its ID.
 	Entropy []byte
 }
 
