@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// waitFor is "waitfor PATTERN": it waits until somebody has made a file that the pattern matches.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for range 3000 {
+		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s never appeared", args[0])
+}
+
+// nowhere is "nowhere TEXT": nothing that the last command has said contains the text, and no file of the script does,
+// except what the plugin "simple" keeps in folders named cloud.
+func nowhere(ts *testscript.TestScript, _ bool, args []string) {
+	text := []byte(args[0])
+	for _, stream := range []string{"stdout", "stderr"} {
+		if strings.Contains(ts.ReadFile(stream), args[0]) {
+			ts.Fatalf("%s has %q:\n%s", stream, args[0], ts.ReadFile(stream))
+		}
+	}
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), "cloud") {
+			return filepath.SkipDir
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if bytes.Contains(content, text) {
+			ts.Fatalf("%s has %q", path, args[0])
+		}
+		return err
+	}))
+}
+
+// status is "status N COMMAND...": the command ends with that exit status and without a stack trace.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	checkStatus(ts, args[0], err)
+	for _, stream := range []string{"stdout", "stderr"} {
+		if text := ts.ReadFile(stream); strings.Contains(text, "goroutine ") || strings.Contains(text, "internal fault") {
+			ts.Fatalf("a stack trace on %s", stream)
+		}
+	}
+}
+
+func checkStatus(ts *testscript.TestScript, want string, err error) {
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != want {
+		ts.Fatalf("exit status %d, not %s", got, want)
+	}
+}
+
+// signalled is "signalled STATUS N FILE TEXT COMMAND...": the command gets N times Ctrl-C, the first as soon as the file has
+// the text, each later one when the command has answered the one before, and ends with that status. What it says is in
+// the file signalled.out.
+func signalled(ts *testscript.TestScript, _ bool, args []string) {
+	want, args := args[0], args[1:]
+	times, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	var out notes
+	path := ""
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, args[3])); err == nil {
+			path = filepath.Join(dir, args[3])
+			break
+		}
+	}
+	cmd := exec.Command(path, args[4:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), scriptEnvironment(ts)...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal signals all processes that the command has started
+	ts.Check(cmd.Start())
+	waitForText(ts.MkAbs(args[1]), args[2])
+	for n := range times {
+		ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
+		for range 1000 {
+			if strings.Count(out.String(), "^C received") > n {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	err = cmd.Wait()
+	ts.Check(os.WriteFile(ts.MkAbs("signalled.out"), []byte(out.String()), 0o644))
+	ts.Logf("%s", out.String())
+	checkStatus(ts, want, err)
+}
+
+func waitForText(file, text string) {
+	for range 3000 {
+		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), text) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// scriptEnvironment are the variables of the script that its commands need.
+func scriptEnvironment(ts *testscript.TestScript) []string {
+	var out []string
+	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD"} {
+		out = append(out, name+"="+ts.Getenv(name))
+	}
+	return out
+}
+
+// notes are what a command has said so far.
+type notes struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (n *notes) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.Write(p)
+}
+
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.String()
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/nodesdk"
+)
+
+// TestEndToEnd runs the scripts in testdata/e2e: real programs with the SDKs for Node.js and Go, and the plugin "simple" as
+// a process of its own that is found on the PATH.
+//
+// A script finds the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a built Go program, whose source is
+// testdata/goprogram, in $GOPROGRAM. What the plugin made is in the directory that the setting simple:directory names.
+func TestEndToEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real programs")
+	}
+	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(modules))
+	tools := t.TempDir()
+	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
+	build(t, tools+"/program", "./testdata/goprogram")
+
+	p := scripts("testdata/e2e")
+	setup := p.Setup
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
+		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
+		e.Setenv("GOPROGRAM", tools+"/program")
+		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
+		return setup(e)
+	}
+	testscript.Run(t, p)
+}
+
+func build(t *testing.T, binary, pkg string) {
+	t.Helper()
+	out, err := exec.Command("go", "build", "-o", binary, pkg).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// scripts are the parameters that all scripts of command lines have.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PULUMI_HOME", e.WorkDir+"/home")
+			e.Setenv("PULUMI_BACKEND_URL", "file://"+e.WorkDir+"/backend")
+			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
+			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
+			return os.MkdirAll(e.WorkDir+"/backend", 0o755)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"waitfor":   waitFor,
+			"nowhere":   nowhere,
+			"status":    status,
+			"signalled": signalled,
+			"decodes":   decodes,
+		},
+		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
+	}
+}

@@ -1,0 +1,179 @@
+// Command goprogram is the Go program of the end-to-end tests. The setting "scenario" says what it does.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+type thing struct {
+	pulumi.CustomResourceState
+	Value pulumi.AnyOutput    `pulumi:"value"`
+	Arn   pulumi.StringOutput `pulumi:"arn"`
+}
+
+func newThing(ctx *pulumi.Context, name string, args pulumi.Map, options ...pulumi.ResourceOption) (*thing, error) {
+	var t thing
+	return &t, ctx.RegisterResource("simple:index:Thing", name, args, &t, options...)
+}
+
+type group struct {
+	pulumi.ResourceState
+}
+
+type simpleProvider struct {
+	pulumi.ProviderResourceState
+}
+
+// settings are the project's.
+type settings struct{ ctx *pulumi.Context }
+
+func (s settings) Get(name string) string {
+	v, _ := s.ctx.GetConfig("demo:" + name)
+	return v
+}
+
+func (s settings) GetInt(name string) int {
+	n, _ := strconv.Atoi(s.Get(name)) // 0 if it is not set
+	return n
+}
+
+func (s settings) RequireSecret(name string) pulumi.StringOutput {
+	return pulumi.ToSecret(s.Get(name)).(pulumi.StringOutput)
+}
+
+var scenarios = map[string]func(*pulumi.Context, settings) error{
+	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
+}
+
+func main() {
+	pulumi.Run(func(ctx *pulumi.Context) error {
+		c := settings{ctx}
+		scenario, ok := scenarios[c.Get("scenario")]
+		if !ok {
+			return errors.New("no such scenario")
+		}
+		return scenario(ctx, c)
+	})
+}
+
+func empty(*pulumi.Context, settings) error { return nil }
+
+// shop declares resources that depend on one another, a component, a secret and an explicit provider.
+func shop(ctx *pulumi.Context, c settings) error {
+	network, err := newThing(ctx, "network", pulumi.Map{"immutableRegion": pulumi.String(c.Get("region")), "size": pulumi.Int(c.GetInt("size"))})
+	if err != nil {
+		return err
+	}
+	var g group
+	if err := ctx.RegisterComponentResource("shop:index:Group", "group", &g); err != nil {
+		return err
+	}
+	database, err := newThing(ctx, "database", pulumi.Map{
+		"network": network.ID(), "password": c.RequireSecret("password"),
+	}, pulumi.Parent(&g))
+	if err != nil {
+		return err
+	}
+	if err := ctx.RegisterResourceOutputs(&g, pulumi.Map{"arn": database.Arn}); err != nil {
+		return err
+	}
+	var p simpleProvider
+	if err := ctx.RegisterResource("pulumi:providers:simple", "explicit", pulumi.Map{"directory": pulumi.String(c.Get("directory"))}, &p); err != nil {
+		return err
+	}
+	if _, err := newThing(ctx, "elsewhere", pulumi.Map{}, pulumi.Provider(&p), pulumi.DependsOn([]pulumi.Resource{database})); err != nil {
+		return err
+	}
+	var echoed struct {
+		Echo string `pulumi:"echo"`
+	}
+	if err := ctx.Invoke("simple:index:echo", map[string]any{"echo": "back"}, &echoed); err != nil {
+		return err
+	}
+	ctx.Export("echo", pulumi.String(echoed.Echo))
+	ctx.Export("arn", database.Arn)
+	ctx.Export("password", c.RequireSecret("password"))
+	return nil
+}
+
+// options declares resources whose options the settings choose.
+func options(ctx *pulumi.Context, c settings) error {
+	value := pulumi.Map{"value": pulumi.Int(c.GetInt("size")), "dbrZone": pulumi.String(c.Get("zone"))}
+	first, err := newThing(ctx, "first", value, pulumi.IgnoreChanges([]string{"value"}), pulumi.Protect(c.Get("protect") == "true"))
+	if err != nil {
+		return err
+	}
+	name, renamed := "second", c.Get("renamed")
+	var aliases []pulumi.ResourceOption
+	if renamed != "" {
+		name, aliases = renamed, []pulumi.ResourceOption{pulumi.Aliases([]pulumi.Alias{{Name: pulumi.String("second")}})}
+	}
+	second, err := newThing(ctx, name, pulumi.Map{"immutableZone": pulumi.String(c.Get("zone"))},
+		append(aliases, pulumi.DeleteBeforeReplace(true), pulumi.DependsOn([]pulumi.Resource{first}))...)
+	if err != nil {
+		return err
+	}
+	_, err = newThing(ctx, "third", pulumi.Map{"immutableUses": second.Arn})
+	return err
+}
+
+func many(ctx *pulumi.Context, c settings) error {
+	for i := range c.GetInt("count") {
+		if _, err := newThing(ctx, fmt.Sprintf("thing-%d", i), pulumi.Map{"value": pulumi.Int(i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func big(ctx *pulumi.Context, c settings) error {
+	t, err := newThing(ctx, "big", pulumi.Map{"value": pulumi.String(strings.Repeat("0123456789", c.GetInt("megabytes")*100_000))})
+	if err != nil {
+		return err
+	}
+	ctx.Export("length", t.Value.ApplyT(func(v any) int { return len(v.(string)) }))
+	return nil
+}
+
+// names declares resources whose names nobody expects.
+func names(ctx *pulumi.Context, _ settings) error {
+	for _, name := range []string{
+		"with space", "with::colons", "with$dollar", "über-größe", "日本語", "😀", "a/b/../c", `quote"back\slash`, "new\nline",
+		"-dash", "percent%s%d", "<html>&amp;", "\x1b[31mred", strings.Repeat("long", 50),
+	} {
+		if _, err := newThing(ctx, name, pulumi.Map{"value": pulumi.String(name), name: pulumi.String("key")}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dies ends in the middle, when the first resource exists.
+func dies(ctx *pulumi.Context, _ settings) error {
+	t, err := newThing(ctx, "first", pulumi.Map{})
+	if err != nil {
+		return err
+	}
+	t.ID().ApplyT(func(pulumi.ID) int {
+		fmt.Fprintln(os.Stderr, "these are the last words")
+		os.Exit(9)
+		return 0
+	})
+	_, err = newThing(ctx, "second", pulumi.Map{"value": t.Arn})
+	return err
+}
+
+func fails(ctx *pulumi.Context, _ settings) error {
+	for _, name := range []string{"first", "second"} {
+		if _, err := newThing(ctx, name, pulumi.Map{}); err != nil {
+			return err
+		}
+	}
+	return errors.New("the program has had enough")
+}
