@@ -24,6 +24,10 @@ type root struct {
 	after   []*Step             // deletes of dependents that other roots take with them
 }
 
+func newRoot(d Diffed, old *state.Resource) *root {
+	return &root{d: d, set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]Reason{}, pending: map[graph.ID]*probe{}}
+}
+
 // probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
 type probe struct {
 	root   int // number of the root's registration
@@ -35,7 +39,7 @@ type probe struct {
 
 // replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
 func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	c := &root{d: d, set: map[urn.URN]bool{d.Old.URN: true, d.URN: true}, why: map[graph.ID]Reason{}, pending: map[graph.ID]*probe{}}
+	c := newRoot(d, d.Old)
 	if id, ok := b.run.base.ids[d.Old]; ok {
 		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}

@@ -22,7 +22,11 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
 		return err
 	}
-	steps, left := r.planDeletes()
+	chosen, err := r.selected(ctx)
+	if err != nil {
+		return err
+	}
+	steps, left := r.planDeletes(chosen)
 	if err := r.untargetedDeletes(steps); err != nil {
 		return err
 	}
@@ -78,9 +82,9 @@ func (r *Run) deleteOne(s *Step) error {
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Run) planDeletes() (steps map[graph.ID]*Step, left []*Step) {
+func (r *Run) planDeletes(chosen map[graph.ID]bool) (steps map[graph.ID]*Step, left []*Step) {
 	steps = map[graph.ID]*Step{}
-	chosen, needed := r.selected(), r.stillNeeded()
+	needed := r.stillNeeded()
 	for i, res := range r.base.resources {
 		now := r.world.current(res)
 		if now == nil || res.ViewOf != "" {

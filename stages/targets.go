@@ -1,10 +1,13 @@
 package stages
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -217,7 +220,7 @@ var errUnknownTargets = errors.New("one or more targets could not be found in th
 func (r *Run) CheckReplaceTargets() error { return r.unknownTargets(r.Targeting.Replace) }
 
 // selected returns which base states the end phase may touch (steps.md 6.7); nil means all.
-func (r *Run) selected() map[graph.ID]bool {
+func (r *Run) selected(ctx context.Context) (map[graph.ID]bool, error) {
 	sel, g := r.Targeting, r.base.graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
@@ -232,8 +235,12 @@ func (r *Run) selected() map[graph.ID]bool {
 	switch {
 	case sel.Targets.IsConstrained():
 		ids := matching(sel.Targets)
-		for _, id := range append(ids, g.TransitiveDependents(ids, graph.Reach{})...) {
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		for _, id := range ids {
 			out[id] = true
+		}
+		if err := r.addReplaced(ctx, ids, out); err != nil {
+			return nil, err
 		}
 	case sel.Excludes.IsConstrained():
 		ids := matching(sel.Excludes)
@@ -248,9 +255,48 @@ func (r *Run) selected() map[graph.ID]bool {
 			delete(out, id)
 		}
 	default:
-		return nil
+		return nil, nil
 	}
-	return out
+	return out, nil
+}
+
+// addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
+// states at once, and for each in the order of its dependents (steps.md 6.7).
+func (r *Run) addReplaced(ctx context.Context, ids []graph.ID, out map[graph.ID]bool) error {
+	const decided = created | same | updated | deleted | replaced | read
+	impossible := func(id graph.ID) bool { return r.outcomes.has(r.base.resources[id].URN, decided) }
+	found := make([][]graph.ID, len(ids))
+	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
+	for i, id := range ids {
+		p.Go(func() (err error) {
+			c := newRoot(Diffed{}, r.base.resources[id])
+			found[i] = graph.ReplaceClosure(r.base.graph, id, closureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+				res := r.base.resources[dep]
+				in, _, ask := c.judge(dep, res)
+				if ask != nil && err == nil {
+					diff, failed := r.callProbe(ctx, ask)
+					in, err = diff.Replaces(), failed
+				}
+				if in {
+					c.set[res.URN] = true
+				}
+				return in
+			})
+			return err
+		})
+	}
+	if err := p.Wait(); err != nil {
+		return r.bail(Located{}, codeFailed, err)
+	}
+	for i, id := range ids {
+		for _, dep := range found[i] {
+			out[dep] = true
+		}
+		for _, res := range r.base.attached[r.base.resources[id].URN] {
+			out[r.base.ids[res]] = true
+		}
+	}
+	return nil
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
