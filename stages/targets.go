@@ -42,7 +42,7 @@ func (r *Run) include(l *Located) {
 		return
 	}
 	sel, n := r.Targeting, r.names
-	grows := !r.outcomes.has(l.URN, deleted) && (l.Old == nil || !l.Old.External)
+	grows := !r.outcomes.isGone(l.Old) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
 		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && l.dependsOnAny(n.grown.targets)
