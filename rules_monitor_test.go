@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -333,4 +337,39 @@ func TestMonitorAnswersNothingAfterTheRun(t *testing.T) {
 	_, err = kept.Invoke(t.Context(), &stages.InvokeRequest{Token: "test:index:echo"})
 	require.ErrorIs(t, err, stages.ErrShutDown)
 	require.ErrorIs(t, kept.RegisterOutputs(t.Context(), urnOf("a"), property.Map{}), stages.ErrShutDown)
+}
+
+func TestInvokeWaitsForWhatIsInFlightBeneathAComponentAndForNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud := providertest.NewCloud(providertest.Options{Latency: func(c providertest.Call) time.Duration {
+			if c.Method != providers.MethodCreate {
+				return 0
+			}
+			return map[string]time.Duration{"below": time.Second, "elsewhere": time.Hour}[c.URN.Name()]
+		}})
+		o := options(cloud, &sluice.MemoryState{}, func(ctx context.Context, m stages.Monitor) error {
+			g, err := m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Group", Name: "g", SupportsResultReporting: true})
+			if err != nil {
+				return err
+			}
+			var wg conc.WaitGroup
+			defer wg.Wait()
+			for name, parent := range map[string]urn.URN{"below": g.URN, "elsewhere": ""} {
+				wg.Go(func() {
+					_, _ = m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: name, Parent: parent, Custom: true, SupportsResultReporting: true})
+				})
+			}
+			time.Sleep(time.Millisecond)
+			began := time.Now()
+			reply, err := m.Invoke(ctx, &stages.InvokeRequest{Token: "test:index:echo", DependsOn: []urn.URN{g.URN}})
+			if err != nil {
+				return err
+			}
+			require.False(t, reply.Unknown)
+			require.InDelta(t, time.Second, time.Since(began), float64(time.Millisecond)) // of the bubble's clock
+			return nil
+		})
+		_, err := sluice.Update(t.Context(), o)
+		require.NoError(t, err)
+	})
 }

@@ -32,7 +32,11 @@ func (m *monitor) Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply,
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	if m.unresolved(req.DependsOn) {
+	unresolved, err := m.unresolved(ctx, req.DependsOn)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	if unresolved {
 		return &InvokeReply{Unknown: true}, nil
 	}
 	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.run.DryRun()})
@@ -72,13 +76,29 @@ func (m *monitor) functionProvider(ctx context.Context, in InvokeTransformInput,
 	return m.run.remoteProvider(reference, in.Token)
 }
 
-// unresolved tells whether any of the resources, or of those below a component among them, has no ID yet (steps.md 10.4).
-func (m *monitor) unresolved(us []urn.URN) bool {
+// unresolved tells whether any of the resources, or of those below a component among them, has no ID yet. It waits until no
+// registration is in flight beneath such a component, and for nothing else (steps.md 10.4).
+func (m *monitor) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
 	if len(us) == 0 {
-		return false
+		return false, nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	for {
+		m.mu.Lock()
+		unresolved, busy := m.expand(us)
+		settled := m.settled
+		m.mu.Unlock()
+		if !busy {
+			return unresolved, nil
+		}
+		if err := settled.Wait(ctx); err != nil {
+			return false, err
+		}
+	}
+}
+
+// expand looks at resources and below the components among them: has any no ID, is any registration beneath in flight? The
+// monitor must be locked.
+func (m *monitor) expand(us []urn.URN) (unresolved, busy bool) {
 	children := map[urn.URN][]urn.URN{}
 	for u, f := range m.known {
 		children[f.parent] = append(children[f.parent], u)
@@ -91,12 +111,13 @@ func (m *monitor) unresolved(us []urn.URN) bool {
 		switch {
 		case f == nil:
 		case !f.custom:
+			busy = busy || m.beneath[u] > 0
 			todo = append(todo, children[u]...)
 		case f.id == "" || f.id == urn.UnknownID:
-			return true
+			unresolved = true
 		}
 	}
-	return false
+	return unresolved, busy
 }
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.

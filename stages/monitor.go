@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -26,8 +27,10 @@ type monitor struct {
 	packages   map[string]Package
 	saved      map[familyKey][]Transform // of remote components, for their own registration
 	inFlight   int
-	ended      bool // the program will submit no more
-	waited     bool // somebody waits for shutdown
+	beneath    map[urn.URN]int // registrations in flight, by parent
+	settled    *pipeline.Event // fired, and replaced, when one of them ends
+	ended      bool            // the program will submit no more
+	waited     bool            // somebody waits for shutdown
 }
 
 // family is what a finished registration passes on to its children (steps.md 1.3).
@@ -56,6 +59,8 @@ func newMonitor(r *Run) *monitor {
 		errorHooks: map[string]ErrorHook{},
 		packages:   map[string]Package{},
 		saved:      map[familyKey][]Transform{},
+		beneath:    map[urn.URN]int{},
+		settled:    pipeline.NewEvent(),
 	}
 }
 
@@ -106,6 +111,7 @@ func (m *monitor) Register(ctx context.Context, req *RegisterRequest) (*Register
 		return nil, err
 	}
 	defer done()
+	defer m.registering(req.Parent)()
 	q := newQuestion(req.SupportsResultReporting)
 	if !m.run.intake.Put(Submitted{Question: q, Register: req}) {
 		return nil, ErrShutDown
@@ -122,6 +128,22 @@ func (m *monitor) Register(ctx context.Context, req *RegisterRequest) (*Register
 		return &shown, nil
 	}
 	return reply, nil
+}
+
+// registering counts a registration beneath its parent until the function that it returns is called.
+func (m *monitor) registering(parent urn.URN) (done func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.beneath[parent]++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.beneath[parent]--; m.beneath[parent] == 0 {
+			delete(m.beneath, parent)
+		}
+		m.settled.Fire()
+		m.settled = pipeline.NewEvent()
+	}
 }
 
 // Read submits a read and waits for its outcome.
