@@ -51,8 +51,14 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
+	first, err := writePreload()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(first) }()
 	return direct.Run(ctx, host, p.project, direct.Command{
-		Executable: node, Args: p.arguments(module, monitor, host.EngineAddress, info), Env: env, Hint: memoryHint,
+		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, host.EngineAddress, info)...), Env: env,
+		Hint: memoryHint,
 	})
 }
 
