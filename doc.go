@@ -1,2 +1,24 @@
-// Package sluice is a deployment engine for infrastructure as code: the library that the command line is a client of.
+// Package sluice is a deployment engine for infrastructure as code. It takes what a program declares, compares it with what
+// is recorded, asks resource providers what has to change, and changes it. It speaks Pulumi's protocols and files. The
+// command line in cmd/sluice is a client of this package.
+//
+// [Preview] says what [Update] would do; [Destroy] deletes everything; [Refresh] records how things are. All take [Options]:
+//
+//	result, err := sluice.Update(ctx, sluice.Options{
+//		Project: "shop", Stack: "dev",
+//		State:     &sluice.MemoryState{},                 // or a stack of a backend, see OpenBackend
+//		Providers: cloud.Host(),                          // or plugins, see NewPluginHost
+//		Program:   sluice.ProgramFunc(declareResources),  // or a program's files, see NewProgram
+//		Observe:   func(e sluice.Event) { ... },
+//	})
+//
+// Each registration goes through typed stages, which run at the same time:
+//
+//	register → lookup → import → check → analyze → diff → build → execute
+//
+// lookup owns names and build owns decisions: each has one writer and does no I/O. The others call programs and providers,
+// many at once. [Standard] gives the assembled [Engine], which has a slot after each stage for stages of a caller's own.
+//
+// What an operation decides and records does not depend on how long anything takes or on how many workers there are.
+// docs/architecture.md says how, and what the exceptions are.
 package sluice

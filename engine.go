@@ -12,7 +12,7 @@ import (
 // Engine is the standard pipeline with named places for stages of the caller's own. Make one with [Standard], put stages
 // into its slots, and call one of its operations, any number of times.
 //
-//	register → lookup → check → analyze → diff → build → execute
+//	register → lookup → import → check → analyze → diff → build → execute
 //
 // A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
 // let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Reject]; that stops the

@@ -1,7 +1,7 @@
 // Package stages holds the steps that a registration goes through, one file each, and the items that pass between
 // them:
 //
-//	register → lookup → check → analyze → diff → build → execute
+//	register → lookup → import → check → analyze → diff → build → execute
 //
 // All provider I/O happens in the parallel stages (check, analyze, diff, execute); all decisions over shared state
 // happen in lookup, which owns names, and build, which owns outcomes. Each of those has one writer that never does
