@@ -52,7 +52,9 @@ type Registry struct {
 	renamed map[urn.URN]urn.URN   // old URN -> the one it has now
 	starts  map[urn.ProviderRef]*start
 	running []*instance // everything that has been started and not been closed
-	closed  bool
+	// configurations are all that were begun, those of instances unloaded since among them.
+	configurations []*gate.Gate
+	closed         bool
 }
 
 // start is an Ensure under way.
@@ -189,6 +191,7 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 			i.configured.Open(err)
 			break
 		}
+		r.configurations = append(r.configurations, i.configured)
 		r.workers.Go(func() {
 			defer end()
 			i.configured.Open(r.configure(i, c))

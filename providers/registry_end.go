@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/sourcegraph/conc"
@@ -89,12 +88,12 @@ func tryPanics(f func()) error {
 
 // Settle waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
 // [Registry.Close], which gives up what is under way: whether a provider has been configured must not depend on how soon
-// the run ended. Errors of configurations are not its concern.
+// the run ended, nor on whether its resource was deleted meanwhile. Errors of configurations are not its concern.
 func (r *Registry) Settle(ctx context.Context) {
 	r.mu.Lock()
-	ready := slices.Collect(maps.Values(r.ready))
+	begun := slices.Clone(r.configurations)
 	r.mu.Unlock()
-	for _, i := range ready {
-		_ = i.configured.Wait(ctx)
+	for _, configured := range begun {
+		_ = configured.Wait(ctx)
 	}
 }
