@@ -500,3 +500,17 @@ func TestLimitsHoldPerInstanceMethodAndType(t *testing.T) {
 		require.Equal(t, 2, cloud.Peak(providers.MethodCreate))
 	})
 }
+
+func TestSettleWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cloud := providertest.NewCloud(providertest.Options{Latency: func(c providertest.Call) time.Duration {
+			return map[providers.Method]time.Duration{providertest.MethodConfigure: time.Hour}[c.Method]
+		}})
+		r := newRegistry(t, cloud.Host(), providers.RegistryOptions{})
+		require.NoError(t, r.Same(t.Context(), urn.ProviderRef{URN: providerURN, ID: "x"}, object()))
+		require.NoError(t, r.Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
+		before := time.Now()
+		r.Settle(t.Context())
+		require.Equal(t, time.Hour, time.Since(before))
+	})
+}
