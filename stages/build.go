@@ -234,7 +234,7 @@ func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	id := g.ID.AsString()
 	fresh := &state.Resource{
 		URN: d.URN, Custom: true, Type: g.Type, ID: id, Inputs: g.Properties, Parent: g.Parent, External: true,
-		Dependencies: g.Dependencies, Provider: g.Provider, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		Dependencies: g.Dependencies, Provider: g.Provider, ExtensionRef: g.ExtensionRef, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
 		SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
 	}
 	if d.Alias != "" {

@@ -63,6 +63,9 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 		return c, err
 	}
 	c.Prelude = prelude
+	if err := r.extendFor(ctx, l); err != nil {
+		return c, err
+	}
 	olds, news, raw := r.checkInputs(l)
 	c.Raw = raw
 	c.Inputs, err = r.callCheck(ctx, c, olds, news)
@@ -212,7 +215,8 @@ func (r *Run) ensureProvider(ctx context.Context, l Located) (*state.Resource, e
 	return recorded, nil
 }
 
-// providerFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider").
+// providerFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
+// with the extension that the state needs.
 func (r *Run) providerFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
 	if s.Type.IsProvider() {
 		return r.Registry, nil
@@ -222,7 +226,7 @@ func (r *Run) providerFor(ctx context.Context, s *state.Resource) (providers.Pro
 		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
 	}
 	if p, ok := r.Registry.Lookup(ref); ok {
-		return p, nil
+		return r.extended(ctx, p, s)
 	}
 	recorded := r.base.providers[ref.String()]
 	if recorded == nil {
@@ -232,5 +236,5 @@ func (r *Run) providerFor(ctx context.Context, s *state.Resource) (providers.Pro
 	if err != nil {
 		return nil, fmt.Errorf("could not load provider for resource %v: %w", s.URN, err)
 	}
-	return p, nil
+	return r.extended(ctx, p, s)
 }

@@ -19,6 +19,11 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 		q.Settle(err)
 		return nil
 	}
+	if g.ExtensionRef != "" {
+		if err := r.extensions.apply(ctx, p, g.Provider, g.ExtensionRef); err != nil {
+			return c.notConstructed(g, err)
+		}
+	}
 	d, err := r.deployment()
 	if err != nil {
 		return err
@@ -40,13 +45,7 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 		return c.constructUnknown(ctx, g)
 	}
 	if err != nil {
-		if r.IsHalted() {
-			q.Settle(ErrShutDown)
-			return nil
-		}
-		r.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
-		l := Located{Registered: Registered{Question: q, Goal: g}}
-		return r.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
+		return c.notConstructed(g, err)
 	}
 	deps := map[string][]urn.URN{}
 	for name, ds := range res.OutputDependency {
@@ -58,6 +57,18 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 	q.family.goal = g
 	q.answer(&RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})
 	return nil
+}
+
+// notConstructed stops the run, unless it has stopped already and the error is a consequence.
+func (c *completion) notConstructed(g *Goal, err error) error {
+	r, q := c.run, c.question
+	if r.IsHalted() {
+		q.Settle(ErrShutDown)
+		return nil
+	}
+	r.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
+	l := Located{Registered: Registered{Question: q, Goal: g}}
+	return r.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).

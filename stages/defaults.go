@@ -82,6 +82,15 @@ func (d *defaultProviders) normalize(pkg string, p Package) Package {
 	return p
 }
 
+// servedBy is the package whose provider serves resources of a type: that of the type, or the one that an extension is
+// layered on.
+func (p Package) servedBy(t urn.Type) string {
+	if p.Extension != nil {
+		return p.Name
+	}
+	return t.Package()
+}
+
 // spec says how to start the provider of pkg.
 func (p Package) spec(pkg string) providers.Spec {
 	s := providers.Spec{Package: pkg, Version: p.version(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}

@@ -135,7 +135,7 @@ func (r *Run) runStep(s *Step) error {
 	if a.final != nil {
 		if !a.unrecorded {
 			a.final = r.markSecrets(a.final)
-			a.change.Add = a.final
+			a.change.Add, a.change.Extension = a.final, r.extensions.recorded(a.final.ExtensionRef)
 		}
 		s.New, s.made = a.final, true
 		r.world.keep(s, a.final)

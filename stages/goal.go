@@ -32,6 +32,7 @@ type Goal struct {
 	DeletedWith             urn.URN
 	ReplaceWith             []urn.URN
 	ResourceHooks           map[string][]string
+	ExtensionRef            string // of the extension that its provider needs first (steps.md 1.8)
 	SourcePosition          string
 	StackTrace              []state.StackFrame
 }

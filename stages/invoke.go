@@ -62,18 +62,24 @@ func (m *monitor) functionProvider(ctx context.Context, in InvokeTransformInput,
 	if pkg == "" {
 		return nil, invalid("function token %q does not have the form <package>:<module>:<name>", in.Token)
 	}
+	p, err := m.packageFor(p, ref)
+	if err != nil {
+		return nil, err
+	}
 	reference := in.Provider
 	if reference == "" {
-		p.Version, p.DownloadURL, p.Checksums = in.Version, in.PluginDownloadURL, in.PluginChecksums
-		p, err := m.packageFor(p, ref)
-		if err != nil {
-			return nil, err
+		if ref == "" {
+			p.Version, p.DownloadURL, p.Checksums = in.Version, in.PluginDownloadURL, in.PluginChecksums
 		}
-		if reference, err = m.run.defaults.reference(ctx, pkg, p); err != nil {
+		if reference, err = m.run.defaults.reference(ctx, p.servedBy(urn.Type(in.Token)), p); err != nil {
 			return nil, err
 		}
 	}
-	return m.run.remoteProvider(reference, in.Token)
+	provider, err := m.run.remoteProvider(reference, in.Token)
+	if err != nil || p.Extension == nil {
+		return provider, err
+	}
+	return provider, m.run.extensions.apply(ctx, provider, reference, m.run.extensions.register(*p.Extension))
 }
 
 // unresolved tells whether any of the resources, or of those below a component among them, has no ID yet. It waits until no

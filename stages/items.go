@@ -66,6 +66,7 @@ type ReadGoal struct {
 	Properties              property.Map
 	Dependencies            []urn.URN
 	Provider                string
+	ExtensionRef            string
 	AdditionalSecretOutputs []string
 	SourcePosition          string
 	StackTrace              []state.StackFrame

@@ -149,7 +149,7 @@ func (l Located) newState(inputs Checked) *state.Resource {
 		CustomTimeouts: g.CustomTimeouts, ImportID: g.ImportID, RetainOnDelete: isTrue(g.RetainOnDelete),
 		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
 		IgnoreChanges: g.IgnoreChanges, HideDiff: g.HideDiff, ReplaceOnChanges: g.ReplaceOnChanges,
-		ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks,
+		ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks, ExtensionRef: g.ExtensionRef,
 	}
 	if l.Alias != "" {
 		s.Aliases = []urn.URN{l.Alias}

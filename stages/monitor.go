@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"sync"
 
@@ -221,14 +222,21 @@ func (m *monitor) ownTransforms(req *RegisterRequest) []Transform {
 	return req.Transforms
 }
 
-// RegisterPackage remembers a package and returns a name for it.
+// RegisterPackage remembers a package and returns a name for it: for an extension that of its content (protocol.md 4.9).
 func (m *monitor) RegisterPackage(_ context.Context, p Package) (string, error) {
 	if p.Name == "" {
 		return "", &InvalidRequestError{errEmptyPackage}
 	}
-	ref := uuid.NewSHA1(uuid.NameSpaceOID, packageKey(p)).String()
+	key := packageKey(p)
+	ref := uuid.NewSHA1(uuid.NameSpaceOID, key).String()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if p.Extension != nil {
+		content := p.Extension.extensionRef()
+		if have, ok := m.packages[content]; !ok || bytes.Equal(packageKey(have), key) {
+			ref = content // else the same extension of another plugin has the name
+		}
+	}
 	m.packages[ref] = p
 	return ref, nil
 }

@@ -240,8 +240,20 @@ func (c *completion) chooseProvider(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.provider, err = c.run.defaults.reference(ctx, c.req.Type.Package(), pkg)
+	c.provider, err = c.run.defaults.reference(ctx, pkg.servedBy(c.req.Type), pkg)
 	return err
+}
+
+// extension returns the reference of the extension that the resource belongs to, "" for none.
+func (c *completion) extension() (string, error) {
+	if c.req.PackageRef == "" || c.req.Type.IsProvider() || !c.req.Custom && !c.req.Remote {
+		return "", nil
+	}
+	pkg, err := c.pkg()
+	if err != nil || pkg.Extension == nil {
+		return "", err
+	}
+	return c.run.extensions.register(*pkg.Extension), nil
 }
 
 // pkg is the package that the request names, with what transforms changed.
@@ -316,6 +328,10 @@ func (c *completion) goal() (*Goal, error) {
 			return nil, invalid("hideDiffs[%d]: %w", i, err)
 		}
 	}
+	extension, err := c.extension()
+	if err != nil {
+		return nil, err
+	}
 	g := &Goal{
 		Type: c.req.Type, Name: c.req.Name, Custom: c.req.Custom, Parent: c.req.Parent, Inputs: c.props,
 		Protect: c.opts.Protect, Dependencies: c.deps, PropertyDependencies: c.propDeps, Provider: c.provider,
@@ -323,7 +339,7 @@ func (c *completion) goal() (*Goal, error) {
 		ReplaceOnChanges: c.opts.ReplaceOnChanges, ReplacementTrigger: c.opts.ReplacementTrigger,
 		AdditionalSecretOutputs: c.opts.AdditionalSecretOutputs, Aliases: c.opts.Aliases, ImportID: c.opts.Import,
 		CustomTimeouts: timeouts, RetainOnDelete: c.opts.RetainOnDelete, DeletedWith: c.opts.DeletedWith,
-		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks,
+		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.req.SourcePosition, StackTrace: c.req.StackTrace,
 	}
 	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom, provider: g.Provider}
@@ -361,13 +377,13 @@ func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) 
 	if !req.Type.IsToken() {
 		return nil, invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
 	}
+	pkg, err := r.monitor.packageFor(req.Package, req.PackageRef)
+	if err != nil {
+		return nil, err
+	}
 	provider := req.Provider
 	if provider == "" {
-		pkg, err := r.monitor.packageFor(req.Package, req.PackageRef)
-		if err != nil {
-			return nil, err
-		}
-		if provider, err = r.defaults.reference(ctx, req.Type.Package(), pkg); err != nil {
+		if provider, err = r.defaults.reference(ctx, pkg.servedBy(req.Type), pkg); err != nil {
 			return nil, err
 		}
 	}
@@ -377,8 +393,12 @@ func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) 
 		}
 	}
 	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true, provider: provider}
+	extension := ""
+	if pkg.Extension != nil {
+		extension = r.extensions.register(*pkg.Extension)
+	}
 	return &ReadGoal{
-		Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
+		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
 		Dependencies: sortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
 		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
 	}, nil

@@ -63,14 +63,16 @@ type Run struct {
 	outcomes *outcomes
 	world    *world
 	defaults *defaultProviders
-	monitor  *monitor
-	events   *events
-	failures *failures
-	sequels  *sequels
-	intake   *pipeline.Mailbox[Submitted]
-	halted   *pipeline.Event // fired when no further step may start
-	over     *pipeline.Event // fired when the run is completely done
-	running  atomic.Int64    // steps under way
+	// extensions are the packages that are layered on providers.
+	extensions *extensions
+	monitor    *monitor
+	events     *events
+	failures   *failures
+	sequels    *sequels
+	intake     *pipeline.Mailbox[Submitted]
+	halted     *pipeline.Event // fired when no further step may start
+	over       *pipeline.Event // fired when the run is completely done
+	running    atomic.Int64    // steps under way
 	// admission is the context of everything that leads to decisions; it ends when the run halts.
 	admission context.Context
 	stop      context.CancelCauseFunc
@@ -110,6 +112,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	r.admission, r.stop = context.WithCancelCause(ctx)
 	r.names.grown = selection{targets: s.Targeting.Targets.Clone(), excludes: s.Targeting.Excludes.Clone()}
 	r.defaults = newDefaultProviders(r)
+	r.extensions = newExtensions(r)
 	r.monitor = newMonitor(r)
 	return r
 }

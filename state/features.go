@@ -71,16 +71,16 @@ func Features(s *Snapshot) []Feature {
 	return fs
 }
 
-// CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an operation must not change: extension
-// parameterisation and snippets are carried along, but nobody acts on them (state.md 1.3). Edits that only move or drop
-// entries are allowed. A nil snapshot may be changed.
+// CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an operation must not change:
+// snippets are carried along, but nobody acts on them (state.md 1.3). Edits that only move or drop entries are allowed. A
+// nil snapshot may be changed.
 func CheckMutable(s *Snapshot) error {
 	if s == nil {
 		return nil
 	}
 	var carried []string
 	for _, f := range Features(s) {
-		if f == FeatureExtensionParameterization || f == FeatureSnippets {
+		if f == FeatureSnippets {
 			carried = append(carried, string(f))
 		}
 	}

@@ -127,6 +127,9 @@ func (l *Ledger) End(c Change) error {
 	if c.Add != nil {
 		l.index[c.Add] = len(l.slots)
 		l.slots = append(l.slots, slot{c.Add, l.rank(c.Add)})
+		if c.Extension != nil {
+			l.extensions[c.Add.ExtensionRef] = c.Extension
+		}
 	}
 	l.refreshed = l.refreshed || c.Refresh
 	return nil
@@ -190,21 +193,6 @@ func (l *Ledger) Rebase(base *Snapshot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reset(base)
-}
-
-// AddExtension remembers the registration of an extension: its reference and the JSON of what it refers to
-// (state.md 1.10). It is written for as long as some resource has the reference.
-func (l *Ledger) AddExtension(ref string, extension json.RawMessage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.extensions[ref] = extension
-}
-
-// SetSnippets replaces the snippets.
-func (l *Ledger) SetSnippets(snippets []json.RawMessage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.snippets = snippets
 }
 
 // Snapshot returns the record at this moment: entries in canonical order with aliases resolved, pending operations by

@@ -206,7 +206,8 @@ func TestExtensionsAreKeptWhileReferredTo(t *testing.T) {
 	base.Extensions = map[string]json.RawMessage{"r1": []byte(`1`), "r2": []byte(`2`), "r3": []byte(`3`)}
 	l := NewLedger(base, LedgerOptions{})
 	require.NoError(t, l.End(Change{Remove: []*Resource{b}}))
-	l.AddExtension("r1", []byte(`"fresh"`))
+	d := box("d", refers("r1"))
+	require.NoError(t, l.End(Change{Add: d, Extension: []byte(`"fresh"`)}))
 	require.Equal(t, map[string]json.RawMessage{"r1": []byte(`"fresh"`)}, snapshotFrom(t, l).Extensions)
 	require.NoError(t, l.End(Change{Add: box("c", refers("unheard of"))}))
 	_, err := l.Snapshot()

@@ -41,10 +41,13 @@ const (
 // Change is what a finished step does to the snapshot (state.md 3.2). Resources are identified by pointer. An empty
 // change with only Begun set is a failure that changed nothing.
 type Change struct {
-	Begun   *Resource // the Resource of the Pending that ends, nil if none
-	Add     *Resource // appended
-	Remove  []*Resource
-	Replace []Replacement // in place
+	Begun *Resource // the Resource of the Pending that ends, nil if none
+	Add   *Resource // appended
+	// Extension is what Add's ExtensionRef refers to, when this run has registered it (state.md 1.10). It is written for as
+	// long as some resource refers to it.
+	Extension json.RawMessage
+	Remove    []*Resource
+	Replace   []Replacement // in place
 	// Elide allows the recorder to write this later, with the next change that must be written (state.md 3.3).
 	Elide bool
 	// Refresh says that references to what is gone may dangle now and are to be dropped (state.md 3.7).
