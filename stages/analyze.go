@@ -43,6 +43,7 @@ func (r *Run) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
 	if err != nil {
 		return a, err
 	}
+	a.remediated = !property.EqualMaps(a.Inputs, inputs)
 	a.Inputs = inputs
 	found, err := r.runAnalyzers(ctx, a)
 	if err != nil {

@@ -78,6 +78,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 			s.Reason = d.Reason
 		}
 	}
+	b.run.decisions.note(steps...)
 	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after}); err != nil {
 		return err
 	}
@@ -157,7 +158,9 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 	var before []*Step
 	if p := d.Prelude; p != nil && !b.isGenerated(p.URN) {
 		b.run.outcomes.add(p.URN, same)
-		before = append(before, carriedStep(p))
+		carried := carriedStep(p)
+		carried.Reason = Reason{Kind: ReasonCarried, Cause: d.URN}
+		before = append(before, carried)
 	}
 	if b.run.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
@@ -214,15 +217,30 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		}
 		r.diagnose(d.URN, Warning, 0, text)
 	}
-	first := d.Diff.DeleteBeforeReplace || d.deleteFirst
-	if d.Goal.DeleteBeforeReplace != nil {
-		first = *d.Goal.DeleteBeforeReplace
-	}
-	if first || d.Old.PendingReplacement {
+	d.Reason.Order = d.order()
+	if d.Reason.Order != "" {
 		return b.replaceDeletingFirst(d, x)
 	}
 	r.outcomes.add(d.URN, replaced)
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+}
+
+// order says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
+func (d Diffed) order() Order {
+	wish := d.Goal.DeleteBeforeReplace
+	switch {
+	case d.Old.PendingReplacement:
+		return OrderInterrupted
+	case wish != nil && *wish:
+		return OrderOption
+	case wish != nil:
+		return ""
+	case d.Diff.DeleteBeforeReplace:
+		return OrderProvider
+	case d.deleteFirst:
+		return OrderName
+	}
+	return ""
 }
 
 // read is steps.md 4.1.
@@ -243,15 +261,19 @@ func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	if d.Old != nil {
 		fresh.Created, fresh.Modified = d.Old.Created, d.Old.Modified
 	}
-	s := &Step{StepInfo: StepInfo{Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider}, replies: true}
+	s := &Step{StepInfo: StepInfo{
+		Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: Reason{Kind: ReasonRead},
+	}, replies: true}
 	s.idUnknown = g.ID.HasUnknowns()
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.add(d.URN, read)
 		return b.commit(d, []*Step{s}, x)
 	}
 	o.add(d.URN, replaced)
-	s.Op = OpReadReplacement
-	marker := &Step{StepInfo: StepInfo{Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider}}
+	s.Op, s.Reason.Kind = OpReadReplacement, ReasonReadOther
+	marker := &Step{StepInfo: StepInfo{
+		Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
+	}}
 	return b.commit(d, []*Step{s, marker}, x)
 }
 

@@ -38,6 +38,9 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
+		if r.vanished[a.URN] {
+			d.Reason.Kind = ReasonVanished
+		}
 		return d, nil
 	case r.outcomes.isGone(a.Old):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
@@ -55,6 +58,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	}
 	d.MustReplace = d.Diff.Replaces()
 	d.Reason = d.explain(paths)
+	d.completeReason()
 	if !d.Replaces() {
 		return d, nil
 	}
@@ -83,13 +87,11 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 	}
 	if changed {
 		d.Diff = replaceBecauseOf("provider")
-		d.Reason = Reason{Kind: ReasonProviderChanged}
-		if ref, err := urn.ParseProviderRef(d.Goal.Provider); err == nil {
-			d.Reason.Cause = ref.URN
-		}
+		d.Reason = newProviderReason(d.Old.Provider, d.Goal.Provider)
 		return nil
 	}
 	if !d.Goal.Custom {
+		d.by = ByEngine
 		d.Diff.Changes = providers.DiffNone
 		if !property.IdenticalMaps(d.Old.Inputs, d.Inputs) {
 			d.Diff.Changes = providers.DiffSome
@@ -103,7 +105,7 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 	if err != nil {
 		return err
 	}
-	d.Diff, err = r.callDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
+	d.Diff, d.by, err = r.askDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
 	if err != nil {
 		return r.bail(d.Located, codeFailed, err)
 	}
@@ -194,6 +196,14 @@ func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
 func (r *Run) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, error) {
+	res, _, err := r.askDiff(ctx, p, u, old, news, allowUnknowns, ignore)
+	return res, err
+}
+
+// askDiff is callDiff for those who want to know who has compared.
+func (r *Run) askDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+	allowUnknowns bool, ignore []string,
+) (providers.DiffResponse, Decider, error) {
 	res, err := p.Diff(ctx, providers.DiffRequest{
 		URN: u, Name: u.Name(), Type: u.Type(), ID: old.ID, OldInputs: old.Inputs, OldOutputs: old.Outputs,
 		NewInputs: news, AllowUnknowns: allowUnknowns, IgnoreChanges: ignore,
@@ -201,19 +211,20 @@ func (r *Run) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old
 	var unavailable *providers.DiffUnavailableError
 	if errors.As(err, &unavailable) {
 		r.diagnose(u, Warning, 0, unavailable.Reason)
-		return providers.DiffResponse{Changes: providers.DiffSome}, nil
+		return providers.DiffResponse{Changes: providers.DiffSome}, ByNotYet, nil
 	}
 	if err != nil {
-		return res, err
+		return res, ByNobody, err
 	}
 	switch res.Changes {
 	case providers.DiffNone, providers.DiffSome:
 	case providers.DiffUnknown:
 		engineDiff(&res, old.Inputs, news, ignore)
+		return res, ByEngine, nil
 	default:
-		return res, fmt.Errorf("unrecognized diff state for %s: %d", u, res.Changes)
+		return res, ByNobody, fmt.Errorf("unrecognized diff state for %s: %d", u, res.Changes)
 	}
-	return res, nil
+	return res, ByDiff, nil
 }
 
 // engineDiff compares inputs where the provider does not know. Its replace keys stay (steps.md 3.8).
@@ -290,32 +301,6 @@ func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors b
 	d.ReplaceKeys = keys
 	slices.Sort(upgraded)
 	return slices.Compact(upgraded), nil
-}
-
-// explain gives the reason for what the comparison found. upgraded are the properties that replaceOnChanges named.
-func (d *Diffed) explain(upgraded []string) Reason {
-	switch {
-	case d.Reason.Kind != ReasonNone:
-		return d.Reason
-	case d.Old.PendingReplacement:
-		return Reason{Kind: ReasonInterrupted}
-	case d.MustReplace && len(upgraded) > 0:
-		return Reason{Kind: ReasonReplaceOnChanges, Properties: upgraded}
-	case d.MustReplace:
-		return inputsReason(replacingProperties(d.Diff))
-	case d.Diff.Changes == providers.DiffSome:
-		return inputsReason(changedProperties(d.Diff))
-	case len(d.Old.InitErrors) > 0:
-		return Reason{Kind: ReasonInitErrors}
-	}
-	return Reason{Kind: ReasonUnchanged}
-}
-
-func inputsReason(props []string) Reason {
-	if len(props) == 0 {
-		return Reason{Kind: ReasonProviderSaysSo}
-	}
-	return Reason{Kind: ReasonInputs, Properties: props}
 }
 
 // replacingProperties are the properties that force a replacement, most precise first choice: the detailed diff.

@@ -30,6 +30,7 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	if err := r.untargetedDeletes(steps); err != nil {
 		return err
 	}
+	r.decisions.note(left...)
 	for _, s := range left {
 		if err := r.deleteOne(s); err != nil {
 			return nil // the run has stopped
@@ -37,8 +38,9 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	}
 	ids := make([]graph.ID, 0, len(steps))
 	for i := range r.base.resources {
-		if _, ok := steps[graph.ID(i)]; ok {
+		if s, ok := steps[graph.ID(i)]; ok {
 			ids = append(ids, graph.ID(i))
+			r.decisions.note(s)
 		}
 	}
 	if len(ids) == 0 {
@@ -78,6 +80,9 @@ func (r *Run) deleteOne(s *Step) error {
 	return err
 }
 
+// afterAll is the number of what comes after all registrations.
+const afterAll = math.MaxInt
+
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
@@ -97,11 +102,15 @@ func (r *Run) planDeletes(chosen map[graph.ID]bool) (steps map[graph.ID]*Step, l
 			continue
 		}
 		op, why := r.fateOf(res, now)
-		if op == "" || needed[graph.ID(i)] {
+		if op == "" {
+			continue
+		}
+		if needed[graph.ID(i)] {
+			r.noteStay(now, Reason{Kind: ReasonNeeded})
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{seq: math.MaxInt, place: len(r.base.resources) - i, StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(r.base.resources) - i, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
 		}}
@@ -153,8 +162,11 @@ func (r *Run) fateOf(res, now *state.Resource) (Op, Reason) {
 		return "", Reason{}
 	}
 	why := Reason{Kind: ReasonNotInProgram}
-	if r.Destroy {
+	switch parent := res.Parent; {
+	case r.Destroy:
 		why.Kind = ReasonDestroy
+	case parent != "" && parent.Type() != urn.RootStackType && !r.isOperatedOn(parent) && r.base.olds[parent] != nil:
+		why.Cause = parent
 	}
 	switch {
 	case now.PendingReplacement:

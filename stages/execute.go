@@ -132,6 +132,9 @@ func (r *Run) runStep(s *Step) error {
 	}
 	a := r.attempt(s)
 	a.begun, a.change.Begun = begun, begun
+	if a.err != nil {
+		s.failed, s.wanted = true, s.New
+	}
 	if a.final != nil {
 		if !a.unrecorded {
 			a.final = r.markSecrets(a.final)

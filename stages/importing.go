@@ -72,6 +72,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 			Op: OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
 		}, seq: l.Seq, place: 1, question: l.Question})
 	}
+	r.decisions.note(steps...)
 	b := Built{Located: l, Steps: steps}
 	err := r.runChain(b)
 	switch {

@@ -113,6 +113,8 @@ type Analyzed struct {
 	Checked
 	// Violations are those that did not stop it.
 	Violations []Violation
+	// remediated is true when an analyzer has rewritten the inputs.
+	remediated bool
 }
 
 // Diffed is a registration that has been compared with its recorded state.
@@ -128,6 +130,8 @@ type Diffed struct {
 	// Rechecked are the inputs for the new object of a replacement: those of a second Check without old inputs.
 	Rechecked *property.Map
 	Reason    Reason
+	// by says who has compared.
+	by Decider
 }
 
 // Replaces tells whether the resource would be replaced.
@@ -183,8 +187,9 @@ type Step struct {
 	carried bool
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
-	// taken is true once the step has succeeded.
-	taken bool
+	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.
+	taken, failed bool
+	wanted        *state.Resource
 	// made is true once New is what the step has produced.
 	made bool
 	// replies is true for the step whose end answers the question.

@@ -7,12 +7,50 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Reason says why the engine decided what it decided. It is made where the decision is made and travels with it.
+// Reason says why the engine decided what it decided. It is made where the decision is made and travels with it. It
+// holds only names: the values that changed are in the states of the step that it belongs to.
 type Reason struct {
-	Kind       ReasonKind
-	Properties []string // the properties that made the difference, sorted
-	Cause      urn.URN  // the other resource that made the difference, if one did
+	Kind ReasonKind
+	// Properties made the difference, sorted: paths of inputs, or the names of options for [ReasonOptions].
+	Properties []string
+	// Cause is the other resource that made the difference, if one did.
+	Cause urn.URN
+	// By says who compared.
+	By Decider
+	// Order says who wanted the old object of a replacement deleted before the new one is made; "" when nobody did.
+	Order Order
+	// Filled are those of Properties that the program does not give: the provider's Check has filled them in, or taken
+	// them away.
+	Filled []string
+	// Remediated are those of Properties to which a policy has given another value than the program.
+	Remediated []string
+	// Ignored are the paths of ignoreChanges at which the program gives something else than what is recorded.
+	Ignored []string
 }
+
+// Decider is who found the difference that a reason is about, or that there is none.
+type Decider string
+
+// The deciders.
+const (
+	ByNobody     Decider = ""            // nothing was compared
+	ByDiff       Decider = "Diff"        // the provider's answer to Diff
+	ByDiffConfig Decider = "DiffConfig"  // its answer to DiffConfig, about a change of providers
+	ByRead       Decider = "Read"        // its answer to Read
+	ByEngine     Decider = "engine"      // the engine compared the inputs: components, and providers that leave it to the engine
+	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so that nobody can tell in this preview
+)
+
+// Order is who wanted a delete-before-replace (steps.md 3.9).
+type Order string
+
+// The origins of the order of a replacement.
+const (
+	OrderOption      Order = "option"      // deleteBeforeReplace
+	OrderProvider    Order = "provider"    // the provider's answer to Diff
+	OrderName        Order = "name"        // there is nothing random in its name, so that there cannot be two of it
+	OrderInterrupted Order = "interrupted" // an earlier run has deleted it
+)
 
 // ReasonKind is the kind of a reason.
 type ReasonKind string
@@ -21,10 +59,11 @@ type ReasonKind string
 const (
 	ReasonNone             ReasonKind = ""
 	ReasonNew              ReasonKind = "new"                 // there is no recorded state
+	ReasonVanished         ReasonKind = "vanished"            // a refresh did not find it any more
 	ReasonUnchanged        ReasonKind = "unchanged"           //
 	ReasonInputs           ReasonKind = "inputs"              // Properties changed
 	ReasonProviderSaysSo   ReasonKind = "provider-decided"    // the provider gave no properties
-	ReasonOptions          ReasonKind = "options"             // only options changed
+	ReasonOptions          ReasonKind = "options"             // only the options in Properties changed
 	ReasonReplaceOnChanges ReasonKind = "replace-on-changes"  // Properties are listed in replaceOnChanges
 	ReasonTrigger          ReasonKind = "replacement-trigger" //
 	ReasonReplaceWith      ReasonKind = "replace-with"        // Cause is replaced
@@ -35,22 +74,34 @@ const (
 	ReasonTainted          ReasonKind = "tainted"             //
 	ReasonInterrupted      ReasonKind = "interrupted"         // an earlier replacement was interrupted
 	ReasonInitErrors       ReasonKind = "init-errors"         // it was not healthy after the last update
-	ReasonNotInProgram     ReasonKind = "not-in-program"      // the program no longer declares it
+	ReasonNotInProgram     ReasonKind = "not-in-program"      // the program no longer declares it; Cause is its component, if that is gone too
 	ReasonReplaced         ReasonKind = "replaced"            // the old copy of a replaced resource
 	ReasonTakenOver        ReasonKind = "taken-over"          // it was only read before
 	ReasonDestroy          ReasonKind = "destroy"             //
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
+	ReasonCarried          ReasonKind = "carried"             // Cause uses it as it is recorded
+	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
 	ReasonImport           ReasonKind = "import"              //
+	ReasonRead             ReasonKind = "read"                //
+	ReasonReadOther        ReasonKind = "read-other"          // the program names another object to read
 )
 
-// String returns the reason as a clause: "because `region` changed". It is empty where there is nothing to say.
+// String returns the reason as a clause: "because `region` changed". It is empty where the step says it all: "create".
 func (r Reason) String() string {
-	quoted := make([]string, len(r.Properties))
-	for i, p := range r.Properties {
-		quoted[i] = "`" + p + "`"
+	switch r.Kind {
+	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarried, ReasonNeeded, ReasonRead:
+		return ""
 	}
-	props := strings.Join(quoted, ", ")
+	return r.Clause()
+}
+
+// Clause is [Reason.String] for readers who have asked for the reason: it is empty only for [ReasonNone].
+func (r Reason) Clause() string {
+	if text, ok := reasonTexts[r.Kind]; ok {
+		return "because " + text
+	}
+	props := quotedNames(r.Properties)
 	name := ""
 	if r.Cause != "" {
 		name = fmt.Sprintf("%s (%s)", r.Cause.Name(), r.Cause.Type())
@@ -62,41 +113,63 @@ func (r Reason) String() string {
 		}
 		return "because " + props + " changed"
 	case ReasonProviderSaysSo:
+		if r.By == ByNotYet {
+			return "because its provider is not configured yet and cannot tell"
+		}
 		return "because its provider says so"
+	case ReasonOptions:
+		return "because only its options changed: " + props
 	case ReasonReplaceOnChanges:
 		return "because " + props + " changed and replaceOnChanges names it"
-	case ReasonTrigger:
-		return "because its replacement trigger changed"
 	case ReasonReplaceWith:
 		return "because " + name + " is replaced (replaceWith)"
 	case ReasonDeletedWith:
 		return "because " + name + " is replaced (deletedWith)"
-	case ReasonProviderChanged:
-		return "because its provider changed"
 	case ReasonDependency:
 		if props == "" {
 			return "because " + name + " is replaced"
 		}
 		return "because " + props + " comes from " + name + ", which is replaced"
-	case ReasonRequested:
-		return "because its replacement was requested"
-	case ReasonTainted:
-		return "because it is tainted"
-	case ReasonInterrupted:
-		return "because an earlier replacement was interrupted"
-	case ReasonInitErrors:
-		return "because it was not healthy after the last update"
-	case ReasonNotInProgram:
-		return "because the program no longer declares it"
-	case ReasonTakenOver:
-		return "because the program manages it now"
+	case ReasonCarried:
+		if name == "" {
+			return "because something uses it as it is recorded"
+		}
+		return "because " + name + " uses it as it is recorded"
 	case ReasonDrift:
 		if props == "" {
-			return ""
+			return "because it changed outside"
 		}
 		return "because " + props + " changed outside"
-	case ReasonImport:
-		return "because the program imports it"
 	}
 	return ""
+}
+
+// reasonTexts are the clauses of the kinds that need no names.
+var reasonTexts = map[ReasonKind]string{
+	ReasonNew:             "the program declares it and nothing of the kind is recorded",
+	ReasonVanished:        "it does not exist any more",
+	ReasonUnchanged:       "nothing about it changed",
+	ReasonTrigger:         "its replacement trigger changed",
+	ReasonProviderChanged: "its provider changed",
+	ReasonRequested:       "its replacement was requested",
+	ReasonTainted:         "it is tainted",
+	ReasonInterrupted:     "an earlier replacement was interrupted",
+	ReasonInitErrors:      "it was not healthy after the last update",
+	ReasonNotInProgram:    "the program no longer declares it",
+	ReasonReplaced:        "it was replaced",
+	ReasonTakenOver:       "the program manages it now",
+	ReasonDestroy:         "the whole stack is destroyed",
+	ReasonNotTargeted:     "it is not part of the operation",
+	ReasonNeeded:          "something that failed or was skipped still uses it",
+	ReasonImport:          "the program imports it",
+	ReasonRead:            "the program reads it",
+	ReasonReadOther:       "the program reads another object under this name",
+}
+
+func quotedNames(names []string) string {
+	quoted := make([]string, len(names))
+	for i, p := range names {
+		quoted[i] = "`" + p + "`"
+	}
+	return strings.Join(quoted, ", ")
 }

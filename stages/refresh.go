@@ -30,6 +30,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool, 
 	if len(steps) == 0 {
 		return nil
 	}
+	r.decisions.note(steps...)
 	found := make([]found, len(steps))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
@@ -55,6 +56,9 @@ func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 			failed = true
 		case f.now != steps[i].Old:
 			changed[steps[i].Old] = f.now
+			if f.now == nil {
+				r.vanished[steps[i].URN] = true
+			}
 		}
 	}
 	snapshot := *r.Base
@@ -83,17 +87,14 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, alone bool) found {
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	now, op, diff, err := r.readNow(ctx, s)
 	if err != nil {
+		s.failed = true
 		r.reportFailure(s, failed(err))
 		return found{}
 	}
-	s.New = now
+	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
 	if alone {
 		s.Op = op
 		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
-		s.Reason = Reason{Kind: ReasonDrift, Properties: changedProperties(diff)}
-		if op == OpSame {
-			s.Reason = Reason{Kind: ReasonUnchanged}
-		}
 		r.world.count1(s)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})

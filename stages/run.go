@@ -80,6 +80,11 @@ type Run struct {
 	// running when the run stops can finish.
 	operations context.Context
 	started    time.Time
+
+	// decisions are all steps that were decided on; vanished are the recorded URNs that a refresh has not found any more,
+	// which only the refresh writes.
+	decisions decisions
+	vanished  map[urn.URN]bool
 }
 
 // NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
@@ -106,6 +111,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		intake:     pipeline.NewMailbox[Submitted](),
 		halted:     pipeline.NewEvent(),
 		over:       pipeline.NewEvent(),
+		vanished:   map[urn.URN]bool{},
 		operations: ctx,
 		started:    time.Now(),
 	}
