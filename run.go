@@ -142,8 +142,9 @@ func (s *session) open(ctx context.Context) error {
 	// What is running when the operation is stopped shall finish, so its context survives the caller's.
 	s.operations, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	s.registry = providers.NewRegistry(s.operations, withBuiltin(s), providers.RegistryOptions{
-		Warn:  s.warn,
-		NewID: func(u urn.URN) string { return stages.DerivedID(entropy, string(u), "provider") },
+		Warn:       s.warn,
+		NewID:      func(u urn.URN) string { return stages.DerivedID(entropy, string(u), "provider") },
+		EchoInputs: o.Legacy.ProviderPreview,
 	})
 	denied, err := o.Config.deniedProviders()
 	if err != nil {
@@ -161,7 +162,8 @@ func (s *session) open(ctx context.Context) error {
 		Info:      s.info(),
 		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, Analyzers: o.Analyzers,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
-		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, Observe: o.Observe, Now: o.Now,
+		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
+		LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff, Observe: o.Observe, Now: o.Now,
 		Entropy: entropy, MonitorAddress: s.monitorAddress,
 	})
 	return nil

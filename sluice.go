@@ -46,6 +46,7 @@ type Options struct {
 	Refresh         bool             // read every resource before deciding
 	IgnoreProtect   bool
 	ShowSecrets     bool // in messages
+	Legacy          Legacy
 	Analyzers       []stages.Analyzer
 	Autonamer       stages.Autonamer // nil: providers make up names as they like
 

@@ -90,6 +90,10 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 		d.Reason = newProviderReason(d.Old.Provider, d.Goal.Provider)
 		return nil
 	}
+	if r.LegacyDiff && property.EqualMaps(d.Old.Inputs, d.Inputs) {
+		d.by, d.Diff.Changes = ByEngine, providers.DiffNone
+		return nil
+	}
 	if !d.Goal.Custom {
 		d.by = ByEngine
 		d.Diff.Changes = providers.DiffNone

@@ -127,7 +127,7 @@ func (r *Run) readNow(ctx context.Context, s *Step) (now *state.Resource, op Op,
 	if drifted {
 		now.Modified = r.Now().UTC()
 	}
-	if old.External {
+	if old.External || r.LegacyRefreshDiff {
 		return r.markSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The difference that people see is from what was recorded to what is there.

@@ -38,6 +38,9 @@ type Settings struct {
 	ContinueOnError bool
 	IgnoreProtect   bool
 	ShowSecrets     bool
+	// LegacyDiff asks no provider about a resource with unchanged inputs (steps.md 3.8), LegacyRefreshDiff none about what a
+	// refresh has found (7.6).
+	LegacyDiff, LegacyRefreshDiff bool
 
 	Observe func(Event)
 	// Now is the clock by which states are stamped.

@@ -296,7 +296,7 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
-		ShowSecrets: o.flags.showSecrets, Interrupts: &o.interrupts, Refresh: o.refreshes(),
+		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if options.Targeting, err = o.flags.targeting(); err != nil {
@@ -314,6 +314,15 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		closers = append(closers, options.Program)
 	}
 	return options, closeAll, nil
+}
+
+// legacy is the old behaviour that the environment asks for.
+func (c *cli) legacy() sluice.Legacy {
+	return sluice.Legacy{
+		Diff:            isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
+		RefreshDiff:     isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
+		ProviderPreview: isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
+	}
 }
 
 // refreshes tells whether everything is to be read first: --refresh, or what the project says for all operations.

@@ -19,6 +19,7 @@ type operationFlags struct {
 	parallel                            int
 	debug, diff, json                   bool
 	eventLog                            string
+	showConfig                          bool
 	showSames                           bool
 	showSecrets                         bool
 	showFullOutput                      bool
@@ -66,6 +67,7 @@ func (f *operationFlags) add(cmd *cobra.Command) {
 	p.BoolVar(&f.diff, "diff", false, "show the changes of properties instead of one line for each resource")
 	p.BoolVarP(&f.json, "json", "j", false, "write JSON to the standard output")
 	p.StringVar(&f.eventLog, "event-log", "", "write events to this file, one JSON object on each line")
+	p.BoolVar(&f.showConfig, "show-config", false, "show the settings that the program gets")
 	p.BoolVar(&f.showSames, "show-sames", false, "show resources that do not change")
 	p.BoolVar(&f.showSecrets, "show-secrets", false, "show secret values")
 	p.BoolVar(&f.showFullOutput, "show-full-output", false, "do not cut long values")

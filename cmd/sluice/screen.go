@@ -65,7 +65,7 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 	}
 	options := display.Options{
 		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.out, Color: o.cli.colored(),
-		Width: o.cli.width, Diff: f.diff, ShowSames: f.showSames, ShowReads: f.showReads,
+		Width: o.cli.width, Diff: f.diff, ShowConfig: f.showConfig, ShowSames: f.showSames, ShowReads: f.showReads,
 		ShowReplacementSteps: f.showReplacementSteps, ShowSecrets: f.showSecrets, ShowFullOutput: f.showFullOutput,
 		SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
 		Expected: expected,

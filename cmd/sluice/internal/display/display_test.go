@@ -133,12 +133,14 @@ func TestLog(t *testing.T) {
 		preview bool
 		change  func(*Options)
 	}{
-		"update":            {false, func(*Options) {}},
-		"update-color":      {false, func(o *Options) { o.Color = true }},
-		"update-diff":       {false, func(o *Options) { o.Diff = true }},
-		"preview":           {true, func(*Options) {}},
-		"preview-all-steps": {true, func(o *Options) { o.ShowReplacementSteps, o.ShowSames, o.ShowURNs, o.Debug = true, true, true, true }},
-		"preview-diff":      {true, func(o *Options) { o.Diff, o.SuppressOutputs = true, true }},
+		"update":       {false, func(*Options) {}},
+		"update-color": {false, func(o *Options) { o.Color = true }},
+		"update-diff":  {false, func(o *Options) { o.Diff = true }},
+		"preview":      {true, func(*Options) {}},
+		"preview-all-steps": {true, func(o *Options) {
+			o.ShowReplacementSteps, o.ShowSames, o.ShowURNs, o.Debug, o.ShowConfig = true, true, true, true, true
+		}},
+		"preview-diff": {true, func(o *Options) { o.Diff, o.SuppressOutputs = true, true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := render(c.preview, c.change)

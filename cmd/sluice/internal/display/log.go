@@ -3,6 +3,8 @@ package display
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,6 +46,10 @@ func (l *Log) Observe(e sluice.Event) {
 	defer l.mu.Unlock()
 	took := l.m.observe(e)
 	switch e := e.(type) {
+	case sluice.Prelude:
+		if l.p.ShowConfig {
+			l.config(e.Config)
+		}
 	case sluice.StepDone:
 		l.done(e, took)
 	case sluice.StepFailed:
@@ -127,6 +133,14 @@ func (l *Log) Note(text string) {
 	defer l.mu.Unlock()
 	l.print(clean(text))
 	l.redraw()
+}
+
+// config shows the settings, secrets masked as the event has them.
+func (l *Log) config(settings map[string]string) {
+	l.print("Configuration:")
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		l.print(fmt.Sprintf("    %s: %s", key, clean(settings[key])))
+	}
 }
 
 func (l *Log) done(e sluice.StepDone, took time.Duration) {

@@ -18,6 +18,7 @@ type Options struct {
 	Color bool
 
 	Diff                 bool // whole property diffs instead of one line for each step
+	ShowConfig           bool // the settings, before anything else
 	ShowSames            bool
 	ShowReads            bool
 	ShowReplacementSteps bool
