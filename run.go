@@ -156,7 +156,7 @@ func (s *session) open(ctx context.Context) error {
 		}
 	}
 	s.server.start = func() (*monitor.Server, error) {
-		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root))
+		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.deployment))
 	}
 	s.deployment = stages.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),

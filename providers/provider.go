@@ -196,7 +196,7 @@ type CreateRequest struct {
 	Properties property.Map
 	Timeout    float64 // seconds; 0 is the provider's default
 	Preview    bool
-	Status     StatusToken
+	Status     Status
 }
 
 // CreateResponse is a resource that exists. ID is empty only in previews.
@@ -217,7 +217,7 @@ type ReadRequest struct {
 	Known    bool    // Inputs and State are to be sent; false when importing, which knows only the ID
 	Timeout  float64 // seconds
 	OldViews []View
-	Status   StatusToken
+	Status   Status
 }
 
 // ReadResponse is what a provider found. An empty ID or Exists == false means that there is no such resource.
@@ -243,7 +243,7 @@ type UpdateRequest struct {
 	IgnoreChanges []string
 	Preview       bool
 	OldViews      []View
-	Status        StatusToken
+	Status        Status
 }
 
 // UpdateResponse holds the outputs after an update.
@@ -262,20 +262,8 @@ type DeleteRequest struct {
 	Outputs  property.Map
 	Timeout  float64 // seconds
 	OldViews []View
-	Status   StatusToken
+	Status   Status
 }
-
-// View is a state that a provider published below a resource (steps.md 9.9).
-type View struct {
-	Type            urn.Type
-	Name            string
-	ParentType      urn.Type
-	ParentName      string
-	Inputs, Outputs property.Map
-}
-
-// StatusToken lets a provider publish views during a call; the zero value means that it may not.
-type StatusToken struct{ Address, Token string }
 
 // InvokeRequest calls a function of the provider.
 type InvokeRequest struct {

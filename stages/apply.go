@@ -83,6 +83,7 @@ func (r *Run) applyCreate(s *Step) applied {
 	if p != nil {
 		req := providers.CreateRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: r.DryRun(),
+			Status: s.publication,
 		}
 		res, err := r.callCreate(p, s, req)
 		var partial *providers.InitError
@@ -107,7 +108,7 @@ func (r *Run) applyCreate(s *Step) applied {
 	return a
 }
 
-// giveWay removes or marks the state that a new object takes the place of (steps.md 3.9).
+// giveWay removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
 func (r *Run) giveWay(old *state.Resource, c *state.Change) {
 	now := r.world.current(old)
 	switch {
@@ -115,9 +116,11 @@ func (r *Run) giveWay(old *state.Resource, c *state.Change) {
 	case now.PendingReplacement:
 		c.Remove = append(c.Remove, now)
 	default:
-		marked := now.Clone()
-		marked.Delete = true
-		c.Replace = append(c.Replace, state.Replacement{Old: now, New: marked})
+		for _, res := range append([]*state.Resource{now}, r.liveViewsOf(now)...) {
+			marked := res.Clone()
+			marked.Delete = true
+			c.Replace = append(c.Replace, state.Replacement{Old: res, New: marked})
+		}
 	}
 }
 
@@ -135,6 +138,7 @@ func (r *Run) applyUpdate(s *Step) applied {
 	req := providers.UpdateRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs,
 		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Update, IgnoreChanges: s.New.IgnoreChanges, Preview: r.DryRun(),
+		OldViews: s.publication.oldViews(), Status: s.publication,
 	}
 	res, err := r.callUpdate(p, s, req)
 	var partial *providers.InitError
@@ -170,7 +174,7 @@ func (r *Run) applyDelete(s *Step) applied {
 	if p != nil && !r.DryRun() && !r.sparesCall(old) {
 		err := r.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
-			Timeout: old.CustomTimeouts.Delete,
+			Timeout: old.CustomTimeouts.Delete, OldViews: s.publication.oldViews(), Status: s.publication,
 		})
 		if err != nil {
 			return failed(err)
@@ -212,7 +216,7 @@ func (r *Run) applyRead(s *Step) applied {
 		}
 		res, err := p.Read(r.operations, providers.ReadRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
-			Timeout: final.CustomTimeouts.Read,
+			Timeout: final.CustomTimeouts.Read, OldViews: s.publication.oldViews(), Status: s.publication,
 		})
 		var partial *providers.InitError
 		switch {

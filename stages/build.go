@@ -129,7 +129,8 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return b.commit(d, nil, x)
 	}
 	o.add(d.URN, same)
-	return b.commit(d, b.withPrelude(d, b.same(d)), x)
+	own := b.same(d)
+	return b.commit(d, append(b.withPrelude(d, own), b.sameViews(own)...), x)
 }
 
 // step makes a step that answers the registration.

@@ -118,20 +118,34 @@ type applied struct {
 	unrecorded bool
 	final      *state.Resource // the state it produced, nil if none
 	change     state.Change
-	begun      *state.Resource // what was recorded as pending
-	err        error           // why it failed
-	status     int             // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
+	err        error // why it failed
+	reported   bool  // the failure has been shown
+	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
 }
 
 // runStep takes one step (steps.md 9.2).
 func (r *Run) runStep(s *Step) error {
-	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	begun, err := r.begin(s)
+	begun, err := r.start(s)
 	if err != nil {
-		return r.broken(s, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+		return err
 	}
 	a := r.attempt(s)
-	a.begun, a.change.Begun = begun, begun
+	a.change.Begun = begun
+	return r.conclude(s, a)
+}
+
+// start shows that a step begins and records it.
+func (r *Run) start(s *Step) (begun *state.Resource, err error) {
+	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	begun, err = r.begin(s)
+	if err != nil {
+		return nil, r.broken(s, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+	}
+	return begun, nil
+}
+
+// conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
+func (r *Run) conclude(s *Step, a applied) error {
 	if a.err != nil {
 		s.failed, s.wanted = true, s.New
 	}
@@ -146,26 +160,44 @@ func (r *Run) runStep(s *Step) error {
 	if s.skipped {
 		r.world.openFor(s)
 	}
+	early := removes(s.Op) && s.view == nil
+	if early {
+		// Views are gone before what they belong to is.
+		if err := r.takeViews(s, a); err != nil && a.err == nil {
+			a = applied{change: state.Change{Begun: a.change.Begun}, err: err, reported: true}
+		}
+	}
 	if err := r.end(s, a); err != nil {
 		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.err != nil {
 		r.reportFailure(s, a)
-		return a.err
+	} else {
+		s.taken = true
+		r.after(s, a.final)
+		r.reportDone(s)
 	}
-	s.taken = true
-	r.after(s, a.final)
-	r.reportDone(s)
-	if s.replies {
+	if !early && s.view == nil {
+		if err := r.takeViews(s, a); err != nil && a.err == nil {
+			return err
+		}
+	}
+	if a.err == nil && s.replies {
 		s.question.answer(r.replyTo(s))
 	}
-	return nil
+	return a.err
 }
 
 // attempt runs the hooks before a step and the step itself.
 func (r *Run) attempt(s *Step) applied {
+	if s.view != nil {
+		return r.applyView(s)
+	}
 	if err := r.before(s); err != nil {
 		return failed(err)
+	}
+	if s.Op != OpSame && s.Op != OpReplace {
+		s.publication = r.publicationFor(s, false)
 	}
 	return r.apply(s)
 }
@@ -223,7 +255,7 @@ func (r *Run) reportDone(s *Step) {
 	if res == nil {
 		res = s.Old
 	}
-	if r.DryRun() || res.Custom || s.Op == OpDelete {
+	if r.DryRun() || res.Custom || res.ViewOf != "" || s.Op == OpDelete {
 		r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	}
 }
@@ -239,8 +271,10 @@ func (r *Run) reportFailure(s *Step, a applied) {
 	if s.Internal {
 		at = ""
 	}
-	r.diagnose(at, Error, code, text)
-	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: a.err})
+	if !a.reported {
+		r.diagnose(at, Error, code, text)
+		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: a.err})
+	}
 	if a.status == statusUnknown {
 		r.world.setUncertain()
 	}

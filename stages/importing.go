@@ -95,7 +95,7 @@ func (r *Run) applyImport(s *Step) applied {
 	final := s.New.Clone()
 	id := final.ImportID
 	res, err := p.Read(r.operations, providers.ReadRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read,
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read, Status: s.publication,
 	})
 	var partial *providers.InitError
 	switch {

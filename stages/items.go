@@ -178,7 +178,12 @@ type Executed struct {
 type Step struct {
 	StepInfo
 	// seq is the number of the registration, or one after all of them for the end phase; place is the step's place in it.
-	seq, place int
+	// sub is the place of a view step among those that were published during the step.
+	seq, place, sub int
+	// view is not nil for a step that a provider has published, or that stands for one.
+	view *viewStep
+	// publication takes in the views that the step's provider publishes.
+	publication *publication
 	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
 	deleteFirst bool
 	// skipped marks the same step of a resource that is not created.

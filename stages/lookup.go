@@ -78,6 +78,9 @@ func (r *Run) claim(l *Located) (code int, err error) {
 	if _, ok := n.seen[l.URN]; ok {
 		return codeDuplicateURN, fmt.Errorf("Duplicate resource URN '%v'; try giving it a unique name", l.URN)
 	}
+	if owner, ok := r.viewNamed(l.URN); ok {
+		return 0, fmt.Errorf("%v is a view that the provider of %v publishes: give the resource another name", l.URN, owner)
+	}
 	n.seen[l.URN] = l.Seq
 	if old, ok := n.aliased[l.URN]; ok {
 		return codeURNIsAlias, fmt.Errorf("Duplicate resource URN '%v' conflicting with alias on resource with URN '%v'", l.URN, old)
@@ -99,7 +102,7 @@ func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code
 	matched := func(u urn.URN) (urn.URN, bool) { v, ok := n.aliasOf[u]; return v, ok }
 	for _, a := range urn.ExpandAliases(who, aliases, matched) {
 		old := r.base.olds[a]
-		if old == nil {
+		if old == nil || old.ViewOf != "" {
 			continue
 		}
 		const text = "Duplicate resource alias '%v' applied to resource with URN '%v' conflicting with resource with URN '%v'"

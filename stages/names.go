@@ -8,13 +8,14 @@ import (
 )
 
 // names is what lookup knows: which URNs are taken, which recorded state each registration continues. Only lookup
-// writes; other stages read, hence the lock.
+// writes, and the names of views come from providers; other stages read, hence the lock.
 type names struct {
 	mu      sync.RWMutex
 	seen    map[urn.URN]int
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	claims  map[*state.Resource]int
+	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
 	awaited map[*state.Resource]bool
 	epoch   int
@@ -28,6 +29,7 @@ func newNames() *names {
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
 		claims:  map[*state.Resource]int{},
+		views:   map[urn.URN]urn.URN{},
 		awaited: map[*state.Resource]bool{},
 		epoch:   1,
 	}

@@ -85,6 +85,7 @@ const (
 	ReasonImport           ReasonKind = "import"              //
 	ReasonRead             ReasonKind = "read"                //
 	ReasonReadOther        ReasonKind = "read-other"          // the program names another object to read
+	ReasonView             ReasonKind = "view"                // the provider of Cause says so
 )
 
 // String returns the reason as a clause: "because `region` changed". It is empty where the step says it all: "create".
@@ -140,6 +141,8 @@ func (r Reason) Clause() string {
 			return "because it changed outside"
 		}
 		return "because " + props + " changed outside"
+	case ReasonView:
+		return "because the provider of " + name + " says so"
 	}
 	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/sourcegraph/conc/pool"
@@ -42,19 +43,24 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool, 
 
 // found is what a refresh found: the state as it is now, nil if the object is gone.
 type found struct {
-	ok  bool
-	now *state.Resource
+	ok    bool // nothing failed
+	known bool // now says how the object is
+	now   *state.Resource
+	views refreshedViews
 }
 
 // rebuild puts what was found in the place of the base (steps.md 7.3).
 func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 	changed := map[*state.Resource]*state.Resource{}
+	views := map[*state.Resource][]*state.Resource{}
 	failed := false
 	for i, f := range all {
-		switch {
-		case !f.ok:
-			failed = true
-		case f.now != steps[i].Old:
+		maps.Copy(changed, f.views.changed)
+		if len(f.views.added) > 0 {
+			views[steps[i].Old] = f.views.added
+		}
+		failed = failed || !f.ok
+		if f.known && f.now != steps[i].Old {
 			changed[steps[i].Old] = f.now
 			if f.now == nil {
 				r.vanished[steps[i].URN] = true
@@ -62,8 +68,9 @@ func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 		}
 	}
 	snapshot := *r.Base
-	snapshot.Resources = state.Rebuild(r.base.resources, changed)
+	snapshot.Resources = state.Rebuild(withViews(r.base.resources, views), changed)
 	r.Base, r.base = &snapshot, newBase(snapshot.Resources)
+	r.world.addViews(snapshot.Resources)
 	if r.Recorder != nil {
 		if err := r.Recorder.Rebase(ctx, &snapshot); err != nil {
 			return fmt.Errorf("recording the refreshed state: %w", err)
@@ -85,11 +92,13 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, alone bool) found {
 	}
 	defer r.leave()
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	s.publication = r.publicationFor(s, true)
 	now, op, diff, err := r.readNow(ctx, s)
 	if err != nil {
 		s.failed = true
 		r.reportFailure(s, failed(err))
-		return found{}
+		f, _ := r.refreshViews(s, found{now: s.Old}, alone)
+		return f
 	}
 	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
 	if alone {
@@ -98,7 +107,9 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, alone bool) found {
 		r.world.count1(s)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	return found{ok: true, now: now}
+	f, err := r.refreshViews(s, found{known: true, now: now}, alone)
+	f.ok = err == nil
+	return f
 }
 
 // readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6).
@@ -150,7 +161,7 @@ func (r *Run) callRead(p providers.Provider, s *Step) (providers.ReadResponse, [
 	old := s.Old
 	res, err := p.Read(r.operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
-		Timeout: old.CustomTimeouts.Read,
+		Timeout: old.CustomTimeouts.Read, OldViews: s.publication.oldViews(), Status: s.publication,
 	})
 	var partial *providers.InitError
 	if !errors.As(err, &partial) {

@@ -22,7 +22,9 @@ func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	counts := maps.Clone(r.world.count)
 	r.world.mu.Unlock()
 
-	slices.SortStableFunc(steps, func(a, b *Step) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place)) })
+	slices.SortStableFunc(steps, func(a, b *Step) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place), cmp.Compare(a.sub, b.sub))
+	})
 	byURN := map[urn.URN][]*Step{}
 	var urns []urn.URN
 	for _, s := range steps {

@@ -72,6 +72,7 @@ type Run struct {
 	events     *events
 	failures   *failures
 	sequels    *sequels
+	tokens     tokens
 	intake     *pipeline.Mailbox[Submitted]
 	halted     *pipeline.Event // fired when no further step may start
 	over       *pipeline.Event // fired when the run is completely done
@@ -120,6 +121,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	}
 	r.admission, r.stop = context.WithCancelCause(ctx)
 	r.names.grown = selection{targets: s.Targeting.Targets.Clone(), excludes: s.Targeting.Excludes.Clone()}
+	r.world.addViews(r.base.resources)
 	r.defaults = newDefaultProviders(r)
 	r.extensions = newExtensions(r)
 	r.monitor = newMonitor(r)

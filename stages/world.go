@@ -15,6 +15,7 @@ type world struct {
 	news  map[urn.URN]*state.Resource
 	reads map[urn.URN]*state.Resource
 	fate  map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
+	views map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
 	open  map[urn.URN]*Step                   // steps whose resource may still register outputs
 	steps []*Step
 	count map[Op]int
@@ -117,10 +118,20 @@ func (w *world) openFor(s *Step) {
 	w.open[s.URN] = s
 }
 
+// addView remembers a view that a refresh has found.
+func (w *world) addView(v *state.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.views[v.ViewOf] = append(w.views[v.ViewOf], v)
+}
+
 // keep stores the state that a step produced, before the step's answer.
 func (w *world) keep(s *Step, final *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if final.ViewOf != "" && !s.carried {
+		w.views[final.ViewOf] = append(w.views[final.ViewOf], final)
+	}
 	if s.Op == OpRead || s.Op == OpReadReplacement {
 		w.reads[s.URN] = final
 		return

@@ -146,6 +146,18 @@ func (e *encoder) encode(m property.Map, o property.WireOptions) *structpb.Struc
 	return s
 }
 
+// status returns where the plugin may publish views during the call, and as what.
+func (e *encoder) status(s providers.Status) (address, token string) {
+	if s == nil || e.err != nil {
+		return "", ""
+	}
+	t, err := s.Token()
+	if err != nil {
+		e.err = fmt.Errorf("%s: letting provider %s publish views: %w", e.subject, e.plugin, err)
+	}
+	return t.Address, t.Token
+}
+
 // decode reads a part of an answer. Its error says that the provider is to blame.
 func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
 	m, err := property.UnmarshalStruct(from, o)

@@ -93,9 +93,9 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	e := c.encoder(s)
 	msg := &pulumirpc.CreateRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Timeout: req.Timeout, Preview: req.Preview,
-		Properties:            e.encode(req.Properties, c.outgoing(keptIf(req.Preview))),
-		ResourceStatusAddress: req.Status.Address, ResourceStatusToken: req.Status.Token,
+		Properties: e.encode(req.Properties, c.outgoing(keptIf(req.Preview))),
 	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
 	if e.err != nil {
 		return providers.CreateResponse{}, e.err
 	}
@@ -132,8 +132,9 @@ func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (provi
 		IgnoreChanges: req.IgnoreChanges, Preview: req.Preview,
 		Olds: e.encode(req.OldOutputs, olds), OldInputs: e.encode(req.OldInputs, olds),
 		News:     e.encode(req.NewInputs, c.outgoing(keptIf(req.Preview))),
-		OldViews: c.views(e, req.OldViews), ResourceStatusAddress: req.Status.Address, ResourceStatusToken: req.Status.Token,
+		OldViews: c.views(e, req.OldViews),
 	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
 	if e.err != nil {
 		return providers.UpdateResponse{}, e.err
 	}
@@ -162,8 +163,9 @@ func (c *client) Delete(ctx context.Context, req providers.DeleteRequest) error 
 	msg := &pulumirpc.DeleteRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, Timeout: req.Timeout,
 		Properties: e.encode(req.Outputs, olds), OldInputs: e.encode(req.Inputs, olds),
-		OldViews: c.views(e, req.OldViews), ResourceStatusAddress: req.Status.Address, ResourceStatusToken: req.Status.Token,
+		OldViews: c.views(e, req.OldViews),
 	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
 	if e.err != nil {
 		return e.err
 	}
@@ -177,8 +179,9 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 	e := c.encoder(s)
 	msg := &pulumirpc.ReadRequest{
 		Urn: string(req.URN), Name: req.Name, Type: string(req.Type), Id: req.ID, Timeout: req.Timeout,
-		OldViews: c.views(e, req.OldViews), ResourceStatusAddress: req.Status.Address, ResourceStatusToken: req.Status.Token,
+		OldViews: c.views(e, req.OldViews),
 	}
+	msg.ResourceStatusAddress, msg.ResourceStatusToken = e.status(req.Status)
 	if req.Known {
 		olds := elided(c.outgoing(property.DropUnknowns))
 		msg.Inputs, msg.Properties = e.encode(req.Inputs, olds), e.encode(req.State, olds)

@@ -63,6 +63,7 @@ func (h *Host) handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClie
 	req := &pulumirpc.ProviderHandshakeRequest{
 		EngineAddress:               h.options.EngineAddress,
 		ConfigureWithUrn:            true,
+		SupportsViews:               true,
 		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
 		InvokeWithPreview:           true,
 		MapperTarget:                optional(h.options.MapperTarget),

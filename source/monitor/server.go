@@ -41,12 +41,21 @@ func Without(features ...Feature) Option {
 	}
 }
 
+// WithViews also serves the ResourceStatus service, through which providers in other processes publish views
+// (protocol.md 5.4).
+func WithViews(v stages.Views) Option { return func(h *handler) { h.views = v } }
+
 // Serve starts a server that speaks for m on the loopback interface. The end of ctx stops it like Close, which must be
 // called in any case: it refuses new requests, lets those in flight finish for a moment, cancels the rest, closes the
 // connections to the program's callbacks, and returns when no handler runs any more.
 func Serve(ctx context.Context, m stages.Monitor, options ...Option) (*Server, error) {
 	h := newHandler(m, options...)
-	s, err := loopback.Serve(ctx, func(r grpc.ServiceRegistrar) { pulumirpc.RegisterResourceMonitorServer(r, h) })
+	s, err := loopback.Serve(ctx, func(r grpc.ServiceRegistrar) {
+		pulumirpc.RegisterResourceMonitorServer(r, h)
+		if h.views != nil {
+			pulumirpc.RegisterResourceStatusServer(r, statusHandler{views: h.views})
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +73,8 @@ func (s *Server) Close() error {
 type handler struct {
 	pulumirpc.UnsafeResourceMonitorServer
 	monitor   stages.Monitor
-	root      string // absolute; "" when unknown
+	views     stages.Views // nil when nobody takes them in
+	root      string       // absolute; "" when unknown
 	features  map[Feature]bool
 	callbacks *callbackClients
 	positions positions

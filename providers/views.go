@@ -1,0 +1,82 @@
+package providers
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// View is the state of a view: something that a provider shows below a resource that it manages, and that no program
+// registers (steps.md 9.9). The type and the name tell the views of one resource apart.
+type View struct {
+	Type urn.Type
+	Name string
+	// ParentType and ParentName name the view below which this one was recorded; empty for one right below the resource.
+	// What a provider publishes is always recorded right below the resource.
+	ParentType      urn.Type
+	ParentName      string
+	Inputs, Outputs property.Map
+}
+
+// ViewOp is what happened to a view.
+type ViewOp int
+
+// The kinds of view steps, with their numbers on the wire (protocol.md 3.13).
+const (
+	ViewSame ViewOp = iota + 1
+	ViewCreate
+	ViewUpdate
+	ViewDelete
+	ViewReplace // a marker, like the step of that name
+	ViewCreateReplacement
+	ViewDeleteReplaced
+	ViewRead
+	ViewReadReplacement
+	ViewRefresh
+	ViewDiscard
+	ViewDiscardReplaced
+	ViewRemovePendingReplace
+	ViewImport
+	ViewImportReplacement
+)
+
+// ViewStatus says what a failed view step left behind.
+type ViewStatus int
+
+// The states of failed view steps, with their numbers on the wire.
+const (
+	ViewOK             ViewStatus = iota // nothing happened
+	ViewPartialFailure                   // the new state is what there is now
+	ViewUnknown                          // nobody knows
+)
+
+// ViewStep is something that happened to one view. The engine does not do it: it shows and records it.
+type ViewStep struct {
+	Op     ViewOp
+	Error  string // why it failed; "" when it did not. A failed one fails the step of the resource
+	Status ViewStatus
+	// Old is the view before the step: one of the request's OldViews, or one that was published since. New is the view
+	// after it.
+	Old, New     *View
+	Keys         []string // the properties that made a replacement necessary
+	Diffs        []string // the properties that changed
+	DetailedDiff map[string]PropertyDiff
+}
+
+// Status is how a provider tells about the views of a resource while a call of Create, Read, Update or Delete goes on
+// (steps.md 9.9). It is nil where nobody takes views in. Its methods may be called from many goroutines.
+type Status interface {
+	// Publish says what happened to views, in this order, also in previews. It returns when that is durable. Publishing
+	// after the call has returned is an error, and so is a step that makes no sense; none of the steps is taken then.
+	Publish(ctx context.Context, steps ...ViewStep) error
+	// Token lets a provider in another process publish through the gRPC service pulumirpc.ResourceStatus until the call
+	// returns.
+	Token() (StatusToken, error)
+}
+
+// StatusToken names a [Status] to other processes. The zero value is none.
+type StatusToken struct {
+	Address string // of the service, "127.0.0.1:<port>"
+	Token   string
+}
