@@ -99,6 +99,9 @@ type session struct {
 // open loads the state and prepares everything that can fail before anything is done.
 func (s *session) open(ctx context.Context) error {
 	o := s.options
+	if err := s.checkPlan(); err != nil {
+		return err
+	}
 	base, err := o.State.Load(ctx)
 	if err != nil {
 		return err
@@ -164,7 +167,7 @@ func (s *session) open(ctx context.Context) error {
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
 		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff, Observe: o.Observe, Now: o.Now,
-		Entropy: entropy, MonitorAddress: s.monitorAddress,
+		Entropy: entropy, MonitorAddress: s.monitorAddress, Plan: s.plan(), MakePlan: s.makesPlan(),
 	})
 	return nil
 }
@@ -279,6 +282,9 @@ func (s *session) run(ctx context.Context) error {
 	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
 		err = outErr
 	}
+	if err == nil {
+		r.CheckPlanFulfilled()
+	}
 	r.ShutDown()
 	grace := time.AfterFunc(programGrace, endProgram)
 	defer grace.Stop()
@@ -371,6 +377,9 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 	}
 	err := s.failure(errs)
 	result := s.result()
+	if err == nil {
+		result.Plan = s.madePlan()
+	}
 	s.deployment.Emit(s.summary(err, result))
 	s.deployment.Emit(stages.Ended{})
 	return result, err

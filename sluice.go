@@ -48,6 +48,10 @@ type Options struct {
 	ShowSecrets     bool // in messages
 	Legacy          Legacy
 	Analyzers       []stages.Analyzer
+	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
+	// [*PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
+	Plan     *Plan
+	MakePlan bool
 	Autonamer       stages.Autonamer // nil: providers make up names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
@@ -84,6 +88,8 @@ type Result struct {
 	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
 	Changes map[stages.Op]int
 	Outputs property.Map // of the stack
+	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
+	Plan *Plan
 }
 
 // HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).

@@ -20,6 +20,10 @@ type (
 	PropertyDiff = providers.PropertyDiff
 	// DiffKind is the kind of change of one property.
 	DiffKind = providers.DiffKind
+	// Plan is what an update is allowed to do; see [Options.Plan].
+	Plan = state.Plan
+	// PlanViolation says that something is not as planned, and was not done.
+	PlanViolation = stages.PlanViolation
 	// Monitor is what a program that is a Go function talks to.
 	Monitor = stages.Monitor
 	// RegisterRequest declares one resource.

@@ -23,9 +23,18 @@ func Identical(a, b Value) bool { return comparison{}.values(a, b) }
 // IdenticalMaps is [Identical] for objects.
 func IdenticalMaps(a, b Map) bool { return comparison{}.maps(a, b) }
 
-type comparison struct{ nullIsAbsent bool }
+// Fits tells whether an actual value is what a plan said it would be (steps.md 12.3): [Equal], where what is unknown on
+// either side may be anything, and a property that is planned unknown may be missing.
+func Fits(planned, actual Value) bool {
+	return comparison{nullIsAbsent: true, unknownIsAny: true}.values(planned, actual)
+}
+
+type comparison struct{ nullIsAbsent, unknownIsAny bool }
 
 func (c comparison) values(a, b Value) bool {
+	if c.unknownIsAny && (a.IsUnknown() || b.IsUnknown()) {
+		return true
+	}
 	switch x := a.v.(type) {
 	case float64:
 		y, ok := b.v.(float64)
@@ -62,7 +71,7 @@ func (c comparison) maps(a, b Map) bool {
 	}
 	for k, v := range a.m {
 		w, ok := b.m[k]
-		if !ok && !(c.nullIsAbsent && v.IsNull()) {
+		if !ok && !(c.nullIsAbsent && v.IsNull()) && !(c.unknownIsAny && v.StripSecrets().IsUnknown()) {
 			return false
 		}
 		if ok && !c.values(v, w) {

@@ -68,6 +68,9 @@ func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built
 
 // commitAfter is commit for steps that must not begin before others are over.
 func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchange[Ask, Built]) error {
+	if err := b.followPlan(d, steps); err != nil {
+		return err
+	}
 	if err := b.uncreated(d, steps); err != nil {
 		return err
 	}
@@ -108,6 +111,8 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 			return nil
 		}
 		return b.recreate(d, x)
+	case d.violation != nil:
+		return b.run.bail(d.Located, 0, d.violation)
 	case !d.Included && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
@@ -189,6 +194,10 @@ func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
 func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
+	d.Raw = true // what the deleted object had does not count
+	if err := b.holdAnew(d); err != nil {
+		return err
+	}
 	why := o.reasonFor(d.Old)
 	o.remove(d.Old.URN, deleted)
 	o.add(d.URN, replaced)
@@ -286,18 +295,18 @@ type Ask struct {
 
 // Answer is the answer to an [Ask].
 type Answer struct {
-	recheck *Diffed
-	probe   *probe
-	inputs  property.Map
-	diff    providers.DiffResponse
-	err     error
+	recheck          *Diffed
+	probe            *probe
+	accepted, inputs property.Map
+	diff             providers.DiffResponse
+	err              error
 }
 
 // work answers a question. It runs in many goroutines and reads no state of build.
 func (r *Run) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil {
-		inputs, err := r.checkAnew(ctx, q.recheck.Analyzed)
-		return Answer{recheck: q.recheck, inputs: inputs}, err
+		accepted, inputs, err := r.checkAnew(ctx, q.recheck.Analyzed)
+		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
 	}
 	diff, err := r.callProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
@@ -307,7 +316,7 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	if a.recheck != nil {
 		d := *a.recheck
 		delete(b.rechecks, d.Seq)
-		d.Inputs, d.Raw = a.inputs, true
+		d.Inputs, d.accepted = a.inputs, a.accepted
 		return b.recreate(d, x)
 	}
 	return b.probed(a, x)

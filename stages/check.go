@@ -33,6 +33,10 @@ func Check(r *Run) pipeline.Stage[Located, Checked] {
 			if l.invalid != nil {
 				return r.bailQuietly(l, fmt.Errorf("resource %s is invalid: %w", l.URN, l.invalid))
 			}
+			c.accepted = c.Inputs
+			if err := r.holdToPlan(&c); err != nil {
+				return err
+			}
 			return emit(c)
 		},
 	}
@@ -53,7 +57,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 		c.Inputs = l.Goal.Inputs
 		return c, nil
 	}
-	c.seed = derive(r.Entropy, string(l.URN), "seed")
+	c.seed = r.seedFor(l.URN)
 	if r.Autonamer != nil && !l.Goal.Type.IsProvider() {
 		options, random := r.Autonamer.Autoname(l.URN, c.seed)
 		c.autonaming, c.deleteFirst = options, options != nil && !random

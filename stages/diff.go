@@ -34,7 +34,7 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || !a.Included || a.answered:
+	case a.Goal == nil || !a.Included || a.answered || a.violation != nil:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
@@ -343,7 +343,7 @@ func (r *Run) recheck(ctx context.Context, d *Diffed) error {
 	if !r.DryRun() && (r.isProtected(d.Located) || d.Goal.ImportID != "") {
 		return nil
 	}
-	inputs, err := r.checkAnew(ctx, d.Analyzed)
+	_, inputs, err := r.checkAnew(ctx, d.Analyzed)
 	if err != nil {
 		return err
 	}
@@ -351,15 +351,15 @@ func (r *Run) recheck(ctx context.Context, d *Diffed) error {
 	return nil
 }
 
-// checkAnew has the program's inputs checked as those of a new object. The analyzers may rewrite the answer as they did
-// the first one: what they demand holds for replacements too.
-func (r *Run) checkAnew(ctx context.Context, a Analyzed) (property.Map, error) {
-	inputs, err := r.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs)
-	if err != nil {
-		return inputs, err
+// checkAnew has the program's inputs checked as those of a new object, and returns them as accepted. The analyzers may
+// rewrite the answer as they did the first one: what they demand holds for replacements too.
+func (r *Run) checkAnew(ctx context.Context, a Analyzed) (accepted, inputs property.Map, err error) {
+	if accepted, err = r.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
+		return accepted, accepted, err
 	}
-	a.Inputs = inputs
-	return r.remediate(ctx, a, func(Analyzer, Violation) {}) // reported the first time
+	a.Inputs = accepted
+	inputs, err = r.remediate(ctx, a, func(Analyzer, Violation) {}) // reported the first time
+	return accepted, inputs, err
 }
 
 // isProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can

@@ -27,6 +27,9 @@ func (r *Run) EndPhase(ctx context.Context) error {
 		return err
 	}
 	steps, left := r.planDeletes(chosen)
+	if !r.followPlanAtEnd(left, steps) {
+		return nil // the run has stopped
+	}
 	if err := r.untargetedDeletes(steps); err != nil {
 		return err
 	}

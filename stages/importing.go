@@ -50,6 +50,9 @@ func (r *Run) mustImport(l Located) bool {
 
 // importOne takes the import's steps and makes what it recorded the old state of the registration.
 func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
+	if err := r.holdImportToPlan(l); err != nil {
+		return l, err
+	}
 	if _, err := r.ensureProvider(ctx, l); err != nil {
 		return l, err
 	}

@@ -104,6 +104,10 @@ type Checked struct {
 	Prelude    *state.Resource
 	seed       []byte
 	autonaming *providers.Autonaming
+	// accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
+	accepted property.Map
+	// violation is set when the registration is not as planned, unless it turns out to be made anew.
+	violation *PlanViolation
 	// deleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
 	deleteFirst bool
 }

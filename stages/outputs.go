@@ -32,6 +32,9 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		r.world.setStackOutputs(s, outputs)
 		return nil
 	}
+	if v := r.holdOutputs(s.URN, outputs); v != nil {
+		return r.broken(s, v)
+	}
 	return r.setOutputs(s, outputs)
 }
 
@@ -43,6 +46,7 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 	after.Outputs = outputs
 	r.world.news[s.URN] = after
 	r.world.mu.Unlock()
+	r.noteOutputs(s.URN, outputs)
 
 	if r.Recorder != nil {
 		c := state.Change{
@@ -77,12 +81,18 @@ func (r *Run) FinishOutputs() error {
 		return nil
 	}
 	final := *outputs
-	if (r.failures.any() || r.IsHalted()) && s.Old != nil {
+	failed := r.failures.any() || r.IsHalted()
+	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()
 		for name, v := range final.All() {
 			merged[name] = v
 		}
 		final = property.NewMap(merged)
+	}
+	if !failed {
+		if v := r.holdOutputs(s.URN, final); v != nil {
+			return r.broken(s, v)
+		}
 	}
 	return r.setOutputs(s, final)
 }

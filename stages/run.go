@@ -34,6 +34,9 @@ type Settings struct {
 	DeniedProviders []string
 	// Targeting says which resources the operation may touch.
 	Targeting Targeting
+	// Plan is what the run is held to; nil: it may do what it likes. MakePlan has it make one (see [Run.Planned]).
+	Plan     *state.Plan
+	MakePlan bool
 
 	ContinueOnError bool
 	IgnoreProtect   bool
@@ -65,6 +68,7 @@ type Run struct {
 	names    *names
 	outcomes *outcomes
 	world    *world
+	plans    *plans
 	defaults *defaultProviders
 	// extensions are the packages that are layered on providers.
 	extensions *extensions
@@ -109,6 +113,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		names:      newNames(),
 		outcomes:   newOutcomes(),
 		world:      newWorld(),
+		plans:      newPlans(s.Plan, s.MakePlan),
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
 		sequels:    newSequels(),

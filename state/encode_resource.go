@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,13 +14,10 @@ import (
 
 // resource returns the encoding of r with its fields in the order of state.md 1.6.
 func (e *Encoder) resource(ctx context.Context, r *Resource) ([]byte, error) {
-	o := property.StateOptions{Encrypter: e.options.Encrypter, Crypter: e.options.Crypter}
-	if e.options.Plaintext {
-		o.Secrets = property.SecretsPlaintext
-	}
-	w := fields{ctx: ctx, options: o, b: []byte(`{"urn":`)}
+	w := newFields(ctx, e.options)
+	w.name("urn")
 	w.b = appendString(w.b, string(r.URN))
-	w.b = append(w.b, fmt.Sprintf(`,"custom":%t`, r.Custom)...)
+	w.always("custom", r.Custom)
 	w.flag("delete", r.Delete)
 	w.text("id", r.ID)
 	w.name("type")
@@ -66,16 +64,33 @@ type fields struct {
 	err     error
 }
 
+// newFields begins an object.
+func newFields(ctx context.Context, o EncoderOptions) fields {
+	so := property.StateOptions{Encrypter: o.Encrypter, Crypter: o.Crypter}
+	if o.Plaintext {
+		so.Secrets = property.SecretsPlaintext
+	}
+	return fields{ctx: ctx, options: so, b: []byte{'{'}}
+}
+
 func (w *fields) name(name string) {
-	w.b = append(w.b, `,"`...)
+	if w.b[len(w.b)-1] != '{' {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(w.b, '"')
 	w.b = append(w.b, name...)
 	w.b = append(w.b, `":`...)
 }
 
+// always appends a flag also when it is false.
+func (w *fields) always(name string, on bool) {
+	w.name(name)
+	w.b = strconv.AppendBool(w.b, on)
+}
+
 func (w *fields) flag(name string, on bool) {
 	if on {
-		w.name(name)
-		w.b = append(w.b, "true"...)
+		w.always(name, on)
 	}
 }
 

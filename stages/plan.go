@@ -1,0 +1,186 @@
+package stages
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// plans is what a run has to do with update plans (steps.md 12): the one that it is held to, and the one that it makes.
+// Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
+type plans struct {
+	held *state.Plan // nil: the run may do what it likes
+	// left are the planned steps that have not been seen, by what the plan calls the resource.
+	left map[urn.URN][]string
+
+	making bool
+	goals  map[urn.URN]*state.PlannedResource
+	steps  []plannedStep
+
+	mu      sync.Mutex // guards outputs
+	outputs map[urn.URN]state.PlannedDiff
+}
+
+// plannedStep is one step of the plan that is made. Its number and place put it in order, so that the plan does not depend
+// on when something was decided.
+type plannedStep struct {
+	of         urn.URN
+	op         Op
+	seq, place int
+}
+
+func newPlans(held *state.Plan, making bool) *plans {
+	p := &plans{
+		held: held, left: map[urn.URN][]string{}, making: making,
+		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
+	}
+	if held != nil {
+		for u, r := range held.Resources {
+			p.left[u] = r.Ops
+		}
+	}
+	return p
+}
+
+// seedFor returns the random seed of a registration's Checks: that of the plan, so that what is random comes out as it was
+// previewed, else one of the run's own (steps.md 3.5).
+func (r *Run) seedFor(u urn.URN) []byte {
+	if p := r.plans.held; p != nil && p.Resources[u] != nil && len(p.Resources[u].Seed) > 0 {
+		return p.Resources[u].Seed
+	}
+	return derive(r.Entropy, string(u), "seed")
+}
+
+// formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is made
+// anew (steps.md 12.2).
+func (r *Run) formerInputs(c Checked) property.Map {
+	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || r.Targeting.Replace.Matches(c.URN) {
+		return property.Map{}
+	}
+	return c.Old.Inputs
+}
+
+// followPlan holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
+// the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
+func (b *builder) followPlan(d Diffed, steps []*Step) error {
+	p := b.run.plans
+	if d.Goal == nil || d.answered || p.held == nil && !p.making {
+		return nil
+	}
+	if p.making {
+		p.goals[d.URN] = &state.PlannedResource{Goal: d.plannedGoal(b.run.formerInputs(d.Checked)), Seed: b.run.seedFor(d.URN)}
+	}
+	for i, s := range steps {
+		of, ok := d.plannedAs(s)
+		if !ok {
+			continue
+		}
+		if v := p.take(of, s, d.Reason); v != nil {
+			return b.run.bail(d.Located, 0, v)
+		}
+		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
+	}
+	return nil
+}
+
+// plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
+// they only carry on what is recorded, and whether there are any may depend on what registers first.
+func (d Diffed) plannedAs(s *Step) (urn.URN, bool) {
+	switch {
+	case s.replies, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
+		return d.URN, true // under its new name
+	case s.Op == OpSame:
+		return "", false
+	}
+	return s.URN, true
+}
+
+func (d Diffed) plannedGoal(former property.Map) *state.PlannedGoal {
+	g := d.Goal
+	return &state.PlannedGoal{
+		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: state.NewPlannedDiff(former, d.accepted), Parent: g.Parent,
+		Protect: isTrue(g.Protect), Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
+		DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts,
+	}
+}
+
+func (p *plans) note(s plannedStep) {
+	if p.making {
+		p.steps = append(p.steps, s)
+	}
+}
+
+// followPlanAtEnd is followPlan for the end phase: first what stays, then what is deleted, in the base's order. False says
+// that the plan is violated and the run has stopped.
+func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool {
+	all := slices.Clone(staying)
+	for _, id := range slices.Sorted(maps.Keys(deletes)) {
+		all = append(all, deletes[id])
+	}
+	const end = 1 << 60 // after every registration
+	for i, s := range all {
+		if v := r.plans.take(s.URN, s, s.Reason); v != nil {
+			_ = r.bail(Located{URN: s.URN}, 0, v)
+			return false
+		}
+		r.plans.note(plannedStep{of: s.URN, op: s.Op, seq: end, place: i})
+	}
+	return true
+}
+
+// noteOutputs writes down what a resource registers as outputs.
+func (r *Run) noteOutputs(u urn.URN, outputs property.Map) {
+	p := r.plans
+	if !p.making {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outputs[u] = state.NewPlannedDiff(r.recordedOutputs(u), outputs)
+}
+
+func (r *Run) recordedOutputs(u urn.URN) property.Map {
+	if old := r.base.olds[u]; old != nil {
+		return old.Outputs
+	}
+	return property.Map{}
+}
+
+// Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
+// over.
+func (r *Run) Planned() map[urn.URN]*state.PlannedResource {
+	p := r.plans
+	if !p.making {
+		return nil
+	}
+	for u, planned := range p.goals {
+		planned.Goal.Outputs = p.outputs[u]
+		if s := r.made(u); s != nil {
+			planned.Outputs = &s.Outputs
+		}
+	}
+	slices.SortStableFunc(p.steps, func(a, b plannedStep) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place))
+	})
+	for _, s := range p.steps {
+		if p.goals[s.of] == nil {
+			p.goals[s.of] = &state.PlannedResource{} // it is only deleted, or stays
+		}
+		p.goals[s.of].Ops = append(p.goals[s.of].Ops, string(s.op))
+	}
+	return p.goals
+}
+
+// made returns the state that a registration led to.
+func (r *Run) made(u urn.URN) *state.Resource {
+	r.world.mu.Lock()
+	defer r.world.mu.Unlock()
+	return r.world.news[u]
+}

@@ -1,0 +1,188 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it is another stack's, or older than
+// the stack's present key.
+var ErrPlanSecrets = errors.New("its secrets are encrypted with another key than this stack's: it is a plan for another stack, " +
+	"or from before the secrets provider of the stack changed")
+
+// PlanDecodeOptions say how a plan is read.
+type PlanDecodeOptions struct {
+	Name      string             // of the file, for error messages
+	Decrypter property.Decrypter // opens secrets; needed if there is one
+	Crypter   string             // the Decrypter's identity, see [SecretsProvider.Identity]
+}
+
+// DecodePlan reads a plan file (steps.md 12.1). Errors are a [*DecodeError]. Members of resources and goals that this
+// version does not know are ignored, as nothing in this version differs because of them; unknown members of the document
+// itself are not, since it may be something else than a plan.
+func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, error) {
+	p := &Plan{Resources: map[urn.URN]*PlannedResource{}}
+	read := planReader{crypt: property.StateDecodeOptions{Decrypter: planDecrypter{o.Decrypter}, Crypter: o.Crypter}}
+	c := cursor{data: data}
+	marked := false
+	err := c.object(func(name string) (err error) {
+		switch name {
+		case "manifest":
+			marked = true
+			p.Manifest, err = readManifest(&c)
+		case "config":
+			err = c.decode(&p.Config)
+		case "resourcePlans":
+			return c.object(func(u string) error {
+				r, err := read.one(ctx, &c, urn.URN(u))
+				p.Resources[urn.URN(u)] = r
+				if err != nil {
+					return &DecodeError{Name: o.Name, Field: "resourcePlans", URN: urn.URN(u), Err: err}
+				}
+				return nil
+			})
+		default:
+			err = errNotAPlan
+		}
+		return within(err, name)
+	})
+	if err == nil {
+		err = c.end()
+	}
+	if err == nil && !marked {
+		err = errNotAPlan
+	}
+	switch located := (*DecodeError)(nil); {
+	case err == nil:
+		return p, nil
+	case errors.As(err, &located):
+		return nil, located
+	}
+	return nil, &DecodeError{Name: o.Name, Err: err}
+}
+
+var errNotAPlan = errors.New("this is no update plan; `sluice preview --save-plan FILE` writes one")
+
+// planDecrypter tells failures to decrypt from others.
+type planDecrypter struct{ property.Decrypter }
+
+func (d planDecrypter) Decrypt(ctx context.Context, ciphertext string) (string, error) {
+	if d.Decrypter == nil {
+		return "", ErrPlanSecrets
+	}
+	text, err := d.Decrypter.Decrypt(ctx, ciphertext)
+	if err != nil {
+		return "", fmt.Errorf("%w (%w)", ErrPlanSecrets, err)
+	}
+	return text, nil
+}
+
+// plannedRecord is a planned resource as it is in a file. What needs no conversion has the type of the result.
+type plannedRecord struct {
+	Goal  *goalRecord     `json:"goal"`
+	Steps []string        `json:"steps"`
+	State *map[string]any `json:"state"`
+	Seed  []byte          `json:"seed"`
+}
+
+type goalRecord struct {
+	Type                    urn.Type             `json:"type"`
+	Name                    string               `json:"name"`
+	Custom                  bool                 `json:"custom"`
+	InputDiff               diffRecord           `json:"inputDiff"`
+	OutputDiff              diffRecord           `json:"outputDiff"`
+	Parent                  urn.URN              `json:"parent"`
+	Protect                 bool                 `json:"protect"`
+	Dependencies            []urn.URN            `json:"dependencies"`
+	Provider                string               `json:"provider"`
+	PropertyDependencies    map[string][]urn.URN `json:"propertyDependencies"`
+	DeleteBeforeReplace     *bool                `json:"deleteBeforeReplace"`
+	IgnoreChanges           []string             `json:"ignoreChanges"`
+	AdditionalSecretOutputs []string             `json:"additionalSecretOutputs"`
+	AliasURNs               []urn.URN            `json:"aliases"`
+	Aliases                 []urn.Alias          `json:"structuredAliases"`
+	ID                      string               `json:"id"`
+	CustomTimeouts          Timeouts             `json:"customTimeouts"`
+}
+
+type diffRecord struct {
+	Adds    map[string]any `json:"adds"`
+	Updates map[string]any `json:"updates"`
+	Deletes []string       `json:"deletes"`
+}
+
+type planReader struct{ crypt property.StateDecodeOptions }
+
+func (d planReader) one(ctx context.Context, c *cursor, u urn.URN) (*PlannedResource, error) {
+	if !u.IsValid() {
+		return nil, errors.New("this is not a URN")
+	}
+	var rec *plannedRecord
+	if err := c.decode(&rec); err != nil {
+		return nil, err
+	}
+	if rec == nil {
+		return nil, errors.New("null instead of the plan of a resource")
+	}
+	r := &PlannedResource{Ops: rec.Steps, Seed: rec.Seed}
+	if rec.State != nil {
+		outputs, err := d.object(ctx, *rec.State)
+		if err != nil {
+			return nil, within(err, "state")
+		}
+		r.Outputs = &outputs
+	}
+	if rec.Goal == nil {
+		return r, nil
+	}
+	if rec.Goal.Type != u.Type() || rec.Goal.Name != u.Name() {
+		return nil, fmt.Errorf("the goal is of another resource: %s of type %s", rec.Goal.Name, rec.Goal.Type)
+	}
+	var err error
+	r.Goal, err = d.goal(ctx, rec.Goal)
+	return r, within(err, "goal")
+}
+
+func (d planReader) goal(ctx context.Context, rec *goalRecord) (g *PlannedGoal, err error) {
+	g = &PlannedGoal{
+		Type: rec.Type, Name: rec.Name, Custom: rec.Custom, Parent: rec.Parent, Protect: rec.Protect, Dependencies: rec.Dependencies,
+		Provider: rec.Provider, PropertyDependencies: rec.PropertyDependencies, DeleteBeforeReplace: rec.DeleteBeforeReplace,
+		IgnoreChanges: rec.IgnoreChanges, AdditionalSecretOutputs: rec.AdditionalSecretOutputs, ImportID: rec.ID,
+		CustomTimeouts: rec.CustomTimeouts,
+	}
+	for _, u := range rec.AliasURNs {
+		g.Aliases = append(g.Aliases, urn.Alias{URN: u})
+	}
+	g.Aliases = append(g.Aliases, rec.Aliases...)
+	if g.Inputs, err = d.diff(ctx, rec.InputDiff); err != nil {
+		return nil, within(err, "inputDiff")
+	}
+	g.Outputs, err = d.diff(ctx, rec.OutputDiff)
+	return g, within(err, "outputDiff")
+}
+
+func (d planReader) diff(ctx context.Context, rec diffRecord) (out PlannedDiff, err error) {
+	if out.Adds, err = d.object(ctx, rec.Adds); err != nil {
+		return out, within(err, "adds")
+	}
+	if out.Updates, err = d.object(ctx, rec.Updates); err != nil {
+		return out, within(err, "updates")
+	}
+	out.Deletes = rec.Deletes
+	return out, nil
+}
+
+func (d planReader) object(ctx context.Context, raw map[string]any) (property.Map, error) {
+	if len(raw) == 0 {
+		return property.Map{}, nil
+	}
+	v, err := property.FromJSON(ctx, raw, d.crypt)
+	if err == nil && !v.IsMap() {
+		err = errors.New("a property map must be an object")
+	}
+	return v.AsMap(), err
+}
