@@ -330,6 +330,11 @@ func (o *outcome) add(t *testing.T, plan *sluice.Result, err error, st *sluice.M
 	for _, s := range plan.Steps {
 		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.Reason)
 	}
+	if plan.Plan != nil {
+		text, err := sluice.EncodePlan(t.Context(), plan.Plan, nil, false)
+		require.NoError(t, err)
+		b.Write(text)
+	}
 	o.plans = append(o.plans, b.String())
 	var failed *sluice.FailedError
 	if errors.As(err, &failed) {
@@ -380,10 +385,17 @@ func simulate(t *testing.T, seed, timing uint64, workers int, failing bool) outc
 	res, err := sluice.Update(t.Context(), o)
 	out.add(t, res, err, st)
 	decls = second
+	o.MakePlan = true
 	res, err = sluice.Preview(t.Context(), o)
 	out.add(t, res, err, st)
+	// A program that has not changed can always do what was planned.
+	o.Plan, o.MakePlan = res.Plan, false
 	res, err = sluice.Update(t.Context(), o)
 	out.add(t, res, err, st)
+	var violation *sluice.PlanViolation
+	if !failing { // what a program does not declare because of a failure must not be deleted
+		require.False(t, errors.As(err, &violation), "%v", err)
+	}
 	res, err = sluice.Destroy(t.Context(), o)
 	out.add(t, res, err, st)
 	return out

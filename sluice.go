@@ -50,9 +50,9 @@ type Options struct {
 	Analyzers       []stages.Analyzer
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
 	// [*PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
-	Plan     *Plan
-	MakePlan bool
-	Autonamer       stages.Autonamer // nil: providers make up names as they like
+	Plan      *Plan
+	MakePlan  bool
+	Autonamer stages.Autonamer // nil: providers make up names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(Event)

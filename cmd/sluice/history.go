@@ -46,6 +46,9 @@ func (o *operation) environment() map[string]string {
 	if o.flags.execAgent != "" {
 		env["exec.agent"] = o.flags.execAgent
 	}
+	if o.flags.plan != "" {
+		env["updatePlan"] = "true"
+	}
 	if o.project.Runtime != "" {
 		env["runtime.name"] = o.project.Runtime
 	}

@@ -48,6 +48,9 @@ type operation struct {
 	stack  sluice.Stack
 	values map[workspace.Key]workspace.Value
 	config sluice.Config
+	// plan is what the phases are held to; nil allows everything.
+	plan    *sluice.Plan
+	secrets sluice.SecretsManager // nil when nothing needs one
 
 	interrupts sluice.Interrupts
 	screenMu   sync.Mutex   // guards what follows
@@ -89,6 +92,9 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if f.configPath && len(f.config) == 0 {
 		return usageErrorf("--config-path says how to read --config, which is not given")
 	}
+	if f.strict && f.skipPreview {
+		return usageErrorf("--strict cannot be used with --skip-preview: it holds the update to its preview")
+	}
 	if f.previewOnly || f.yes || f.skipPreview {
 		return nil
 	}
@@ -122,7 +128,7 @@ func (o *operation) prepare(ctx context.Context) error {
 	values, missing := workspace.Effective(o.project, o.file)
 	var manager sluice.SecretsManager
 	var dec workspace.Decrypter
-	if !o.flags.previewOnly || anySecret(values) {
+	if !o.flags.previewOnly || anySecret(values) || o.flags.savePlan != "" {
 		var err error
 		if manager, err = o.secretsManager(ctx); err != nil {
 			return err
@@ -145,7 +151,10 @@ func (o *operation) prepare(ctx context.Context) error {
 	if manager != nil {
 		stack = stack.WithSecrets(manager)
 	}
-	o.stack, o.values, o.config = stack, values, config
+	o.stack, o.values, o.config, o.secrets = stack, values, config, manager
+	if err := o.readPlan(ctx); err != nil {
+		return err
+	}
 	return o.file.Save()
 }
 
@@ -176,7 +185,10 @@ func (o *operation) previewOnly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.checkNoChanges(result)
+	if err := o.checkNoChanges(result); err != nil {
+		return err
+	}
+	return o.savePlan(ctx, result)
 }
 
 // previewAndPerform is the flow of up and destroy (protocol.md 10.2). The lock is held.
@@ -189,6 +201,9 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 		}
 		if o.interrupts.Stopped() {
 			return cancelledError()
+		}
+		if o.flags.strict && o.plan == nil {
+			o.plan = result.Plan
 		}
 		expected = countVisible(result)
 		if !o.flags.yes {
@@ -253,7 +268,7 @@ func (o *operation) phase(ctx context.Context, preview bool, expected int) (*slu
 }
 
 func (o *operation) runEngine(ctx context.Context, preview bool, screen *phaseScreen) (*sluice.Result, error) {
-	options, closeAll, err := o.engineOptions(ctx)
+	options, closeAll, err := o.engineOptions(ctx, preview)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +288,7 @@ func (o *operation) runEngine(ctx context.Context, preview bool, screen *phaseSc
 }
 
 // engineOptions assembles what the engine needs. The returned function ends plugins and programs.
-func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), error) {
+func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Options, func(), error) {
 	service, err := sluice.ServeEngine(ctx)
 	if err != nil {
 		return sluice.Options{}, nil, err
@@ -297,6 +312,7 @@ func (o *operation) engineOptions(ctx context.Context) (sluice.Options, func(), 
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
 		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
+		Plan: o.plan, MakePlan: preview && o.makesPlan(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if options.Targeting, err = o.flags.targeting(); err != nil {

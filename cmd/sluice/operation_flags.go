@@ -40,6 +40,8 @@ type operationFlags struct {
 	replace, targetReplace              []string
 	targetDependents, excludeDependents bool
 	execKind, execAgent                 string
+	savePlan, plan                      string
+	strict                              bool
 }
 
 // automatic stands for a degree of parallelism that nobody has given.

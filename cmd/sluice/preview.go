@@ -9,6 +9,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 		Aliases: []string{"pre"},
 		Short:   "Show what `up` would do",
 		Long: "Run the program and show what `up` would do. Nothing is changed.\n\n" +
+			"With --save-plan FILE what it shows is written down, and `up --plan FILE` does that and nothing more.\n\n" +
 			"The exit status is 0 when the preview succeeds, and 7 with --expect-no-changes when there would be changes.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -21,5 +22,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 	f.addReplace(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
+	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this file, to be used with `up --plan`; "+
+		"with --show-secrets it holds secrets in plain text")
 	return cmd
 }

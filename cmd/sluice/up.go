@@ -10,7 +10,9 @@ func newUpCommand(c *cli) *cobra.Command {
 		Short:   "Make the stack what its program declares",
 		Long: "Run the program and create, update, replace and delete resources until the stack is what it declares.\n\n" +
 			"The changes are previewed first and have to be confirmed, unless --yes is given. Ctrl-C stops: operations\n" +
-			"that are running finish and are recorded. A second Ctrl-C asks the providers to abort them.",
+			"that are running finish and are recorded. A second Ctrl-C asks the providers to abort them.\n\n" +
+			"With --plan FILE it is held to a plan that `preview --save-plan FILE` wrote, with --strict to its own preview:\n" +
+			"anything that was not planned stops it before it is done.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.operate(cmd.Context(), updateKind, f)
@@ -22,5 +24,7 @@ func newUpCommand(c *cli) *cobra.Command {
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
+	cmd.Flags().StringVar(&f.plan, "plan", "", "do nothing that the plan in this file does not allow")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")
 	return cmd
 }
