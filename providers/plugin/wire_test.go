@@ -216,3 +216,56 @@ func TestParameterizedNameMustBeConfirmed(t *testing.T) {
 	_, err := c.Parameterize(t.Context(), providers.ParameterizeRequest{Name: "wanted"})
 	require.EqualError(t, err, `parameterize response name "other" does not match expected package "wanted"`)
 }
+
+// ticket is a Status of which only the token is asked.
+type ticket struct {
+	providers.Status
+	token providers.StatusToken
+	err   error
+}
+
+func (k ticket) Token() (providers.StatusToken, error) { return k.token, k.err }
+
+func TestCallsCarryTheOldViewsAndWhereToPublish(t *testing.T) {
+	c, p := attached(t, providertest.NewCloud(providertest.Options{}).Provider("simple"), 4<<20)
+	ctx := t.Context()
+	require.True(t, last[*pulumirpc.ProviderHandshakeRequest](t, p, "Handshake").GetSupportsViews())
+	u := urn.New("dev", "p", "", thing, "x")
+	status := ticket{token: providers.StatusToken{Address: "127.0.0.1:1", Token: "t"}}
+	olds := []providers.View{{
+		Type: "simple:m:View", Name: "v", ParentType: "simple:m:Parent", ParentName: "above",
+		Inputs: object("secret", property.Secret(property.String("s")), "asset", property.TextAsset("x")), Outputs: object("unknown", property.String("o")),
+	}}
+	check := func(address, token string, views []*pulumirpc.View) {
+		t.Helper()
+		require.Equal(t, "127.0.0.1:1 t", address+" "+token)
+		require.Len(t, views, 1)
+		v := views[0]
+		require.Equal(t, "simple:m:View v simple:m:Parent above", strings.Join([]string{v.GetType(), v.GetName(), v.GetParentType(), v.GetParentName()}, " "))
+		require.Equal(t, "full - elided", form(v.GetInputs()))
+		require.Equal(t, "- plain -", form(v.GetOutputs()))
+	}
+
+	made, err := c.Create(ctx, providers.CreateRequest{URN: u, Status: status})
+	require.NoError(t, err)
+	create := last[*pulumirpc.CreateRequest](t, p, "Create")
+	require.Equal(t, "127.0.0.1:1 t", create.GetResourceStatusAddress()+" "+create.GetResourceStatusToken())
+	_, err = c.Update(ctx, providers.UpdateRequest{URN: u, ID: made.ID, OldViews: olds, Status: status})
+	require.NoError(t, err)
+	update := last[*pulumirpc.UpdateRequest](t, p, "Update")
+	check(update.GetResourceStatusAddress(), update.GetResourceStatusToken(), update.GetOldViews())
+	_, err = c.Read(ctx, providers.ReadRequest{URN: u, ID: made.ID, OldViews: olds, Status: status})
+	require.NoError(t, err)
+	read := last[*pulumirpc.ReadRequest](t, p, "Read")
+	check(read.GetResourceStatusAddress(), read.GetResourceStatusToken(), read.GetOldViews())
+	require.NoError(t, c.Delete(ctx, providers.DeleteRequest{URN: u, ID: made.ID, OldViews: olds, Status: status}))
+	deletion := last[*pulumirpc.DeleteRequest](t, p, "Delete")
+	check(deletion.GetResourceStatusAddress(), deletion.GetResourceStatusToken(), deletion.GetOldViews())
+
+	_, err = c.Create(ctx, providers.CreateRequest{URN: u})
+	require.NoError(t, err)
+	require.Empty(t, last[*pulumirpc.CreateRequest](t, p, "Create").GetResourceStatusAddress(), "nobody takes views in")
+	_, err = c.Create(ctx, providers.CreateRequest{URN: u, Status: ticket{err: net.ErrClosed}})
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.ErrorContains(t, err, "letting provider simple publish views")
+}

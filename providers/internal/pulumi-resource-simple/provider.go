@@ -29,6 +29,7 @@ type settings struct {
 	malformed             string
 	huge                  int
 	crashOn, crashAfterOn string
+	views                 bool
 }
 
 func newProvider() *provider {
@@ -107,6 +108,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 	}
 	s := &settings{
 		malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
+		views: c.text("views") == "true",
 	}
 	if c.err != nil {
 		return c.err
@@ -157,6 +159,9 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 }
 
 func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
+	if err := p.show(ctx, req.Status, req.Name, nil, &req.Properties); err != nil {
+		return providers.CreateResponse{}, err
+	}
 	if req.Preview {
 		return p.cloud().Create(ctx, req)
 	}
@@ -172,6 +177,9 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 }
 
 func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
+	if err := p.show(ctx, req.Status, req.Name, req.OldViews, &req.NewInputs); err != nil {
+		return providers.UpdateResponse{}, err
+	}
 	if req.Preview {
 		return p.cloud().Update(ctx, req)
 	}
@@ -179,6 +187,9 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 }
 
 func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) error {
+	if err := p.show(ctx, req.Status, req.Name, req.OldViews, nil); err != nil {
+		return err
+	}
 	_, err := around(ctx, p, "delete", req.URN.Name(),
 		func(ctx context.Context, req providers.DeleteRequest) (struct{}, error) {
 			return struct{}{}, p.cloud().Delete(ctx, req)

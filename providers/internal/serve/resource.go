@@ -95,6 +95,7 @@ func (s *Server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pul
 	in := providers.CreateRequest{
 		URN: urn.URN(req.GetUrn()), Name: req.GetName(), Type: urn.Type(req.GetType()), Properties: c.in(req.GetProperties()),
 		Timeout: req.GetTimeout(), Preview: req.GetPreview(),
+		Status: statusOf(req.GetResourceStatusAddress(), req.GetResourceStatusToken()),
 	}
 	if c.err != nil {
 		return nil, fault(c.err)
@@ -115,6 +116,7 @@ func (s *Server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	in := providers.ReadRequest{
 		URN: urn.URN(req.GetUrn()), Name: req.GetName(), Type: urn.Type(req.GetType()), ID: req.GetId(),
 		Inputs: c.in(req.GetInputs()), State: c.in(req.GetProperties()), Known: req.GetInputs() != nil, Timeout: req.GetTimeout(),
+		OldViews: c.views(req.GetOldViews()), Status: statusOf(req.GetResourceStatusAddress(), req.GetResourceStatusToken()),
 	}
 	if c.err != nil {
 		return nil, fault(c.err)
@@ -142,6 +144,7 @@ func (s *Server) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pul
 		URN: urn.URN(req.GetUrn()), Name: req.GetName(), Type: urn.Type(req.GetType()), ID: req.GetId(),
 		OldInputs: c.in(req.GetOldInputs()), OldOutputs: c.in(req.GetOlds()), NewInputs: c.in(req.GetNews()),
 		Timeout: req.GetTimeout(), IgnoreChanges: req.GetIgnoreChanges(), Preview: req.GetPreview(),
+		OldViews: c.views(req.GetOldViews()), Status: statusOf(req.GetResourceStatusAddress(), req.GetResourceStatusToken()),
 	}
 	if c.err != nil {
 		return nil, fault(c.err)
@@ -160,6 +163,7 @@ func (s *Server) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emp
 	in := providers.DeleteRequest{
 		URN: urn.URN(req.GetUrn()), Name: req.GetName(), Type: urn.Type(req.GetType()), ID: req.GetId(),
 		Inputs: c.in(req.GetOldInputs()), Outputs: c.in(req.GetProperties()), Timeout: req.GetTimeout(),
+		OldViews: c.views(req.GetOldViews()), Status: statusOf(req.GetResourceStatusAddress(), req.GetResourceStatusToken()),
 	}
 	if c.err != nil {
 		return nil, fault(c.err)
