@@ -29,8 +29,12 @@ type operation struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
 	destroy bool
-	refresh bool // nothing but a refresh
+	refresh bool            // nothing but a refresh
+	imports []ImportRequest // nothing but these imports
 }
+
+// runsProgram tells whether the program declares the resources.
+func (o operation) runsProgram() bool { return !o.destroy && !o.refresh && len(o.imports) == 0 }
 
 // Workers of previews and cancel limits.
 const (
@@ -66,7 +70,7 @@ func (o Options) withDefaults() Options {
 
 // operate runs one operation from loading the state to the last event.
 func (e *Engine) operate(ctx context.Context, op operation) (*Result, error) {
-	if !op.destroy && !op.refresh && e.options.Program == nil {
+	if op.runsProgram() && e.options.Program == nil {
 		return nil, errNoProgram
 	}
 	s := &session{engine: e, options: e.options, op: op, began: time.Now()}
@@ -196,10 +200,16 @@ func (s *session) closeRecorder(ctx context.Context) error {
 
 // packages asks the program for the versions of its packages; where it knows none, those that the state used count.
 func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
-	if s.op.destroy || s.op.refresh {
+	var ps []stages.Package
+	var err error
+	switch {
+	case s.op.runsProgram():
+		ps, err = s.options.Program.Packages(ctx)
+	case len(s.op.imports) == 0:
 		return nil, nil
+	default:
+		ps = s.importedPackages(ctx)
 	}
-	ps, err := s.options.Program.Packages(ctx)
 	if err != nil || len(ps) > 0 {
 		return ps, err
 	}
@@ -269,14 +279,19 @@ func (s *session) run(ctx context.Context) error {
 	if err == nil {
 		err = r.CheckReplaceTargets()
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(s.op.imports) > 0:
+		r.EndOfProgram()
+		err = r.ImportAll(s.operations, s.op.imports)
+	default:
 		program.Go(func() { s.runProgram(programCtx, ctx) })
 		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
 	}
 	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
 		err = nil // recorded as a failure, or the consequence of an interrupt
 	}
-	if err == nil && !s.op.refresh {
+	if err == nil && !s.op.refresh && len(s.op.imports) == 0 {
 		err = r.EndPhase(s.operations)
 	}
 	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
@@ -303,6 +318,8 @@ func (s *session) refresh() error {
 	}
 	selected := stages.NeedsRefresh
 	switch {
+	case len(s.op.imports) > 0:
+		return nil
 	case s.op.refresh, s.options.Refresh:
 		selected = s.deployment.Refreshable()
 	case s.op.destroy:

@@ -127,16 +127,16 @@ func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map)
 	}
 	var all []string
 	for _, f := range res.Failures {
-		code, text := checkFailure(c.Located, news, f)
+		code, text := checkFailure(c.URN, news, f)
 		r.diagnose(c.URN, Error, code, text)
 		all = append(all, text)
 	}
 	return property.Map{}, r.bailQuietly(c.Located, errors.New(strings.Join(all, "; ")))
 }
 
-func checkFailure(l Located, inputs property.Map, f providers.CheckFailure) (int, string) {
+func checkFailure(u urn.URN, inputs property.Map, f providers.CheckFailure) (int, string) {
 	if f.Property == "" {
-		return codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", l.Goal.Type, l.URN.Name(), f.Reason)
+		return codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", u.Type(), u.Name(), f.Reason)
 	}
 	value := "<null>"
 	if p, err := property.ParsePath(f.Property); err == nil {
@@ -145,7 +145,7 @@ func checkFailure(l Located, inputs property.Map, f providers.CheckFailure) (int
 		}
 	}
 	return codeInvalidProperty, fmt.Sprintf("%v resource '%v': property %v value {%v} has a problem: %v",
-		l.Goal.Type, l.URN.Name(), f.Property, value, f.Reason)
+		u.Type(), u.Name(), f.Property, value, f.Reason)
 }
 
 // shownValue is a value in a message: short, and never a secret.

@@ -70,10 +70,7 @@ func (r *Run) deleteOne(s *Step) error {
 		return ErrShutDown
 	}
 	defer r.leave()
-	var err error
-	if p := panics.Try(func() { err = r.runStep(s) }); p != nil {
-		return r.broken(s, fmt.Errorf("%s of %s: %w", s.Op, s.URN, p.AsError()))
-	}
+	err := r.takeGuarded(s)
 	if err == nil {
 		return nil
 	}
@@ -85,6 +82,15 @@ func (r *Run) deleteOne(s *Step) error {
 
 // afterAll is the number of what comes after all registrations.
 const afterAll = math.MaxInt
+
+// takeGuarded takes a step outside of the pipeline, which would turn a panic into an error.
+func (r *Run) takeGuarded(s *Step) error {
+	var err error
+	if p := panics.Try(func() { err = r.runStep(s) }); p != nil {
+		return r.broken(s, fmt.Errorf("%s of %s: %w", s.Op, s.URN, p.AsError()))
+	}
+	return err
+}
 
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).

@@ -89,13 +89,33 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	return l, nil
 }
 
-// applyImport reads the object.
+// applyImport records the object.
 func (r *Run) applyImport(s *Step) applied {
-	p, err := r.providerFor(r.operations, s.New)
+	if s.planned != nil {
+		return r.applyPlannedImport(s)
+	}
+	final := s.New.Clone()
+	res, err := r.readForImport(s, final)
 	if err != nil {
 		return failed(err)
 	}
-	final := s.New.Clone()
+	final.Inputs = res.Inputs
+	now := r.Now().UTC()
+	final.Created, final.Modified = now, now
+	a := applied{final: final}
+	if s.Op == OpImportReplacement {
+		r.giveWay(s.Old, &a.change)
+	}
+	return a
+}
+
+// readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
+// inputs.
+func (r *Run) readForImport(s *Step, final *state.Resource) (providers.ReadResponse, error) {
+	p, err := r.providerFor(r.operations, final)
+	if err != nil {
+		return providers.ReadResponse{}, err
+	}
 	id := final.ImportID
 	res, err := p.Read(r.operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read, Status: s.publication,
@@ -109,26 +129,20 @@ func (r *Run) applyImport(s *Step) applied {
 			RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
 		}
 	case err != nil:
-		return failed(err)
+		return res, err
 	}
 	switch {
 	case !res.Exists:
-		return failed(fmt.Errorf("resource '%v' does not exist", id))
+		return res, fmt.Errorf("resource '%v' does not exist", id)
 	case !res.HasInputs:
-		return failed(fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", s.Type.Package()))
+		return res, fmt.Errorf("provider does not support importing resources; please try updating the '%v' plugin", s.Type.Package())
 	}
 	final.ID = id
 	if res.ID != "" {
 		final.ID = res.ID
 	}
-	final.Inputs, final.Outputs, final.RefreshBeforeUpdate = res.Inputs, res.Properties, res.RefreshBeforeUpdate
-	now := r.Now().UTC()
-	final.Created, final.Modified = now, now
-	a := applied{final: final}
-	if s.Op == OpImportReplacement {
-		r.giveWay(s.Old, &a.change)
-	}
-	return a
+	final.Outputs, final.RefreshBeforeUpdate = res.Properties, res.RefreshBeforeUpdate
+	return res, nil
 }
 
 // importedReply answers a registration for which the import was all there was to do.

@@ -196,6 +196,8 @@ type Step struct {
 	carried bool
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
+	// planned is what an import without a program asks for, nil for every other step.
+	planned *plannedImport
 	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.
 	taken, failed bool
 	wanted        *state.Resource

@@ -1,0 +1,260 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ReasonImportCommand is the reason of what an import without a program does.
+const ReasonImportCommand ReasonKind = "import-command"
+
+// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
+// failed import keeps those below it from being made and nothing else; all failures are recorded. The error is of what
+// stopped everything. The requests have passed [CheckImports].
+func (r *Run) ImportAll(ctx context.Context, requests []ImportRequest) error {
+	plan, err := r.planImports(requests)
+	if err != nil {
+		return err
+	}
+	schedule, err := plan.schedule()
+	if err != nil {
+		return err
+	}
+	if !r.keepAll(ctx) {
+		return nil
+	}
+	if err := r.checkProviders(ctx, plan); err != nil {
+		return err
+	}
+	if plan.makeRoot && r.takeAlone(r.rootStep(plan.root)) != nil {
+		return nil
+	}
+	_ = schedule.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
+		return r.takeAlone(r.importStep(plan, plan.items[id]))
+	}) // what failed is recorded
+	for _, id := range schedule.Skipped() {
+		r.diagnose(plan.items[id].urn, Info, 0, "not imported, because what it belongs to could not be made")
+	}
+	return nil
+}
+
+// keepAll passes over everything that is recorded, in its order. Providers are started, all at once, as they are where a
+// program still declares them; what is recorded does not change. It returns false when the run cannot go on.
+func (r *Run) keepAll(ctx context.Context) bool {
+	started := make([]error, len(r.base.resources))
+	starting := pool.New().WithMaxGoroutines(readWorkers)
+	for i, res := range r.base.resources {
+		if res.Type.IsProvider() && !res.Delete {
+			starting.Go(func() {
+				started[i] = r.Registry.Same(ctx, urn.ProviderRef{URN: res.URN, ID: res.ID}, res.Inputs)
+			})
+		}
+	}
+	starting.Wait()
+	for i, res := range r.base.resources {
+		if res.Delete {
+			continue
+		}
+		if err := started[i]; err != nil {
+			_ = r.bail(Located{URN: res.URN}, codeFailed, err)
+			return false
+		}
+		s := carriedStep(res)
+		s.place, s.Reason = i, Reason{Kind: ReasonUnchanged}
+		if err := r.takeAlone(s); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// rootStep makes the root stack. It gets no outputs, as there is no program to say which.
+func (r *Run) rootStep(root urn.URN) *Step {
+	return &Step{seq: 1, StepInfo: StepInfo{
+		Op: OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: Reason{Kind: ReasonImportCommand},
+	}}
+}
+
+// importStep is the step of an item whose parent and provider are there.
+func (r *Run) importStep(plan *importPlan, p *plannedImport) *Step {
+	fresh := p.fresh()
+	s := &Step{seq: p.seq, planned: p, StepInfo: StepInfo{
+		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
+	}}
+	if fresh.Type.IsProvider() {
+		s.Op, s.planned, s.Internal = OpCreate, nil, isDefaultProvider(p.urn)
+	}
+	if p.provider != "" {
+		if maker, ok := r.world.lookup(p.provider); ok {
+			fresh.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
+			s.Provider = fresh.Provider
+		}
+	}
+	return s
+}
+
+// takeAlone takes a step that belongs to no chain. Its error says that the step did not succeed.
+func (r *Run) takeAlone(s *Step) error {
+	if !r.enter() {
+		return ErrShutDown
+	}
+	defer r.leave()
+	return r.takeGuarded(s)
+}
+
+// checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
+func (r *Run) checkProviders(ctx context.Context, plan *importPlan) error {
+	errs := make([]error, len(plan.items))
+	results := make([]providers.CheckResponse, len(plan.items))
+	calls := pool.New().WithMaxGoroutines(readWorkers)
+	for i, p := range plan.items {
+		if !p.urn.Type().IsProvider() {
+			continue
+		}
+		calls.Go(func() {
+			results[i], errs[i] = r.Registry.Check(ctx, providers.CheckRequest{
+				URN: p.urn, Name: p.urn.Name(), Type: p.urn.Type(), News: p.spec.Inputs(p.config), AllowUnknowns: r.DryRun(),
+			})
+		})
+	}
+	calls.Wait()
+	for i, p := range plan.items {
+		if !p.urn.Type().IsProvider() {
+			continue
+		}
+		if errs[i] = r.providerFault(p, results[i], errs[i]); errs[i] == nil {
+			p.config = results[i].Inputs
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// providerFault says in what way a provider cannot be made, nil if it can.
+func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
+	byDefault := isDefaultProvider(p.urn)
+	for _, f := range res.Failures {
+		code, text := checkFailure(p.urn, p.spec.Inputs(p.config), f)
+		r.diagnose(p.urn, Error, code, text)
+	}
+	switch {
+	case err != nil && byDefault:
+		return fmt.Errorf("failed to validate provider config: %w", err)
+	case err != nil:
+		return fmt.Errorf("failed to validate explicit provider config for %s: %w", p.urn, err)
+	case len(res.Failures) == 0:
+		return nil
+	case byDefault:
+		return errors.New("provider check failed")
+	}
+	return fmt.Errorf("explicit provider check failed for %s", p.urn)
+}
+
+// applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
+func (r *Run) applyPlannedImport(s *Step) applied {
+	q, final := s.planned, s.New.Clone()
+	if r.base.olds[s.URN] != nil {
+		return failed(fmt.Errorf("resource '%v' already exists", s.URN))
+	}
+	if _, ok := r.world.lookup(final.Parent); !ok {
+		return failed(fmt.Errorf("unknown parent '%v' for resource '%v'", final.Parent, s.URN))
+	}
+	now := r.Now().UTC()
+	final.Created, final.Modified = now, now
+	switch {
+	case q.Outputs.Len() > 0:
+		final.Outputs = q.Outputs
+		if final.Custom {
+			final.ID = q.ID
+		}
+	case final.Custom:
+		res, err := r.readForImport(s, final)
+		if err != nil {
+			return failed(err)
+		}
+		final.Inputs = withSupplied(res.Inputs, q.Inputs)
+	}
+	// The declaration that people will write says nothing of an import.
+	final.ImportID = ""
+	if !final.Custom {
+		return applied{final: final}
+	}
+	found := final.Inputs
+	final.Inputs = onlyProperties(found, q.Properties)
+	if err := r.checkImported(s, final, found); err != nil {
+		return failed(err)
+	}
+	return applied{final: final}
+}
+
+// withSupplied completes what a provider reports with what somebody says about it: the provider is right, except about what
+// it does not tell; what was given as a secret stays one.
+func withSupplied(found, supplied property.Map) property.Map {
+	for name, v := range supplied.All() {
+		have, ok := found.Get(name)
+		switch {
+		case !ok || have.IsNull():
+			found = found.With(name, v)
+		case v.IsSecret() && !have.IsSecret():
+			found = found.With(name, property.Secret(have))
+		}
+	}
+	return found
+}
+
+// onlyProperties keeps the named inputs; no names keep all.
+func onlyProperties(inputs property.Map, names []string) property.Map {
+	if len(names) == 0 {
+		return inputs
+	}
+	kept := map[string]property.Value{}
+	for _, name := range names {
+		if v, ok := inputs.Get(name); ok {
+			kept[name] = v
+		}
+	}
+	return property.NewMap(kept)
+}
+
+// checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
+func (r *Run) checkImported(s *Step, final *state.Resource, found property.Map) error {
+	p, err := r.providerFor(r.operations, final)
+	if err != nil {
+		return err
+	}
+	res, err := p.Check(r.operations, providers.CheckRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.planned.seed,
+	})
+	if err != nil || len(res.Failures) == 0 {
+		return err
+	}
+	advice := "Try specifying a different set of properties to import with in the future."
+	if len(s.planned.Properties) == 0 {
+		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", providerPackage(final))
+	}
+	r.warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+
+		"generated code after copying it into your program.", advice)
+	for _, f := range res.Failures {
+		code, text := checkFailure(s.URN, final.Inputs, f)
+		r.diagnose(s.URN, Warning, code, text)
+	}
+	return nil
+}
+
+// providerPackage names the package of a state's provider.
+func providerPackage(s *state.Resource) string {
+	ref, err := urn.ParseProviderRef(s.Provider)
+	if err != nil {
+		return strings.TrimSpace(s.Type.Package())
+	}
+	return ref.Package()
+}
