@@ -2,7 +2,9 @@ package sluice
 
 import (
 	"context"
+	"errors"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -57,4 +59,23 @@ func (s *session) importedPackages(ctx context.Context) []stages.Package {
 		s.options.Log.Warn("asking the program for its packages", "error", err)
 	}
 	return ps
+}
+
+// PackageSchema returns the schema of the package that a recorded provider serves, as JSON. It starts the provider and ends
+// it again, and does not configure it.
+func PackageSchema(ctx context.Context, host providers.Host, provider *Resource) (string, error) {
+	spec, err := providers.SpecFromInputs(provider.Type, provider.Inputs)
+	if err != nil {
+		return "", err
+	}
+	p, err := host.Load(ctx, spec)
+	if err != nil {
+		return "", err
+	}
+	req := providers.SchemaRequest{}
+	if spec.Parameterization != nil {
+		req = providers.SchemaRequest{SubpackageName: spec.Package, SubpackageVersion: spec.Version}
+	}
+	text, err := p.Schema(ctx, req)
+	return text, errors.Join(err, p.Close())
 }

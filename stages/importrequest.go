@@ -64,7 +64,9 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 	return errors.Join(errs...)
 }
 
-// urn is the URN that the resource gets.
+// URN is what the resource will be called in a stack.
+func (q ImportRequest) URN(stack, project string) urn.URN { return q.urn(urn.RootStack(stack, project)) }
+
 func (q ImportRequest) urn(root urn.URN) urn.URN {
 	return cmp.Or(q.Parent, root).Child(q.Type, q.Name)
 }

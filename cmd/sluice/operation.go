@@ -23,6 +23,11 @@ type operationKind struct {
 	previewing, doing string
 	needsProgram      bool
 	preview, perform  func(context.Context, sluice.Options) (*sluice.Result, error)
+	// asksProgram is true when the program does not run but is asked for the versions of its packages.
+	asksProgram bool
+	// prepare completes the operation before it begins, performed follows it whether it has succeeded or not; nil does
+	// nothing.
+	prepare, performed func(*operation) error
 }
 
 var (
@@ -72,6 +77,11 @@ func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags
 	o := &operation{session: s, kind: kind, flags: f}
 	if err := o.prepare(ctx); err != nil {
 		return err
+	}
+	if o.kind.prepare != nil {
+		if err := o.kind.prepare(o); err != nil {
+			return err
+		}
 	}
 	if f.previewOnly {
 		_, err := o.runInterruptible(ctx, nil, func() error { return o.previewOnly(ctx) })
@@ -135,7 +145,7 @@ func (o *operation) prepare(ctx context.Context) error {
 		}
 		dec = manager.Decrypter()
 	}
-	if !o.flags.skipConfigValidation && o.kind.needsProgram {
+	if !o.flags.skipConfigValidation && (o.kind.needsProgram || o.kind.asksProgram) {
 		if err := workspace.Validate(ctx, o.project, o.name(), values, missing, dec); err != nil {
 			return err
 		}
@@ -221,6 +231,9 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 	historyErr := o.writeHistory(ctx, started, result, err)
 	if err == nil {
 		err = o.checkNoChanges(result)
+	}
+	if o.kind.performed != nil {
+		err = errors.Join(err, o.kind.performed(o))
 	}
 	if historyErr != nil {
 		o.cli.warn("the history of the stack was not written: %v", historyErr)
@@ -319,15 +332,20 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
-	if o.kind.needsProgram {
+	if o.kind.needsProgram || o.kind.asksProgram {
 		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{
 			Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
 		}, plugins)
-		if err != nil {
+		switch {
+		case err == nil:
+			closers = append(closers, options.Program)
+		case o.kind.needsProgram:
 			closeAll()
 			return sluice.Options{}, nil, err
+		default:
+			options.Program = nil
+			o.cli.warn("providers have the versions that the state names, as the program cannot be asked: %v", err)
 		}
-		closers = append(closers, options.Program)
 	}
 	return options, closeAll, nil
 }

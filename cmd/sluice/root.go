@@ -42,7 +42,7 @@ func newRootCommand(c *cli) *cobra.Command {
 	f.BoolVar(&c.disableIntegrityChecking, "disable-integrity-checking", false, "do not check that the state is consistent")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
-		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c),
+		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c),
 		newStackCommand(c), newConfigCommand(c), newCancelCommand(c), newVersionCommand(c),
 	)
 	return root

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// importFlags are the flags of import (protocol.md 10.2).
+type importFlags struct {
+	operationFlags
+	parent, provider  string
+	properties        []string
+	file, out         string
+	protect           bool
+	generateCode      bool
+	from              string
+	generateResources string
+}
+
+func newImportCommand(c *cli) *cobra.Command {
+	f := &importFlags{}
+	cmd := &cobra.Command{
+		Use:   "import [TYPE NAME ID]",
+		Short: "Take existing resources under management",
+		Long: "Read resources that exist already from their providers, record them in the state of the stack, and print the\n" +
+			"declarations to copy into the program. The resources do not change and the program does not run.\n\n" +
+			"One resource is named by its type, a name for it and its ID:\n\n" +
+			"  sluice import aws:s3/bucket:Bucket logs my-log-bucket\n\n" +
+			"Many are listed in a JSON file. `sluice preview --import-file FILE` writes one for everything that the program\n" +
+			"would create, to be completed with IDs:\n\n" +
+			"  {\"resources\": [{\"type\": \"aws:s3/bucket:Bucket\", \"name\": \"logs\", \"id\": \"my-log-bucket\"}]}\n\n" +
+			"Imported resources are protected against deletion unless --protect=false is given. What would be recorded is\n" +
+			"previewed first and has to be confirmed, unless --yes is given.",
+		Args: cobra.MaximumNArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.importResources(cmd.Context(), f, args)
+		},
+	}
+	f.add(cmd)
+	p := cmd.Flags()
+	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	p.BoolVar(&f.skipPreview, "skip-preview", false, "do not preview first")
+	p.BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
+	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
+	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
+	p.StringVar(&f.provider, "provider", "", "the provider as name=URN; the name is its variable in the program")
+	p.StringSliceVar(&f.properties, "properties", nil, "record only these inputs, separated by commas; all if not given")
+	p.BoolVar(&f.protect, "protect", true, "protect the resources against deletion")
+	p.BoolVar(&f.generateCode, "generate-code", true, "print declarations for the program")
+	p.StringVarP(&f.out, "out", "o", "", "write the declarations to this file")
+	p.StringVar(&f.from, "from", "", "not supported: converters of other tools' states")
+	p.StringVar(&f.generateResources, "generate-resources", "", "not supported: it belongs to --from")
+	return cmd
+}
+
+// importResources runs the import from its flags to its exit status.
+func (c *cli) importResources(ctx context.Context, f *importFlags, args []string) error {
+	if f.from != "" || f.generateResources != "" {
+		return usageErrorf("--from and --generate-resources need converter plugins, which sluice does not run; " +
+			"list the resources in a file for --file")
+	}
+	if !f.generateCode && f.out != "" {
+		return usageErrorf("--out says where declarations go, and --generate-code=false that there are none")
+	}
+	list, err := f.list(args)
+	if err != nil {
+		return err
+	}
+	kind := operationKind{history: "import", noun: "import", previewing: "Previewing import", doing: "Importing", asksProgram: true}
+	var names importfile.Names
+	var requests []sluice.ImportRequest
+	kind.prepare = func(o *operation) error {
+		if requests, names, err = o.importRequests(ctx, f, list); err != nil {
+			return &statusError{status: statusUsage, err: err}
+		}
+		o.kind.preview = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
+			return sluice.PreviewImport(ctx, options, requests...)
+		}
+		o.kind.perform = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
+			return sluice.Import(ctx, options, requests...)
+		}
+		return nil
+	}
+	kind.performed = func(o *operation) error {
+		if !f.generateCode {
+			return nil
+		}
+		return o.writeImported(ctx, f, requests, names)
+	}
+	return c.operate(ctx, kind, &f.operationFlags)
+}
+
+// list is what is to be imported: the file, or the one resource of the arguments.
+func (f *importFlags) list(args []string) (*importfile.File, error) {
+	if f.file != "" {
+		if len(args) > 0 || f.parent != "" || f.provider != "" || len(f.properties) > 0 {
+			return nil, usageErrorf("an inline resource may not be specified in conjunction with an import file")
+		}
+		list, err := importfile.Read(f.file)
+		if err != nil {
+			return nil, &statusError{status: statusUsage, err: err}
+		}
+		return list, nil
+	}
+	if missing := [...]string{"type, name, and id", "name and id", "id", ""}[len(args)]; missing != "" {
+		return nil, usageErrorf("an inline resource must be specified if no import file is used, missing %s", missing)
+	}
+	q := importfile.Resource{Type: urn.Type(args[0]), Name: args[1], ID: args[2], Properties: f.properties}
+	list := &importfile.File{NameTable: map[string]urn.URN{}}
+	for _, x := range []struct {
+		flag, text string
+		name       *string
+	}{{"parent", f.parent, &q.Parent}, {"provider", f.provider, &q.Provider}} {
+		if x.text == "" {
+			continue
+		}
+		name, u, err := namedURN(x.flag, x.text)
+		if err != nil {
+			return nil, usageErrorf("--%s: %w", x.flag, err)
+		}
+		if _, taken := list.NameTable[name]; taken || name == q.Name {
+			return nil, usageErrorf("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
+		}
+		list.NameTable[name], *x.name = u, name
+	}
+	list.Resources = []importfile.Resource{q}
+	return list, nil
+}
+
+// namedURN reads name=URN; the name may be left out.
+func namedURN(ifNone, text string) (string, urn.URN, error) {
+	name, rest := ifNone, text
+	if before, after, ok := strings.Cut(text, "="); ok && !urn.URN(text).IsValid() {
+		name, rest = before, after
+	}
+	u, err := urn.Parse(rest)
+	switch {
+	case name == "":
+		return "", "", errors.New("must be of the form name=URN")
+	case err != nil:
+		return "", "", fmt.Errorf("expected a URN but got '%s': %w", rest, err)
+	}
+	if ref, err := urn.ParseProviderRef(rest); err == nil && strings.Count(rest, "::") > 3 {
+		return "", "", fmt.Errorf("expected a URN but got a provider reference, use '%s' instead", ref.URN)
+	}
+	return name, u, nil
+}
+
+// importRequests turns the list into requests for this stack.
+func (o *operation) importRequests(
+	ctx context.Context, f *importFlags, list *importfile.File,
+) ([]sluice.ImportRequest, importfile.Names, error) {
+	target := importfile.Target{Stack: o.ref.Name, Project: o.project.Name, Protect: f.protect}
+	if list.HasProperties() {
+		manager, err := o.secretsManager(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		target.Decrypter = manager.Decrypter()
+	}
+	if len(list.ProviderInputs) > 0 {
+		o.cli.warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
+	}
+	return list.Requests(ctx, target)
+}

@@ -1,0 +1,297 @@
+package codegen
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Schema describes the resources of a package. Make one with [ParseSchema] or [Unknown].
+type Schema struct {
+	Name      string
+	Namespace string
+	Version   string
+	Language  map[string]json.RawMessage
+
+	moduleFormat *regexp.Regexp
+	resources    map[string]json.RawMessage
+	types        map[string]json.RawMessage
+	provider     json.RawMessage
+	decoded      map[string]*shape
+}
+
+// Unknown is the schema of a package that has told none: everything in it has the usual names and no types.
+func Unknown(pkg string) *Schema { return &Schema{Name: pkg, decoded: map[string]*shape{}} }
+
+// ParseSchema reads what a provider answers to GetSchema. Only what is asked for later is looked at in detail: some schemas
+// are very large.
+func ParseSchema(text string) (*Schema, error) {
+	var raw struct {
+		Name, Namespace, Version string
+		Meta                     struct{ ModuleFormat string }
+		Language                 map[string]json.RawMessage
+		Resources, Types         map[string]json.RawMessage
+		Provider                 json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	s := &Schema{
+		Name: raw.Name, Namespace: raw.Namespace, Version: raw.Version, Language: raw.Language, resources: raw.Resources,
+		types: raw.Types, provider: raw.Provider, decoded: map[string]*shape{},
+	}
+	if f := raw.Meta.ModuleFormat; f != "" {
+		var err error
+		if s.moduleFormat, err = regexp.Compile(f); err != nil {
+			return nil, fmt.Errorf("read the schema of %s: moduleFormat: %w", raw.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// language decodes what the schema says for one language into out. What is malformed is as if it were not there.
+func (s *Schema) language(name string, out any) {
+	if text, ok := s.Language[name]; ok {
+		_ = json.Unmarshal(text, out)
+	}
+}
+
+// module is the module of a token as languages see it: "" for the root of the package.
+func (s *Schema) module(t urn.Type) string {
+	m := moduleOfToken(t)
+	if t.IsProvider() {
+		return ""
+	}
+	switch {
+	case s.moduleFormat != nil:
+		match := s.moduleFormat.FindStringSubmatch(m)
+		if len(match) < 2 {
+			return ""
+		}
+		m = match[1]
+	case s.resources == nil:
+		// Without a schema: "s3/bucket" is the form of modules that have a file for each resource.
+		if before, last, ok := strings.Cut(m, "/"); ok && strings.EqualFold(last, nameOfToken(t)) {
+			m = before
+		}
+	}
+	if m == "index" {
+		return ""
+	}
+	return m
+}
+
+// shape is an object type or the inputs of a resource.
+type shape struct {
+	token      urn.Type
+	properties []propertySpec // in the order of their names
+	isEnum     bool
+	base       *typeSpec // of an enum
+}
+
+func (s *shape) property(name string) (propertySpec, bool) {
+	i, ok := slices.BinarySearchFunc(s.properties, name, func(p propertySpec, name string) int { return strings.Compare(p.name, name) })
+	if !ok {
+		return propertySpec{}, false
+	}
+	return s.properties[i], true
+}
+
+// propertySpec is one property of a shape.
+type propertySpec struct {
+	name       string
+	typ        *typeSpec
+	isRequired bool
+	isSecret   bool
+	isPlain    bool
+	constant   json.RawMessage
+	goName     string
+}
+
+// kind is the kind of a type.
+type kind int
+
+const (
+	anyKind kind = iota
+	boolKind
+	integerKind
+	numberKind
+	stringKind
+	arrayKind
+	mapKind
+	objectKind
+	enumKind
+	unionKind
+	assetKind
+	archiveKind
+)
+
+// typeSpec is a type. The nil type is any.
+type typeSpec struct {
+	kind    kind
+	element *typeSpec // of arrays and maps
+	token   urn.Type  // of objects and enums
+	members []*typeSpec
+	// discriminator and mapping say which member of a union an object belongs to.
+	discriminator string
+	mapping       map[string]string
+}
+
+// rawProperty is a property or a type in the text of a schema.
+type rawProperty struct {
+	Type                 string
+	Ref                  string `json:"$ref"`
+	Items                *rawProperty
+	AdditionalProperties *rawProperty
+	OneOf                []rawProperty
+	Discriminator        *struct {
+		PropertyName string
+		Mapping      map[string]string
+	}
+	Plain    bool
+	Secret   bool
+	Const    json.RawMessage
+	Language map[string]json.RawMessage
+}
+
+type rawShape struct {
+	Type            string
+	Enum            []json.RawMessage
+	Properties      map[string]rawProperty
+	Required        []string
+	InputProperties map[string]rawProperty
+	RequiredInputs  []string
+}
+
+// resource returns the inputs of a resource, nil if the schema does not have it.
+func (s *Schema) resource(t urn.Type) *shape {
+	if s.resources == nil {
+		return nil
+	}
+	text, ok := s.resources[string(t)]
+	if t.IsProvider() {
+		text, ok = s.provider, len(s.provider) > 0
+	}
+	if !ok {
+		return nil
+	}
+	return s.decode("resource "+string(t), t, text)
+}
+
+// named returns an object type or an enum, nil if the schema does not have it.
+func (s *Schema) named(token urn.Type) *shape {
+	text, ok := s.types[string(token)]
+	if !ok {
+		return nil
+	}
+	return s.decode("type "+string(token), token, text)
+}
+
+func (s *Schema) decode(key string, token urn.Type, text json.RawMessage) *shape {
+	if known, ok := s.decoded[key]; ok {
+		return known
+	}
+	var raw rawShape
+	if err := json.Unmarshal(text, &raw); err != nil {
+		s.decoded[key] = nil
+		return nil
+	}
+	out := &shape{token: token}
+	s.decoded[key] = out // before the properties: types may contain themselves
+	properties, required := raw.InputProperties, raw.RequiredInputs
+	if strings.HasPrefix(key, "type ") {
+		properties, required = raw.Properties, raw.Required
+	}
+	if len(raw.Enum) > 0 {
+		out.isEnum, out.base = true, s.typeOf(rawProperty{Type: raw.Type})
+		return out
+	}
+	for name, p := range properties {
+		spec := propertySpec{
+			name: name, typ: s.typeOf(p), isRequired: slices.Contains(required, name), isSecret: p.Secret, isPlain: p.Plain, constant: p.Const,
+		}
+		var inGo struct{ Name string }
+		if text, ok := p.Language["go"]; ok && json.Unmarshal(text, &inGo) == nil {
+			spec.goName = inGo.Name
+		}
+		out.properties = append(out.properties, spec)
+	}
+	slices.SortFunc(out.properties, func(a, b propertySpec) int { return strings.Compare(a.name, b.name) })
+	return out
+}
+
+func (s *Schema) typeOf(p rawProperty) *typeSpec {
+	switch {
+	case p.Ref != "":
+		return s.reference(p)
+	case len(p.OneOf) > 0:
+		t := &typeSpec{kind: unionKind}
+		for _, m := range p.OneOf {
+			t.members = append(t.members, s.typeOf(m))
+		}
+		if d := p.Discriminator; d != nil {
+			t.discriminator, t.mapping = d.PropertyName, d.Mapping
+		}
+		return t
+	}
+	switch p.Type {
+	case "boolean":
+		return &typeSpec{kind: boolKind}
+	case "integer":
+		return &typeSpec{kind: integerKind}
+	case "number":
+		return &typeSpec{kind: numberKind}
+	case "string":
+		return &typeSpec{kind: stringKind}
+	case "array":
+		t := &typeSpec{kind: arrayKind}
+		if p.Items != nil {
+			t.element = s.typeOf(*p.Items)
+		}
+		return t
+	case "object":
+		t := &typeSpec{kind: mapKind, element: &typeSpec{kind: stringKind}}
+		if p.AdditionalProperties != nil {
+			t.element = s.typeOf(*p.AdditionalProperties)
+		}
+		return t
+	}
+	return &typeSpec{}
+}
+
+// reference resolves "#/types/<token>" and the types that all schemas have.
+func (s *Schema) reference(p rawProperty) *typeSpec {
+	file, path, _ := strings.Cut(p.Ref, "#")
+	if file == "pulumi.json" {
+		switch path {
+		case "/Asset":
+			return &typeSpec{kind: assetKind}
+		case "/Archive":
+			return &typeSpec{kind: archiveKind}
+		}
+		return &typeSpec{}
+	}
+	token, isType := strings.CutPrefix(path, "/types/")
+	if file != "" || !isType {
+		return &typeSpec{} // of another package, or a resource
+	}
+	if decoded, err := url.PathUnescape(token); err == nil {
+		token = decoded
+	}
+	t := urn.Type(token)
+	switch named := s.named(t); {
+	case named == nil && p.Type != "":
+		p.Ref = ""
+		return s.typeOf(p)
+	case named == nil:
+		return &typeSpec{}
+	case named.isEnum:
+		return &typeSpec{kind: enumKind, token: t, element: named.base}
+	}
+	return &typeSpec{kind: objectKind, token: t}
+}

@@ -1,0 +1,209 @@
+package codegen
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// writeYAML writes the "resources" block of a Pulumi YAML program (protocol.md 11.4).
+func writeYAML(doc *document) ([]byte, error) {
+	w := &yamlWriter{}
+	resources := mapping()
+	var comments []string
+	for _, d := range doc.resources {
+		if d.isLocal {
+			comments = append(comments, fmt.Sprintf("%s is a component of the type %s. YAML programs cannot declare components:\n"+
+				"what has it as its parent can only be declared in another language.", d.variable, d.token))
+			continue
+		}
+		key := scalar(d.variable)
+		key.HeadComment = comment("#", d.notes)
+		resources.Content = append(resources.Content, key, w.resource(d))
+	}
+	root := mapping()
+	if len(resources.Content) > 0 {
+		entry(root, "resources", resources)
+	}
+	var out bytes.Buffer
+	out.WriteString(settingsComment("#", doc.settings))
+	for _, c := range comments {
+		out.WriteString(comment("#", []string{c}) + "\n")
+	}
+	if len(root.Content) == 0 {
+		return out.Bytes(), nil
+	}
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	if err := enc.Encode(root); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), enc.Close()
+}
+
+// comment turns notes into comment lines without a final line end.
+func comment(sign string, notes []string) string {
+	var lines []string
+	for _, note := range notes {
+		for line := range strings.Lines(note) {
+			lines = append(lines, sign+" "+strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// settingsComment says which secrets the program reads from its configuration.
+func settingsComment(sign string, settings []string) string {
+	if len(settings) == 0 {
+		return ""
+	}
+	notes := []string{"Secret values are not shown. The program reads them from its configuration; set each with"}
+	for _, key := range settings {
+		notes = append(notes, "  sluice config set --secret "+key)
+	}
+	return comment(sign, notes) + "\n"
+}
+
+type yamlWriter struct{}
+
+func (w *yamlWriter) resource(d *declaration) *yaml.Node {
+	n := mapping()
+	entry(n, "type", text(string(shortToken(d.token))))
+	if d.variable != d.name() {
+		entry(n, "name", text(d.name()))
+	}
+	if len(d.properties) > 0 {
+		entry(n, "properties", w.fields(d.properties))
+	}
+	options := mapping()
+	if d.parent != "" {
+		entry(options, "parent", scalar("${"+d.parent+"}"))
+	}
+	if d.provider != "" {
+		entry(options, "provider", scalar("${"+d.provider+"}"))
+	}
+	if d.state.Protect {
+		entry(options, "protect", &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
+	}
+	if len(options.Content) > 0 {
+		entry(n, "options", options)
+	}
+	return n
+}
+
+// shortToken is the form of a token that people write: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
+func shortToken(t urn.Type) urn.Type {
+	parts := strings.Split(string(t), ":")
+	if len(parts) != 3 || t.IsProvider() {
+		return t
+	}
+	module := parts[1]
+	if before, last, ok := strings.Cut(module, "/"); ok && last == strings.ToLower(parts[2][:1])+parts[2][1:] {
+		module = before
+	}
+	if module == "index" {
+		return urn.Type(parts[0] + ":" + parts[2])
+	}
+	return urn.Type(parts[0] + ":" + module + ":" + parts[2])
+}
+
+func (w *yamlWriter) fields(fs []field) *yaml.Node {
+	n := mapping()
+	for _, f := range fs {
+		n.Content = append(n.Content, text(f.name), w.value(f.value))
+	}
+	return n
+}
+
+func (w *yamlWriter) value(e expression) *yaml.Node {
+	switch e := e.(type) {
+	case literal:
+		return w.literal(e.value)
+	case list:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, item := range e.items {
+			n.Content = append(n.Content, w.value(item))
+		}
+		return n
+	case object:
+		return w.fields(e.fields)
+	case asset:
+		return function(strings.ToLower(e.constructor[:1])+e.constructor[1:], text(e.text))
+	case members:
+		return function("assetArchive", w.fields(e.fields))
+	case idOf:
+		return scalar("${" + e.variable + ".id}")
+	case setting:
+		return scalar("${" + e.key + "}")
+	case secretly:
+		return function("secret", w.value(e.value))
+	}
+	return w.literal(property.Null)
+}
+
+func (w *yamlWriter) literal(v property.Value) *yaml.Node {
+	switch {
+	case v.IsString():
+		return text(v.AsString())
+	case v.IsBool():
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(v.AsBool())}
+	case v.IsNumber():
+		digits := number(v.AsNumber())
+		tag := "!!int"
+		if strings.ContainsAny(digits, ".eEIN") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: digits}
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+}
+
+// number writes a number without an exponent where that is readable.
+func number(f float64) string {
+	if f > -1e15 && f < 1e15 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
+
+// text is a string in which nothing is evaluated.
+func text(s string) *yaml.Node { return scalar(strings.ReplaceAll(s, "${", "$${")) }
+
+// scalar is a string that is evaluated.
+func scalar(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	switch {
+	case strings.ContainsFunc(s, needsEscape), s != strings.TrimSpace(s), oldBool[strings.ToLower(s)]:
+		n.Style = yaml.DoubleQuotedStyle
+	case strings.Contains(s, "\n"):
+		n.Style = yaml.LiteralStyle
+	}
+	return n
+}
+
+// oldBool are the words that other readers of YAML take for booleans.
+var oldBool = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
+
+// needsEscape tells whether a character is a line end to some readers, or cannot be in YAML as it is.
+func needsEscape(r rune) bool {
+	return r != '\n' && !unicode.IsPrint(r)
+}
+
+func entry(m *yaml.Node, name string, value *yaml.Node) {
+	m.Content = append(m.Content, scalar(name), value)
+}
+
+func function(name string, argument *yaml.Node) *yaml.Node {
+	n := mapping()
+	entry(n, "fn::"+name, argument)
+	return n
+}

@@ -1,0 +1,317 @@
+package importfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Target says into which stack a file is imported.
+type Target struct {
+	Stack, Project string
+	Protect        bool // the imported resources are
+	// Decrypter opens secrets in the file; nil when there can be none.
+	Decrypter property.Decrypter
+}
+
+// Requests returns what the file asks for and the names of everything that it names. The error holds all faults that can
+// be found at once.
+func (f *File) Requests(ctx context.Context, t Target) ([]sluice.ImportRequest, Names, error) {
+	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
+	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
+		if step(); len(b.faults) > 0 {
+			return nil, nil, errors.Join(b.faults...)
+		}
+	}
+	requests := make([]sluice.ImportRequest, len(b.resources))
+	for i := range b.resources {
+		requests[i] = b.request(ctx, i)
+	}
+	if len(b.faults) > 0 {
+		return nil, nil, errors.Join(b.faults...)
+	}
+	return requests, b.names, nil
+}
+
+// resolver turns the names of a file into URNs.
+type resolver struct {
+	file      *File
+	target    Target
+	resources []Resource // with both names
+	faults    []error
+
+	ambiguous map[string]bool // the names of the resources; true: of several
+	urns      map[string]urn.URN
+	names     Names
+	used      map[string]bool // the values of names
+}
+
+func (b *resolver) fault(i int, format string, args ...any) {
+	b.faults = append(b.faults, fmt.Errorf("%v "+format, append([]any{b.describe(i)}, args...)...))
+}
+
+// describe names a resource by what is known of it.
+func (b *resolver) describe(i int) string {
+	q := b.resources[i]
+	text := fmt.Sprintf("resource %d", i)
+	switch {
+	case q.Name != "":
+		text = fmt.Sprintf("resource '%v'", q.Name)
+	case q.ID != "":
+		text = fmt.Sprintf("resource '%v'", q.ID)
+	}
+	if q.Type != "" {
+		text += fmt.Sprintf(" of type '%v'", q.Type)
+	}
+	return text
+}
+
+// sanity looks at each entry for itself.
+func (b *resolver) sanity() {
+	if len(b.resources) == 0 {
+		b.faults = append(b.faults, errors.New("the import file lists no resources"))
+	}
+	b.ambiguous = map[string]bool{}
+	for i := range b.resources {
+		q := &b.resources[i]
+		if q.LogicalName == "" {
+			q.LogicalName = q.Name
+		}
+		if q.Name == "" {
+			q.Name = q.LogicalName
+		}
+		if q.Type == "" {
+			b.fault(i, "has no type")
+		}
+		if q.Name == "" {
+			b.fault(i, "has no name")
+		}
+		b.sanityOfKind(i, *q)
+		_, taken := b.ambiguous[q.Name]
+		b.ambiguous[q.Name] = taken
+	}
+}
+
+func (b *resolver) sanityOfKind(i int, q Resource) {
+	switch {
+	case q.Type.IsProvider():
+		if q.ID != "" {
+			b.fault(i, "has an ID, but is a provider, which is created rather than read")
+		}
+		if q.Component {
+			b.fault(i, "is a provider and may not be marked as a component")
+		}
+		if isGiven(q.Outputs) {
+			b.fault(i, "is a provider and may not have outputs")
+		}
+	case !q.Component && q.ID == "":
+		b.fault(i, "has no ID")
+	case !q.Component && q.ID == Placeholder:
+		b.fault(i, "still has the ID %s; write that of the object there", Placeholder)
+	case q.Component && q.ID != "":
+		b.fault(i, "has an ID, but is marked as a component")
+	}
+	if q.Remote && !q.Component {
+		b.fault(i, "is marked as remote, but not as a component")
+	}
+}
+
+func (b *resolver) nameTable() {
+	for _, name := range slices.Sorted(maps.Keys(b.file.NameTable)) {
+		u := b.file.NameTable[name]
+		if !u.IsValid() {
+			b.faults = append(b.faults, fmt.Errorf("'%v' in 'nameTable' stands for %q, which is not a URN", name, u))
+			continue
+		}
+		b.urns[name], b.names[u], b.used[name] = u, name, true
+	}
+}
+
+// resolve finds the URNs of the resources, those of parents before those of children.
+func (b *resolver) resolve() {
+	open := make([]int, len(b.resources))
+	for i := range open {
+		open[i] = i
+	}
+	for len(open) > 0 {
+		var waiting []int
+		for _, i := range open {
+			parent, ok := b.parentOf(i)
+			if !ok {
+				waiting = append(waiting, i)
+				continue
+			}
+			b.settle(i, parent)
+		}
+		if len(b.faults) > 0 {
+			return
+		}
+		if len(waiting) == len(open) {
+			b.fault(open[0], "is an ancestor of itself")
+			return
+		}
+		open = waiting
+	}
+}
+
+// parentOf returns the URN of a resource's parent; false while it is not known.
+func (b *resolver) parentOf(i int) (urn.URN, bool) {
+	name := b.resources[i].Parent
+	if name == "" {
+		return urn.RootStack(b.target.Stack, b.target.Project), true
+	}
+	if b.ambiguous[name] {
+		b.fault(i, "has an ambiguous parent")
+		return "", true
+	}
+	if u, ok := b.urns[name]; ok {
+		return u, true
+	}
+	if _, ok := b.ambiguous[name]; ok {
+		return "", false
+	}
+	b.faults = append(b.faults, fmt.Errorf("the parent '%v' for %v has no entry in 'nameTable'", name, b.describe(i)))
+	return "", true
+}
+
+func (b *resolver) settle(i int, parent urn.URN) {
+	q := b.resources[i]
+	if parent == "" {
+		return // reported
+	}
+	u := parent.Child(q.Type, q.LogicalName)
+	if _, ok := b.names[u]; ok {
+		b.fault(i, "has an ambiguous URN, set name (or logical name) to be unique")
+	}
+	if _, tabled := b.file.NameTable[q.Name]; !tabled {
+		b.urns[q.Name] = u
+	}
+	b.names[u] = b.variable(q)
+}
+
+// variable is a name for the resource that nothing else has.
+func (b *resolver) variable(q Resource) string {
+	name := q.Name
+	if b.used[name] {
+		name = unusedName(name, q.Type, func(name string) bool {
+			_, listed := b.ambiguous[name]
+			return listed || b.used[name]
+		})
+	}
+	b.used[name] = true
+	return name
+}
+
+// request describes one import.
+func (b *resolver) request(ctx context.Context, i int) sluice.ImportRequest {
+	q := b.resources[i]
+	r := sluice.ImportRequest{
+		Type: q.Type, Name: q.LogicalName, ID: q.ID, Properties: q.Properties, Component: q.Component, Remote: q.Remote,
+		Protect: b.target.Protect,
+	}
+	if q.Parent != "" {
+		r.Parent, _ = b.parentOf(i)
+	}
+	inputs := q.Inputs
+	if q.Type.IsProvider() && !isGiven(inputs) {
+		inputs = b.file.ProviderInputs[q.Name]
+	}
+	r.Inputs = b.properties(ctx, i, "inputs", inputs)
+	r.Outputs = b.properties(ctx, i, "outputs", q.Outputs)
+	if q.Provider != "" {
+		r.Provider = b.provider(i)
+		r.ProviderInputs = b.properties(ctx, i, "providerInputs", b.file.ProviderInputs[q.Provider])
+	}
+	r.Package = b.plugin(i)
+	return r
+}
+
+func (b *resolver) provider(i int) urn.URN {
+	name := b.resources[i].Provider
+	u, ok := b.urns[name]
+	switch {
+	case b.ambiguous[name]:
+		b.fault(i, "has an ambiguous provider")
+	case !ok:
+		b.faults = append(b.faults, fmt.Errorf("the provider '%v' for %v has no entry in 'nameTable' or 'resources'", name, b.describe(i)))
+	case !u.Type().IsProvider():
+		b.faults = append(b.faults, fmt.Errorf("the provider '%v' for %v is not a provider", name, b.describe(i)))
+	}
+	return u
+}
+
+// plugin says which plugin serves the package of a resource.
+func (b *resolver) plugin(i int) sluice.Package {
+	q := b.resources[i]
+	p := sluice.Package{Version: b.version(i, "version", q.Version), DownloadURL: q.PluginDownloadURL}
+	if x := q.Extension; x != nil {
+		p.Extension = &sluice.Parameterization{Name: x.Name, Version: x.Version, Value: x.Value}
+	}
+	x := q.Parameterization
+	if x == nil {
+		return p
+	}
+	if q.Extension != nil {
+		b.fault(i, "has both a parameterization and an extension, which are mutually exclusive")
+	}
+	if p.Version == "" {
+		b.fault(i, "has a parameterization, but no version, which is that of the parameterized package")
+	}
+	pkg := q.Type.Package()
+	if q.Type.IsProvider() {
+		pkg = q.Type.ProviderPackage()
+	}
+	p.Parameterization = &sluice.Parameterization{Name: pkg, Version: p.Version, Value: x.Value}
+	p.Name, p.Version = x.PluginName, b.version(i, "parameterization version", x.PluginVersion)
+	return p
+}
+
+func (b *resolver) version(i int, what, text string) string {
+	if text == "" {
+		return ""
+	}
+	v, err := semver.NewVersion(text)
+	if err != nil {
+		b.faults = append(b.faults, fmt.Errorf("could not parse %s '%v' for %v: %w", what, text, b.describe(i), err))
+		return ""
+	}
+	return v.String()
+}
+
+// properties decodes what a file says in the form of state files.
+func (b *resolver) properties(ctx context.Context, i int, what string, text json.RawMessage) property.Map {
+	if !isGiven(text) {
+		return property.Map{}
+	}
+	m, err := property.DecodeState(ctx, text, property.StateDecodeOptions{Decrypter: b.target.Decrypter})
+	if err != nil {
+		b.faults = append(b.faults, fmt.Errorf("the %s for %v: %w", what, b.describe(i), err))
+		return property.Map{}
+	}
+	if m.HasUnknowns() {
+		b.faults = append(b.faults, fmt.Errorf("the %v for %v contain unknown values; fill them in before importing", what, b.describe(i)))
+	}
+	return m
+}
+
+func isGiven(text json.RawMessage) bool {
+	text = bytes.TrimSpace(text)
+	return len(text) > 0 && !bytes.Equal(text, []byte("null"))
+}
+
+// HasProperties tells whether the file has values, which may be encrypted.
+func (f *File) HasProperties() bool {
+	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
+		return isGiven(q.Inputs) || isGiven(q.Outputs)
+	})
+}
