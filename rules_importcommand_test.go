@@ -354,8 +354,6 @@ func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 		"a parent that is none": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Parent = "nobody" }), `the parent "nobody" is not a URN`},
 		"a provider that is none": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Provider = urnOf("b") }),
 			`imported provider URN "` + string(urnOf("b")) + `" is not a provider type`},
-		"an extension": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Package.Extension = &sluice.Parameterization{Name: "ext"} }),
-			`the extension "ext" of its provider`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
@@ -365,6 +363,23 @@ func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 	k := newKit(t)
 	k.refusesImport("there is nothing to import")
 	k.refusesImport("duplicate import 'a' of type 'test:index:Thing'", thingToImport("a", "x"), thingToImport("a", "y"))
+}
+
+func TestExtensionsOfImportsAreAppliedOnceBeforeTheirResources(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", nil)
+	k.exists("ext-2", nil)
+	extended := func(name, id string) sluice.ImportRequest {
+		return thingToImport(name, id, func(q *sluice.ImportRequest) {
+			q.Type, q.Package.Name = "x:index:Thing", "test"
+			q.Package.Extension = &sluice.Parameterization{Name: "x", Version: "1.0.0", Value: []byte("blob")}
+		})
+	}
+	r := k.imports(extended("a", "ext-1"), extended("b", "ext-2"))
+	require.Equal(t, []string{"x"}, r.parameterized())
+	require.Contains(t, k.recorded("a").Provider, "pulumi:providers:test::default")
+	require.Contains(t, k.state.Snapshot().Extensions, k.recorded("a").ExtensionRef)
+	require.Equal(t, k.recorded("a").ExtensionRef, k.recorded("b").ExtensionRef)
 }
 
 func TestAnInterruptedImportKeepsWhatWasImported(t *testing.T) {

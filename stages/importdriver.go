@@ -15,9 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ReasonImportCommand is the reason of what an import without a program does.
-const ReasonImportCommand ReasonKind = "import-command"
-
 // ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
 // failed import keeps those below it from being made and nothing else; all failures are recorded. The error is of what
 // stopped everything. The requests have passed [CheckImports].

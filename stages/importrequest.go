@@ -65,7 +65,9 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 }
 
 // URN is what the resource will be called in a stack.
-func (q ImportRequest) URN(stack, project string) urn.URN { return q.urn(urn.RootStack(stack, project)) }
+func (q ImportRequest) URN(stack, project string) urn.URN {
+	return q.urn(urn.RootStack(stack, project))
+}
 
 func (q ImportRequest) urn(root urn.URN) urn.URN {
 	return cmp.Or(q.Parent, root).Child(q.Type, q.Name)
@@ -88,8 +90,8 @@ func (q ImportRequest) check() error {
 		return fmt.Errorf("import %s: the parent %q is not a URN", q.Name, q.Parent)
 	case q.Provider != "" && !q.Provider.Type().IsProvider():
 		return fmt.Errorf("imported provider URN %q is not a provider type", q.Provider)
-	case q.Package.Extension != nil:
-		return fmt.Errorf("import %s asks for the extension %q of its provider; extensions are not supported", q.Name, q.Package.Extension.Name)
+	case q.Package.Extension != nil && q.Package.Parameterization != nil:
+		return fmt.Errorf("import %s has both a parameterization and an extension, which are mutually exclusive", q.Name)
 	}
 	return nil
 }
@@ -102,6 +104,8 @@ type plannedImport struct {
 	provider urn.URN // of the provider resource, "" for none
 	seq      int
 	seed     []byte
+	// extension is the reference of the extension that its provider needs first, "" for none.
+	extension string
 	// spec and config are those of a provider; config is complete once the provider has checked it.
 	spec   providers.Spec
 	config property.Map
@@ -137,6 +141,9 @@ func (r *Run) planImports(requests []ImportRequest) (*importPlan, error) {
 		}
 		p := &plannedImport{ImportRequest: q, urn: u, parent: cmp.Or(q.Parent, plan.root), provider: used[i]}
 		p.seed = derive(r.Entropy, string(u), "seed")
+		if x := q.Package.Extension; x != nil {
+			p.extension = r.extensions.register(*x)
+		}
 		plan.items = append(plan.items, p)
 	}
 	for i, p := range plan.items {
@@ -201,6 +208,9 @@ func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.U
 // defaultFor describes the default provider that a request uses.
 func (r *Run) defaultFor(q ImportRequest) (*plannedImport, error) {
 	pkg := q.Type.Package()
+	if q.Package.Extension != nil && q.Package.Name != "" {
+		pkg = q.Package.Name
+	}
 	if r.defaults.isDenied(pkg) {
 		return nil, fmt.Errorf(deniedText, pkg, q.Name)
 	}
@@ -238,6 +248,7 @@ func (p *importPlan) schedule() (*graph.ReadySet, error) {
 func (p *plannedImport) fresh() *state.Resource {
 	s := &state.Resource{
 		URN: p.urn, Type: p.urn.Type(), Custom: !p.Component, Inputs: p.Inputs, Parent: p.parent, Protect: p.Protect, ImportID: p.ID,
+		ExtensionRef: p.extension,
 	}
 	if s.Type.IsProvider() {
 		s.Inputs = p.config

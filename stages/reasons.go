@@ -83,6 +83,7 @@ const (
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
 	ReasonImport           ReasonKind = "import"              //
+	ReasonImportCommand    ReasonKind = "import-command"      // an import without a program
 	ReasonRead             ReasonKind = "read"                //
 	ReasonReadOther        ReasonKind = "read-other"          // the program names another object to read
 	ReasonView             ReasonKind = "view"                // the provider of Cause says so
@@ -165,6 +166,7 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonNotTargeted:     "it is not part of the operation",
 	ReasonNeeded:          "something that failed or was skipped still uses it",
 	ReasonImport:          "the program imports it",
+	ReasonImportCommand:   "its import was asked for",
 	ReasonRead:            "the program reads it",
 	ReasonReadOther:       "the program reads another object under this name",
 }
