@@ -13,23 +13,64 @@ import (
 //
 // A magic that does not match is not repaired here: the writer of the next checkpoint sets a new one.
 func Repair(s *Snapshot) (*Snapshot, error) {
+	out, _, err := repair(s)
+	return out, err
+}
+
+// Repairs say what [RepairAll] has done.
+type Repairs struct {
+	Magic   bool      // the manifest's magic is new
+	Ordered []urn.URN // resources that stood before something that they refer to, or in its way
+	Renamed []Renamed // resources whose parents are missing or renamed
+	Dropped []Cut     // references to what does not exist
+}
+
+// Renamed is a URN before and after.
+type Renamed struct{ From, To urn.URN }
+
+// RepairAll is [Repair] for a user who has asked for it: a magic that does not match is set anew, malformed URNs are an
+// error too, and what was done is reported. A valid s comes back as it is, with nil.
+func RepairAll(s *Snapshot) (*Snapshot, *Repairs, error) {
+	in := *s
+	magic := in.Manifest.Magic != Magic(in.Manifest.Version)
+	in.Manifest.Magic = Magic(in.Manifest.Version)
+	if err := VerifyURNs(&in); err != nil {
+		return nil, nil, err
+	}
+	out, done, err := repair(&in)
+	if err != nil {
+		return nil, nil, err
+	}
+	if done == nil && !magic {
+		return s, nil, nil
+	}
+	if done == nil {
+		done = &Repairs{}
+	}
+	done.Magic = magic
+	return out, done, nil
+}
+
+// repair returns no repairs for a snapshot that is valid.
+func repair(s *Snapshot) (*Snapshot, *Repairs, error) {
 	if Verify(s) == nil {
-		return s, nil
+		return s, nil, nil
 	}
 	ordered, err := topological(slices.Clone(s.Resources))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	done := &Repairs{Ordered: displaced(s.Resources, ordered)}
 	out := *s
-	out.Resources = prune(ordered)
+	out.Resources = done.prune(ordered)
 	if err := Verify(&out); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &out, nil
+	return &out, done, nil
 }
 
 // prune drops references to resources that have not been passed, and follows the renames that this causes.
-func prune(rs []*Resource) []*Resource {
+func (done *Repairs) prune(rs []*Resource) []*Resource {
 	now := make(renames, len(rs)) // every resource passed: URN before to URN after
 	out := make([]*Resource, len(rs))
 	for i, r := range rs {
@@ -38,9 +79,14 @@ func prune(rs []*Resource) []*Resource {
 		case r.Parent == "":
 		case !ok:
 			own = r.URN.Under("")
+			done.Dropped = append(done.Dropped, Cut{Resource: r.URN, Target: r.Parent, Relation: "is a child of"})
 		case parent != r.Parent:
 			own = r.URN.Under(parent)
 		}
+		if own != r.URN {
+			done.Renamed = append(done.Renamed, Renamed{r.URN, own})
+		}
+		done.Dropped = append(done.Dropped, cutsOf(r, func(u urn.URN) bool { return !has(now, u) })...)
 		out[i] = mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
 			switch kind {
 			case refSelf:
@@ -52,6 +98,43 @@ func prune(rs []*Resource) []*Resource {
 			}
 		})
 		now[r.URN] = own
+	}
+	return out
+}
+
+// displaced returns the fewest resources that must have moved to make after of before: those outside a longest part
+// that has kept its order.
+func displaced(before, after []*Resource) []urn.URN {
+	at := make(map[*Resource]int, len(before))
+	for i, r := range before {
+		at[r] = i
+	}
+	// tails[n] is the index in after that ends the best increasing part of length n+1; previous links its members.
+	var tails []int
+	previous := make([]int, len(after))
+	for i, r := range after {
+		n, _ := slices.BinarySearchFunc(tails, at[r], func(j, place int) int { return at[after[j]] - place })
+		previous[i] = -1
+		if n > 0 {
+			previous[i] = tails[n-1]
+		}
+		if n == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[n] = i
+		}
+	}
+	stayed := make([]bool, len(after))
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = previous[i] {
+			stayed[i] = true
+		}
+	}
+	var out []urn.URN
+	for i, r := range after {
+		if !stayed[i] {
+			out = append(out, r.URN)
+		}
 	}
 	return out
 }

@@ -51,6 +51,8 @@ type Stack interface {
 	// LoadSealed is Load with secrets left sealed and integrity unchecked: for edits of a state whose passphrase nobody
 	// has, and for repairs. What it returns may be given to Save.
 	LoadSealed(ctx context.Context) (*state.Snapshot, error)
+	// Check returns an [*IntegrityError] for what LoadSealed has returned if Load would have refused it.
+	Check(s *state.Snapshot) error
 	// Record begins a run on top of base. The caller holds the lock. A base that [state.CheckMutable] refuses is refused.
 	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
 	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sluice-iac/sluice/state"
 )
 
 // NotFoundError says that there is no such stack.
@@ -72,8 +74,12 @@ type IntegrityError struct {
 }
 
 func (e *IntegrityError) Error() string {
-	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %v; `sluice state repair` tries to fix it",
-		e.File, e.Err)
+	problem := e.Err.Error()
+	var broken *state.IntegrityError
+	if errors.As(e.Err, &broken) {
+		problem = fmt.Sprintf("%s (rule %s)", broken.Problem, broken.Rule)
+	}
+	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %s; `sluice state repair` tries to fix it", e.File, problem)
 }
 
 func (e *IntegrityError) Unwrap() error { return e.Err }

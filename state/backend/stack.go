@@ -158,17 +158,28 @@ func (s *fileStack) SecretsProvider(context.Context) (*state.SecretsProvider, er
 // Load implements [Stack].
 func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
 	snapshot, err := s.load(ctx, s.decrypter)
-	if err != nil || s.backend.options.SkipIntegrity {
-		return snapshot, err
+	if err == nil {
+		err = s.Check(snapshot)
 	}
-	err = state.Verify(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// Check implements [Stack].
+func (s *fileStack) Check(snapshot *state.Snapshot) error {
+	if s.backend.options.SkipIntegrity {
+		return nil
+	}
+	err := state.Verify(snapshot)
 	if err == nil {
 		err = state.VerifyURNs(snapshot)
 	}
 	if err != nil {
-		return nil, &IntegrityError{s.current(), err}
+		return &IntegrityError{s.current(), err}
 	}
-	return snapshot, nil
+	return nil
 }
 
 // LoadSealed implements [Stack].

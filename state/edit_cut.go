@@ -1,0 +1,66 @@
+package state
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Cut is a reference that an edit had to drop.
+type Cut struct {
+	Resource urn.URN // as it was named before the edit
+	Target   urn.URN
+	Relation string // "depends on", "is deleted with", "is replaced with", "is a child of"
+	Property string // whose value depends on the target; "" for other relations
+}
+
+func (c Cut) String() string {
+	if c.Property != "" {
+		return fmt.Sprintf("property %s of %s %s %s", c.Property, c.Resource, c.Relation, c.Target)
+	}
+	return fmt.Sprintf("%s %s %s", c.Resource, c.Relation, c.Target)
+}
+
+// cutsOf lists the references of r, except to its parent and provider, whose targets pred is true for: in the order of
+// [Resource.References], each once.
+func cutsOf(r *Resource, pred func(urn.URN) bool) []Cut {
+	var cuts []Cut
+	add := func(target urn.URN, relation, property string) {
+		c := Cut{r.URN, target, relation, property}
+		if target != "" && pred(target) && !slices.Contains(cuts, c) {
+			cuts = append(cuts, c)
+		}
+	}
+	for _, d := range r.Dependencies {
+		add(d, "depends on", "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
+		for _, d := range r.PropertyDependencies[name] {
+			add(d, "depends on", name)
+		}
+	}
+	add(r.DeletedWith, "is deleted with", "")
+	for _, d := range r.ReplaceWith {
+		add(d, "is replaced with", "")
+	}
+	return cuts
+}
+
+// cut returns r without the references that [cutsOf] lists, and these.
+func cut(r *Resource, pred func(urn.URN) bool) (*Resource, []Cut) {
+	cuts := cutsOf(r, pred)
+	if cuts == nil {
+		return r, nil
+	}
+	return mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
+		switch kind {
+		case refDependency, refPropertyDependency, refDeletedWith, refReplaceWith:
+			if pred(u) {
+				return ""
+			}
+		}
+		return u
+	}), cuts
+}

@@ -1,0 +1,192 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Find returns what a user means by text: every copy of the resource with that URN, or with that bare name if only one
+// URN has it. Errors are an [*UnknownResourceError], an [*AmbiguousNameError], or wrap [urn.ErrInvalid]. A nil snapshot
+// has no resources.
+func Find(s *Snapshot, text string) ([]*Resource, error) {
+	if s == nil {
+		s = &Snapshot{}
+	}
+	if strings.HasPrefix(text, "urn:") {
+		if _, err := urn.Parse(text); err != nil {
+			return nil, err
+		}
+		return copiesOf(s, text, urn.URN(text))
+	}
+	var named []urn.URN
+	for _, r := range s.Resources {
+		if r.URN.Name() == text && !slices.Contains(named, r.URN) {
+			named = append(named, r.URN)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return nil, &UnknownResourceError{Text: text, Near: near(s.Resources, text, true)}
+	case 1:
+		return copiesOf(s, text, named[0])
+	}
+	return nil, &AmbiguousNameError{Name: text, URNs: named}
+}
+
+func copiesOf(s *Snapshot, text string, u urn.URN) ([]*Resource, error) {
+	var found []*Resource
+	for _, r := range s.Resources {
+		if r.URN == u {
+			found = append(found, r)
+		}
+	}
+	if found == nil {
+		return nil, &UnknownResourceError{Text: text, Near: near(s.Resources, text, false)}
+	}
+	return found, nil
+}
+
+// FindLive is [Find] for what applies to the live copy only: an old one that awaits its deletion does not count.
+func FindLive(s *Snapshot, text string) (*Resource, error) {
+	found, err := Find(s, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		if !r.Delete {
+			return r, nil
+		}
+	}
+	return nil, &UnknownResourceError{Text: text, OnlyOld: true}
+}
+
+// FindOne is [Find] for what applies to one entry: several copies are a [*CopiesError].
+func FindOne(s *Snapshot, text string) (*Resource, error) {
+	found, err := Find(s, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 1 {
+		return nil, &CopiesError{found}
+	}
+	return found[0], nil
+}
+
+// Live returns the live resources of s, in order. A nil snapshot has none.
+func Live(s *Snapshot) []*Resource {
+	if s == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Resources), func(r *Resource) bool { return r.Delete })
+}
+
+// UnknownResourceError says that the state has no resource of that URN or name.
+type UnknownResourceError struct {
+	Text    string
+	Near    []urn.URN // what may have been meant, the nearest first
+	OnlyOld bool      // there are copies that await their deletion, and no live one
+}
+
+func (e *UnknownResourceError) Error() string {
+	if e.OnlyOld {
+		return fmt.Sprintf("resource %s is not live: all that is left of it awaits its deletion by the next update", e.Text)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the state has no resource %s", e.Text)
+	if len(e.Near) > 0 {
+		b.WriteString("; did you mean")
+		for _, u := range e.Near {
+			fmt.Fprintf(&b, "\n  %s", u)
+		}
+	}
+	if strings.HasPrefix(e.Text, "urn:") && !strings.Contains(e.Text, "$") {
+		b.WriteString("\na URN that has a $ in it must be in single quotes, or the shell replaces what follows the $")
+	}
+	b.WriteString("\n`sluice stack --show-urns` lists all resources")
+	return b.String()
+}
+
+// AmbiguousNameError says that several resources have a name.
+type AmbiguousNameError struct {
+	Name string
+	URNs []urn.URN
+}
+
+func (e *AmbiguousNameError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d resources are named %s; write the URN of the one that you mean", len(e.URNs), e.Name)
+	for _, u := range e.URNs {
+		fmt.Fprintf(&b, "\n  %s", u)
+	}
+	return b.String()
+}
+
+// CopiesError says that a URN has several entries, of which one is meant.
+type CopiesError struct{ Copies []*Resource }
+
+func (e *CopiesError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the state has %d copies of %s", len(e.Copies), e.Copies[0].URN)
+	for _, r := range e.Copies {
+		fmt.Fprintf(&b, "\n  %s", DescribeCopy(r))
+	}
+	return b.String()
+}
+
+// DescribeCopy tells a copy of a resource from the others of the same URN.
+func DescribeCopy(r *Resource) string {
+	text := "ID " + r.ID
+	if r.ID == "" {
+		text = "no ID"
+	}
+	switch {
+	case r.Delete:
+		text += ", awaits deletion"
+	case r.PendingReplacement:
+		text += ", deleted and not replaced yet"
+	}
+	if r.Protect {
+		text += ", protected"
+	}
+	return text
+}
+
+// nearest is how many suggestions an error makes.
+const nearest = 3
+
+// near returns the URNs that are most like text, by their names only if byName is set.
+func near(rs []*Resource, text string, byName bool) []urn.URN {
+	type candidate struct {
+		urn      urn.URN
+		distance int
+	}
+	most := max(2, len(text)/4)
+	folded := strings.ToLower(text)
+	var found []candidate
+	seen := make(map[urn.URN]bool, len(rs))
+	for _, r := range rs {
+		if seen[r.URN] {
+			continue
+		}
+		seen[r.URN] = true
+		other := string(r.URN)
+		if byName {
+			other = r.URN.Name()
+		}
+		d := levenshtein.Distance(folded, strings.ToLower(other), levenshtein.NewParams().MaxCost(most+1))
+		if d <= most {
+			found = append(found, candidate{r.URN, d})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
+	var out []urn.URN
+	for _, c := range found[:min(nearest, len(found))] {
+		out = append(out, c.urn)
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package state
+
+// SetProtect returns s with the resources, which are entries of it, protected or not, and those that this changed.
+// s itself comes back when it changed none (state.md 7.10).
+func SetProtect(s *Snapshot, resources []*Resource, protect bool) (*Snapshot, []*Resource) {
+	return setFlag(s, resources, func(r *Resource) *bool { return &r.Protect }, protect)
+}
+
+// SetTaint returns s with the resources, which are entries of it, marked for replacement by the next update or not, and
+// those that this changed. s itself comes back when it changed none (steps.md 3.16).
+func SetTaint(s *Snapshot, resources []*Resource, taint bool) (*Snapshot, []*Resource) {
+	return setFlag(s, resources, func(r *Resource) *bool { return &r.Taint }, taint)
+}
+
+func setFlag(s *Snapshot, resources []*Resource, field func(*Resource) *bool, value bool) (*Snapshot, []*Resource) {
+	if s == nil {
+		return nil, nil
+	}
+	wanted := make(map[*Resource]bool, len(resources))
+	for _, r := range resources {
+		wanted[r] = true
+	}
+	var changed []*Resource
+	out := *s
+	out.Resources = make([]*Resource, len(s.Resources))
+	for i, r := range s.Resources {
+		if wanted[r] && *field(r) != value {
+			r = r.Clone()
+			*field(r) = value
+			changed = append(changed, r)
+		}
+		out.Resources[i] = r
+	}
+	if changed == nil {
+		return s, nil
+	}
+	return &out, changed
+}

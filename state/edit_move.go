@@ -1,0 +1,363 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// MoveOptions say what goes along and where to.
+type MoveOptions struct {
+	Parents        bool   // the ancestors of what is moved go along, with all their children
+	Stack, Project string // of the destination
+}
+
+// Movement is what a move makes of two states (state.md 7.10). Nothing of the two snapshots that it was made from has
+// changed.
+type Movement struct {
+	Source, Dest *Snapshot
+	Moved        []Moved   // what leaves the source, in its order
+	Providers    []Moved   // what is copied for it
+	Left         []Cut     // references of what stays to what has moved
+	Lost         []Cut     // references of what has moved to what stays
+	Dropped      []Pending // pending operations of both states: a move does not keep them
+}
+
+// Moved is one entry before and after. Existing says that the destination had it already: a provider that fits, or a
+// resource that an interrupted move has left in both states.
+type Moved struct {
+	From, To *Resource
+	Existing bool
+}
+
+// Move takes resources, which are entries of source, over into dest, which may be nil. Children and views go along.
+// Providers are copied, unless dest has the same or an equal one. What is moved without its parent becomes a child of
+// the destination's stack resource, which is made if there is none. URNs get the destination's stack and project,
+// references between the two states are cut, and pending operations are dropped.
+//
+// The secrets of both snapshots must be open. Errors are an [*ExistsError] or say what cannot be moved.
+func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o MoveOptions) (*Movement, error) {
+	m := &mover{ctx: ctx, options: o, source: source, dest: dest, out: &Movement{}, moving: map[urn.URN]bool{}, orphans: map[urn.URN]bool{},
+		names: renames{}, providers: map[string]string{}}
+	if m.dest == nil {
+		m.dest = &Snapshot{}
+	}
+	steps := []func() error{
+		func() error { return m.choose(resources) }, m.openDest, m.copyProviders, m.take, m.leave, m.carryExtensions, m.finish,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return m.out, nil
+}
+
+// mover is one move while it is made up.
+type mover struct {
+	ctx          context.Context
+	options      MoveOptions
+	source, dest *Snapshot
+	out          *Movement
+
+	moving    map[urn.URN]bool   // by their names in the source
+	orphans   map[urn.URN]bool   // providers whose parents are moved
+	entries   []*Resource        // what the destination will have
+	root      urn.URN            // its stack resource
+	names     renames            // of what is moved or copied
+	providers map[string]string  // references in the source to references in the destination
+	copied    map[*Resource]bool // provider entries of the source
+}
+
+// choose closes the set of what is moved over children and views.
+func (m *mover) choose(resources []*Resource) error {
+	byURN := make(map[urn.URN]*Resource, len(m.source.Resources))
+	for _, r := range m.source.Resources {
+		byURN[r.URN] = r
+	}
+	for _, r := range resources {
+		if r.Type.IsProvider() {
+			return fmt.Errorf("%s is a provider, which cannot be moved: providers are copied along with the resources that use them", r.URN)
+		}
+		m.moving[r.URN] = true
+		for p := byURN[r.Parent]; m.options.Parents && p != nil && !p.URN.IsRootStack() && !p.Type.IsProvider(); p = byURN[p.Parent] {
+			m.moving[p.URN] = true
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, r := range m.source.Resources {
+			switch {
+			case m.moving[r.URN] || !m.moving[r.Parent] && !m.moving[r.ViewOf]:
+			case r.Type.IsProvider():
+				m.orphans[r.URN] = true
+			default:
+				m.moving[r.URN], grown = true, true
+			}
+		}
+	}
+	for u := range m.moving {
+		if u.IsRootStack() {
+			delete(m.moving, u) // it was named to mean all that is below it
+		}
+	}
+	for _, r := range m.source.Resources {
+		if m.orphans[r.URN] && !m.moving[r.Parent] {
+			delete(m.orphans, r.URN)
+		}
+	}
+	for _, r := range m.source.Resources {
+		switch {
+		case !m.moving[r.URN]:
+		case r.ViewOf != "" && !m.moving[r.ViewOf]:
+			return fmt.Errorf("%s is a part of %s; move that", r.URN, r.ViewOf)
+		case r.SnippetID != "":
+			return fmt.Errorf("%s was made by a snippet, which cannot be moved", r.URN)
+		}
+	}
+	if len(m.moving) == 0 {
+		return fmt.Errorf("there is nothing to move")
+	}
+	return nil
+}
+
+// openDest finds the destination's stack resource, or makes it.
+func (m *mover) openDest() error {
+	m.entries = slices.Clone(m.dest.Resources)
+	for _, r := range m.dest.Resources {
+		if r.Type == urn.RootStackType && r.Parent == "" {
+			m.root = r.URN
+			return nil
+		}
+	}
+	m.root = urn.RootStack(m.options.Stack, m.options.Project)
+	m.entries = append([]*Resource{{URN: m.root, Type: urn.RootStackType}}, m.entries...)
+	return nil
+}
+
+// rename gives u its name in the destination, where its parent is called parent.
+func (m *mover) rename(u, parent urn.URN) urn.URN {
+	return u.WithStack(m.options.Stack).WithProject(m.options.Project).Under(parent)
+}
+
+// parentOf is the parent that r has in the destination.
+func (m *mover) parentOf(r *Resource) urn.URN {
+	if m.moving[r.Parent] {
+		return m.names.of(r.Parent)
+	}
+	return m.root
+}
+
+// copyProviders names everything that is moved or copied, and adds the providers.
+func (m *mover) copyProviders() error {
+	used := map[string]bool{}
+	for _, r := range m.source.Resources {
+		if m.moving[r.URN] && r.Provider != "" {
+			used[canonicalRef(r.Provider)] = true
+		}
+	}
+	m.copied = map[*Resource]bool{}
+	for _, r := range m.source.Resources {
+		if r.Type.IsProvider() && used[ProviderRefOf(r)] {
+			m.copied[r] = true
+		}
+		if m.moving[r.URN] || m.copied[r] {
+			m.names[r.URN] = m.rename(r.URN, m.parentOf(r))
+		}
+	}
+	for _, r := range m.source.Resources {
+		if !m.copied[r] {
+			continue
+		}
+		to := m.translate(r)
+		entry, existing, err := m.fit(to)
+		if err != nil {
+			return err
+		}
+		m.providers[ProviderRefOf(r)] = ProviderRefOf(entry)
+		m.out.Providers = append(m.out.Providers, Moved{r, entry, existing})
+		if !existing {
+			m.entries = append(m.entries, entry)
+		}
+	}
+	return nil
+}
+
+// fit returns the destination's provider that can take the place of p, or p itself.
+func (m *mover) fit(p *Resource) (entry *Resource, existing bool, err error) {
+	for _, d := range m.dest.Resources {
+		if d.URN == p.URN && d.ID == p.ID {
+			return d, true, nil
+		}
+	}
+	for _, d := range m.dest.Resources {
+		if d.URN != p.URN || d.Delete || p.Delete {
+			continue
+		}
+		if !property.EqualMaps(d.Inputs, p.Inputs) {
+			return nil, false, fmt.Errorf("the destination has a provider %s with another configuration; "+
+				"rename one of the two with `sluice state rename`", p.URN)
+		}
+		return d, true, nil
+	}
+	return p, false, nil
+}
+
+// take adds what is moved to the destination.
+func (m *mover) take() error {
+	for _, r := range m.source.Resources {
+		if !m.moving[r.URN] {
+			continue
+		}
+		to := m.translate(r)
+		existing, err := m.arrived(to)
+		if err != nil {
+			return err
+		}
+		m.out.Moved = append(m.out.Moved, Moved{r, to, existing})
+		if !existing {
+			m.entries = append(m.entries, to)
+		}
+	}
+	return nil
+}
+
+// translate returns r as the destination knows it, and notes what it cannot refer to any more.
+func (m *mover) translate(r *Resource) *Resource {
+	out, cuts := cut(r, func(u urn.URN) bool { _, ok := m.names[u]; return !ok })
+	m.out.Lost = append(m.out.Lost, cuts...)
+	parent, ref := m.parentOf(r), r.Provider
+	out = m.names.throughout(out).Clone()
+	out.Parent = parent
+	if ref != "" {
+		if now, ok := m.providers[canonicalRef(ref)]; ok {
+			out.Provider = now
+		} else if p, err := urn.ParseProviderRef(ref); err == nil { // its provider is not recorded
+			p.URN = p.URN.WithStack(m.options.Stack).WithProject(m.options.Project)
+			out.Provider = p.String()
+		}
+	}
+	return out
+}
+
+// arrived tells whether the destination has exactly this entry already.
+func (m *mover) arrived(to *Resource) (bool, error) {
+	for _, d := range m.dest.Resources {
+		switch {
+		case d.URN != to.URN:
+		case m.same(d, to):
+			return true, nil
+		case !d.Delete && !to.Delete:
+			return false, &ExistsError{URN: to.URN, Dest: true}
+		}
+	}
+	return false, nil
+}
+
+// same tells whether two entries are alike in everything that is recorded. The texts stay in memory.
+func (m *mover) same(a, b *Resource) bool {
+	e := NewEncoder(EncoderOptions{Plaintext: true})
+	x, err := e.resource(m.ctx, a)
+	if err != nil {
+		return false
+	}
+	y, err := e.resource(m.ctx, b)
+	return err == nil && bytes.Equal(x, y)
+}
+
+// leave makes up what stays in the source: without references to what is gone. A provider whose parent is gone stays
+// only if something uses it, as a resource of the stack.
+func (m *mover) leave() error {
+	var root urn.URN
+	inUse := map[urn.URN]bool{}
+	for _, r := range m.source.Resources {
+		if r.URN.IsRootStack() && !r.Delete {
+			root = r.URN
+		}
+		if ref, err := urn.ParseProviderRef(r.Provider); err == nil && !m.moving[r.URN] {
+			inUse[ref.URN] = true
+		}
+	}
+	gone := func(u urn.URN) bool { return m.moving[u] || m.orphans[u] && !inUse[u] }
+	out := *m.source
+	out.Resources = nil
+	rooted := renames{}
+	for _, r := range m.source.Resources {
+		if gone(r.URN) {
+			continue
+		}
+		stays, cuts := cut(r, gone)
+		m.out.Left = append(m.out.Left, cuts...)
+		if m.orphans[r.URN] {
+			stays = stays.Clone()
+			stays.Parent = root
+			rooted[r.URN] = r.URN.Under(root)
+		}
+		out.Resources = append(out.Resources, stays)
+	}
+	if len(rooted) > 0 {
+		for i, r := range out.Resources {
+			out.Resources[i] = rooted.throughout(r)
+		}
+	}
+	m.out.Source = &out
+	return nil
+}
+
+// carryExtensions keeps in each state the extensions that it uses (state.md 1.10).
+func (m *mover) carryExtensions() error {
+	dest := *m.dest
+	dest.Resources = m.entries
+	m.out.Dest = &dest
+	for _, moved := range m.out.Moved {
+		ref := moved.From.ExtensionRef
+		if _, ok := m.source.Extensions[ref]; ref != "" && !ok {
+			return fmt.Errorf("%s uses the extension %s, which the state does not have", moved.From.URN, ref)
+		}
+	}
+	dest.Extensions = extensionsOf(dest.Resources, m.dest.Extensions, m.source.Extensions)
+	m.out.Source.Extensions = extensionsOf(m.out.Source.Resources, m.source.Extensions)
+	return nil
+}
+
+func extensionsOf(rs []*Resource, from ...map[string]json.RawMessage) map[string]json.RawMessage {
+	var out map[string]json.RawMessage
+	for _, r := range rs {
+		for _, known := range from {
+			raw, ok := known[r.ExtensionRef]
+			if !ok || r.ExtensionRef == "" {
+				continue
+			}
+			if out == nil {
+				out = map[string]json.RawMessage{}
+			}
+			out[r.ExtensionRef] = raw
+			break
+		}
+	}
+	return out
+}
+
+// finish brings both states into order and checks them.
+func (m *mover) finish() error {
+	m.out.Dropped = slices.Concat(m.dest.Pending, m.source.Pending)
+	m.out.Dest.Pending, m.out.Source.Pending = nil, nil
+	for _, s := range []struct {
+		name        string
+		before, now *Snapshot
+	}{{"destination", m.dest, m.out.Dest}, {"source", m.source, m.out.Source}} {
+		err := restoreOrder(s.before, s.now)
+		if err == nil {
+			err = VerifyURNs(s.now)
+		}
+		if err != nil {
+			return fmt.Errorf("the state of the %s would be invalid: %w", s.name, err)
+		}
+	}
+	return nil
+}
