@@ -238,7 +238,7 @@ func TestEditedTexts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			edited := replaceOnce(string(text), c.old, c.now)
 			require.NotEqual(t, string(text), edited)
-			out, err := ParseEdit(ctx, before, "dev", []byte(edited))
+			out, _, err := ParseEdit(ctx, before, "dev", []byte(edited))
 			require.Nil(t, out)
 			if c.fails == "" {
 				require.NoError(t, err, "nothing has changed")
@@ -247,14 +247,16 @@ func TestEditedTexts(t *testing.T) {
 			}
 		})
 	}
-	out, err := ParseEdit(ctx, before, "dev", []byte(replaceOnce(string(text), `"custom": true,`, `"custom": true, "protect": true,`)))
+	out, shown, err := ParseEdit(ctx, before, "dev", []byte(replaceOnce(string(text), `"custom": true,`, `"custom": true, "protect": true,`)))
 	require.NoError(t, err)
 	require.True(t, out.Resources[0].Protect)
+	require.Contains(t, string(shown), `"protect": true`)
 
 	secret := `{"` + property.SignatureKey + `": "1b47061264138c4ac30d75fd1eb44270", "plaintext": "\"hush\""}`
-	out, err = ParseEdit(ctx, before, "dev", []byte(replaceOnce(string(text), `"size": 3`, `"size": `+secret)))
+	out, shown, err = ParseEdit(ctx, before, "dev", []byte(replaceOnce(string(text), `"size": 3`, `"size": `+secret)))
 	require.NoError(t, err)
 	require.Equal(t, "hush", out.Resources[0].Inputs.At("size").AsSecret().AsString())
+	require.NotContains(t, string(shown), "hush")
 	_, err = EditText(ctx, out)
 	require.ErrorContains(t, err, "not encrypted yet", "looking at the text has left nothing behind")
 }

@@ -42,45 +42,53 @@ func (unexpected) Encrypt(context.Context, string) (string, error) {
 // placeholder stands for the ciphertexts of secrets that somebody has typed.
 type placeholder struct{}
 
-func (placeholder) Encrypt(context.Context, string) (string, error) { return "new", nil }
+func (placeholder) Encrypt(context.Context, string) (string, error) { return "(encrypted when it is written)", nil }
 
 // ParseEdit reads what somebody has made of the [EditText] of before, for the stack of that name. A new secret may be
-// given as plain text. Nil says that nothing has changed. Errors say where the text is wrong: JSON that cannot be read,
+// given as plain text. Nil says that nothing has changed. The returned text is what the result looks like, in the form of EditText,
+// without new secrets in the clear. Errors say where the text is wrong: JSON that cannot be read,
 // a member that no state has, resources of other stacks, another secrets provider, or the [*IntegrityError] of [Verify].
-func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte) (*Snapshot, error) {
+func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte) (*Snapshot, []byte, error) {
+	was, err := EditText(ctx, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if bytes.Equal(was, text) {
+		return nil, was, nil
+	}
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return nil, located(text, err)
+		return nil, nil, located(text, err)
 	}
 	if _, ok := tree.(map[string]any); !ok {
-		return nil, errors.New("the text is not a JSON object")
+		return nil, nil, errors.New("the text is not a JSON object")
 	}
 	decode := func() (*Snapshot, error) {
 		return decodeDeployment(ctx, &envelope{version: versionPlain, latest: text}, DecodeOptions{Name: "the edited state"})
 	}
 	s, err := decode()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := checkEdit(before, s, stack); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// Encoding leaves ciphertexts beside secrets, so what is only looked at is another copy.
 	probe, err := decode()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	again, err := editText(ctx, probe, placeholder{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if lost := lostIn(tree, again); lost != "" {
-		return nil, fmt.Errorf("%s means nothing in a state and would be lost; correct or remove it", lost)
+		return nil, nil, fmt.Errorf("%s means nothing in a state and would be lost; correct or remove it", lost)
 	}
-	if was, err := EditText(ctx, before); err == nil && bytes.Equal(was, again) {
-		return nil, nil
+	if bytes.Equal(was, again) {
+		return nil, was, nil
 	}
-	return s, nil
+	return s, again, nil
 }
 
 func checkEdit(before, s *Snapshot, stack string) error {

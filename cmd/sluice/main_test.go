@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sluice-iac/sluice"
 )
 
 // TestMain makes sluice, and plugins of the tests' own, commands of the scripts.
@@ -13,7 +16,18 @@ func TestMain(m *testing.M) {
 		"sluice":               func() { os.Exit(realMain()) },
 		"pulumi-language-fake": serveFakeLanguage,
 		"pulumi-resource-fake": serveFakeProvider,
+		"holdlock":             holdLock,
 	})
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
+
+// holdLock is a command that locks the selected stack and is at a question for ever.
+func holdLock() {
+	c := &cli{streams: processStreams()}
+	_, stack, err := c.openStateOf(context.Background(), "")
+	if err == nil {
+		err = c.holding(context.Background(), []sluice.Stack{stack}, func(*holder) error { select {} })
+	}
+	os.Exit(c.report(err))
+}

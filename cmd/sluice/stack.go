@@ -4,23 +4,28 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
 )
 
 func newStackCommand(c *cli) *cobra.Command {
 	var stack string
-	var showName bool
+	var show stackShown
 	cmd := &cobra.Command{
 		Use:   "stack",
 		Short: "Make, select, list, export and remove stacks",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.showStack(cmd.Context(), stack, showName)
+			return c.showStack(cmd.Context(), stack, show)
 		},
 	}
 	cmd.PersistentFlags().StringVarP(&stack, "stack", "s", "", "the stack; the selected one if not given")
-	cmd.Flags().BoolVar(&showName, "show-name", false, "print only the name of the stack")
+	cmd.Flags().BoolVar(&show.name, "show-name", false, "print only the name of the stack")
+	cmd.Flags().BoolVarP(&show.urns, "show-urns", "u", false, "show the URNs of the resources")
+	cmd.Flags().BoolVarP(&show.ids, "show-ids", "i", false, "show the IDs of the resources")
 	cmd.AddCommand(
 		newStackInitCommand(c, &stack), newStackSelectCommand(c, &stack), newStackListCommand(c),
 		newStackRemoveCommand(c, &stack), newStackExportCommand(c, &stack), newStackImportCommand(c, &stack),
@@ -29,13 +34,16 @@ func newStackCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
+// stackShown is what of a stack is shown: its name only, or the URNs and IDs of its resources too.
+type stackShown struct{ name, urns, ids bool }
+
 // showStack prints a summary: the resources and the outputs.
-func (c *cli) showStack(ctx context.Context, name string, showName bool) error {
+func (c *cli) showStack(ctx context.Context, name string, show stackShown) error {
 	s, err := c.openStack(ctx, name, "")
 	if err != nil {
 		return err
 	}
-	if showName {
+	if show.name {
 		_, err := fmt.Fprintln(c.out, s.name())
 		return err
 	}
@@ -54,11 +62,7 @@ func (c *cli) showStack(ctx context.Context, name string, showName bool) error {
 		return err
 	}
 	fmt.Fprintf(c.out, "Current stack resources (%d):\n", len(snapshot.Resources))
-	rows := [][2]string{{"    TYPE", "NAME"}}
-	for _, r := range snapshot.Resources {
-		rows = append(rows, [2]string{"    " + string(r.Type), printable(r.URN.Name())})
-	}
-	if err := c.writeTable(rows); err != nil {
+	if err := c.writeResources(snapshot.Resources, show); err != nil {
 		return err
 	}
 	outputs, err := stack.Outputs(ctx, true)
@@ -67,6 +71,27 @@ func (c *cli) showStack(ctx context.Context, name string, showName bool) error {
 	}
 	fmt.Fprintln(c.out)
 	return c.writeOutputsTable(outputs, false)
+}
+
+// writeResources prints a table of types and names, and below each resource what else is asked for.
+func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) error {
+	width := len("TYPE")
+	for _, r := range resources {
+		width = max(width, len([]rune(r.Type)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "    %-*s  NAME\n", width, "TYPE")
+	for _, r := range resources {
+		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, printable(r.URN.Name()))
+		if show.urns {
+			fmt.Fprintf(&b, "        URN: %s\n", printable(string(r.URN)))
+		}
+		if show.ids && r.ID != "" {
+			fmt.Fprintf(&b, "        ID: %s\n", printable(r.ID))
+		}
+	}
+	_, err := fmt.Fprint(c.out, b.String())
+	return err
 }
 
 // printable shows a name on one line, whatever characters it has.

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
+
+func newStateEditCommand(c *cli) *cobra.Command {
+	var f stateFlags
+	cmd := &cobra.Command{
+		Use:     "edit",
+		Aliases: []string{"update", "modify"},
+		Short:   "Edit the whole state in a text editor",
+		Long: "Open the state of a stack as JSON in the editor that the variable EDITOR, or else VISUAL, names. What is saved\n" +
+			"there is checked and shown as a difference before it is written; a text that is no valid state is refused and can\n" +
+			"be edited again. Secrets stay encrypted; a new one can be written as plain text: {\"4dabf18193072939515e22adb298388d\":\n" +
+			"\"1b47061264138c4ac30d75fd1eb44270\", \"plaintext\": \"\\\"the text\\\"\"}. Pending operations are dropped.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !f.yes && !c.interactive() {
+				return usageErrorf("--yes must be passed in to edit the state in non-interactive mode")
+			}
+			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.edit(ctx) })
+		},
+	}
+	cmd.Flags().StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	return cmd
+}
+
+// edit is the loop of editing, checking and asking.
+func (e *stateEdit) edit(ctx context.Context) error {
+	command := e.cli.env("EDITOR")
+	if command == "" {
+		command = e.cli.env("VISUAL")
+	}
+	if command == "" {
+		return usageErrorf("no editor is known: set the variable EDITOR")
+	}
+	was, err := sluice.StateText(ctx, e.snapshot)
+	if err != nil {
+		return err
+	}
+	file, err := scratchFile(was)
+	if err != nil {
+		return err
+	}
+	for {
+		text, err := e.inEditor(ctx, command, file)
+		if err != nil {
+			return fmt.Errorf("%w; the state is unchanged, the text is in %s", err, file)
+		}
+		now, shown, err := sluice.ParseStateText(ctx, e.snapshot, e.ref.Name, text)
+		if err == nil && now == nil {
+			fmt.Fprintf(e.cli.out, "Nothing was edited: the state of %s is unchanged.\n", e.name())
+			return os.Remove(file)
+		}
+		var answer string
+		if err != nil {
+			answer, err = e.afterFault(err, file)
+		} else {
+			answer, err = e.afterEdit(was, shown, now)
+		}
+		if err != nil {
+			return err
+		}
+		switch answer {
+		case "accept":
+			if err := e.busy(func() error { return e.saveEdited(ctx, now) }); err != nil {
+				return fmt.Errorf("%w; the edited text is in %s", err, file)
+			}
+			fmt.Fprintf(e.cli.out, "The state of %s was changed.\n", e.name())
+			return os.Remove(file)
+		case "reset":
+			if err := os.WriteFile(file, was, 0o600); err != nil {
+				return err
+			}
+		case "cancel":
+			return fmt.Errorf("the edit was cancelled; the state is unchanged, the edited text is in %s", file)
+		}
+	}
+}
+
+func (e *stateEdit) saveEdited(ctx context.Context, now *sluice.Snapshot) error {
+	now.Pending = nil
+	return e.stack.Save(ctx, now)
+}
+
+// scratchFile keeps a text for an editor. Only its owner may read it.
+func scratchFile(text []byte) (string, error) {
+	f, err := os.CreateTemp("", "sluice-state-*.json")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(text)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// inEditor runs the editor, which gets the signals of the terminal, and returns what it has left in the file.
+func (e *stateEdit) inEditor(ctx context.Context, command, file string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", command+` "$@"`, "sh", file)
+	if runtime.GOOS == "windows" {
+		words := strings.Fields(command)
+		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.cli.in, e.cli.out, e.cli.err
+	if err := e.busy(cmd.Run); err != nil {
+		return nil, fmt.Errorf("the editor %q: %w", command, err)
+	}
+	return os.ReadFile(file)
+}
+
+// afterFault says what is wrong with the text, and asks what to do about it if there is somebody to ask.
+func (e *stateEdit) afterFault(fault error, file string) (string, error) {
+	if !e.cli.interactive() {
+		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
+	}
+	fmt.Fprintf(e.cli.err, "error: the edited state is not valid: %v\n", fault)
+	return e.pick("What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
+}
+
+// afterEdit shows what has changed and asks whether to write it.
+func (e *stateEdit) afterEdit(was, shown []byte, now *sluice.Snapshot) (string, error) {
+	if _, err := e.cli.out.Write(diff.Diff("before", was, "after", shown)); err != nil {
+		return "", err
+	}
+	for _, p := range now.Pending {
+		e.cli.warn("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN)
+	}
+	if e.flags.yes {
+		return "accept", nil
+	}
+	return e.pick("Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
+}
+
+// pick asks until the answer is one of the words, the first letter of one, or nothing, which means edit.
+func (e *stateEdit) pick(question string, words ...string) (string, error) {
+	for {
+		answer, err := e.cli.ask(question)
+		if err != nil {
+			return "", err
+		}
+		answer = strings.ToLower(answer)
+		if answer == "" {
+			return "edit", nil
+		}
+		for _, w := range words {
+			if answer == w || answer == w[:1] {
+				return w, nil
+			}
+		}
+		fmt.Fprintf(e.cli.out, "Please answer %s.\n", strings.Join(words, ", "))
+	}
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+)
+
+type moveFlags struct {
+	stateFlags
+	source, dest string
+	parents      bool
+}
+
+func newStateMoveCommand(c *cli) *cobra.Command {
+	var f moveFlags
+	cmd := &cobra.Command{
+		Use:     "move [flags] urn...",
+		Aliases: []string{"mv"},
+		Short:   "Move resources from one stack to another",
+		Long: "Move resources, with their children, from the state of one stack to that of another. The providers that they use\n" +
+			"are copied, secrets are encrypted anew for the destination, and references between the two stacks are cut and\n" +
+			"listed: move their values through stack outputs and references. Then move the code: the next updates of both\n" +
+			"programs find everything in its place.\n\n" +
+			"The destination is written first. If the move is interrupted, some resources are recorded in both stacks; the\n" +
+			"same command finishes it.",
+		Example: "  sluice state move --dest organization/network/prod 'urn:pulumi:prod::shop::aws:ec2/vpc:Vpc::main'",
+		Args:    checkArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.source == "" && f.dest == "" {
+				return usageErrorf("at least one of --source and --dest must be given; the other one is the selected stack")
+			}
+			if !f.yes && (f.asJSON || !c.interactive()) {
+				return usageErrorf("--yes must be passed in to move resources in non-interactive mode")
+			}
+			return c.moveResources(cmd.Context(), &f, args)
+		},
+	}
+	f.defineAnswers(cmd)
+	cmd.Flags().StringVar(&f.source, "source", "", "the stack to move from; the selected one if not given")
+	cmd.Flags().StringVar(&f.dest, "dest", "", "the stack to move to; the selected one if not given")
+	cmd.Flags().BoolVar(&f.parents, "include-parents", false, "move the parents of the resources too, with all their children")
+	return cmd
+}
+
+// stateMove is one move while it goes on. Both stacks are locked.
+type stateMove struct {
+	*session
+	flags        *moveFlags
+	source, dest sluice.Stack
+	// saveFile saves new secrets parameters of the destination; nil when there are none.
+	saveFile func() error
+}
+
+func (c *cli) moveResources(ctx context.Context, f *moveFlags, args []string) error {
+	s, err := c.openProject(ctx)
+	if err != nil {
+		return err
+	}
+	m := &stateMove{session: s, flags: f}
+	if m.source, err = m.open(ctx, f.source); err != nil {
+		return err
+	}
+	if m.dest, err = m.open(ctx, f.dest); err != nil {
+		return err
+	}
+	if m.source.Ref() == m.dest.Ref() {
+		return usageErrorf("source and destination are the same stack, %s", m.nameOf(m.source))
+	}
+	return c.holding(ctx, []sluice.Stack{m.source, m.dest}, func(h *holder) error { return m.run(ctx, h, args) })
+}
+
+func (m *stateMove) open(ctx context.Context, name string) (sluice.Stack, error) {
+	ref, err := m.choose(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.backend.Open(ctx, ref)
+}
+
+func (m *stateMove) nameOf(s sluice.Stack) string { return s.Ref().Display(m.project.Name) }
+
+func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
+	source, err := m.source.Load(ctx)
+	if err != nil {
+		return err
+	}
+	dest, err := m.dest.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if source == nil {
+		source = &sluice.Snapshot{}
+	}
+	if m.dest.Ref().Project == "" {
+		return fmt.Errorf("the destination %s has no project; upgrade the store with `pulumi state upgrade`", m.nameOf(m.dest))
+	}
+	var resources []*sluice.Resource
+	var faults []string
+	for _, text := range args {
+		found, err := sluice.FindResources(source, text)
+		if err != nil {
+			faults = append(faults, err.Error())
+		}
+		resources = append(resources, found...)
+	}
+	if faults != nil {
+		return fmt.Errorf("nothing was moved: %s", strings.Join(faults, "\n"))
+	}
+	moved, err := sluice.MoveResources(ctx, source, dest, resources, sluice.StateMove{
+		Parents: m.flags.parents, Stack: m.dest.Ref().Name, Project: m.dest.Ref().Project,
+	})
+	if err != nil {
+		return fmt.Errorf("nothing was moved: %w", err)
+	}
+	if err := m.prepareSecrets(ctx, moved); err != nil {
+		return err
+	}
+	plan := m.plan(moved)
+	if m.flags.yes {
+		if !m.flags.asJSON {
+			fmt.Fprint(m.cli.out, plan)
+		}
+	} else if err := m.cli.confirmPlan(plan); err != nil {
+		return err
+	}
+	if m.saveFile != nil {
+		if err := m.saveFile(); err != nil {
+			return err
+		}
+	}
+	err = h.busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved, dest) })
+	if err != nil {
+		return err
+	}
+	return m.report(moved)
+}
+
+// prepareSecrets finds a secrets manager for a destination that has none yet. That takes its settings file, which only
+// its own project has.
+func (m *stateMove) prepareSecrets(ctx context.Context, moved *sluice.StateMovement) error {
+	if moved.Dest.SecretsProvider != nil || !holdsSecrets(moved.Dest.Resources) {
+		return nil
+	}
+	ref := m.dest.Ref()
+	if ref.Project != m.project.Name {
+		return fmt.Errorf("nothing was moved: stack %s cannot encrypt the secrets of the resources yet; run `sluice up` there once, "+
+			"or this command in the folder of its project", m.nameOf(m.dest))
+	}
+	there := *m.session
+	there.ref = ref
+	if err := there.readFile(""); err != nil {
+		return err
+	}
+	manager, err := there.secretsManager(ctx)
+	if err != nil {
+		return err
+	}
+	m.dest, m.saveFile = m.dest.WithSecrets(manager), there.file.Save
+	return nil
+}
+
+func holdsSecrets(resources []*sluice.Resource) bool {
+	for _, r := range resources {
+		for _, properties := range []property.Map{r.Inputs, r.Outputs} {
+			if properties.HasSecrets() {
+				return true
+			}
+		}
+		if r.ReplacementTrigger.HasSecrets() {
+			return true
+		}
+	}
+	return false
+}
+
+// plan says what the move does, and what it cannot keep.
+func (m *stateMove) plan(moved *sluice.StateMovement) string {
+	var b strings.Builder
+	from, to := m.nameOf(m.source), m.nameOf(m.dest)
+	fmt.Fprintf(&b, "Moving from %s to %s:\n", from, to)
+	for _, r := range moved.Moved {
+		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(r.From.URN)), printable(string(r.To.URN)),
+			noteIf(r.Existing, " (is there already, from a move that was interrupted)"))
+	}
+	if len(moved.Providers) > 0 {
+		b.WriteString("Copying providers:\n")
+		for _, p := range moved.Providers {
+			fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(p.From.URN)), printable(string(p.To.URN)), noteIf(p.Existing, " (is there already)"))
+		}
+	}
+	for _, w := range m.warnings(moved) {
+		fmt.Fprintf(&b, "warning: %s\n", printable(w))
+	}
+	return b.String()
+}
+
+func noteIf(condition bool, note string) string {
+	if condition {
+		return note
+	}
+	return ""
+}
+
+// warnings are what the move does not keep.
+func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
+	var all []string
+	for _, c := range moved.Left {
+		all = append(all, fmt.Sprintf("%s, which moves: the reference is dropped from %s", c, m.nameOf(m.source)))
+	}
+	for _, c := range moved.Lost {
+		all = append(all, fmt.Sprintf("%s, which does not move: the reference is dropped in %s", c, m.nameOf(m.dest)))
+	}
+	for _, p := range moved.Dropped {
+		all = append(all, fmt.Sprintf("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN))
+	}
+	return all
+}
+
+func (m *stateMove) report(moved *sluice.StateMovement) error {
+	if !m.flags.asJSON {
+		_, err := fmt.Fprintf(m.cli.out, "Moved %s from %s to %s.\n", plural(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
+		return err
+	}
+	r := stateReport{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []changedInJSON{}, Warnings: m.warnings(moved)}
+	for _, c := range moved.Moved {
+		r.Changed = append(r.Changed, changedInJSON{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
+	}
+	return m.cli.writeJSON(r)
+}

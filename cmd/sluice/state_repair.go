@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
+
+func newStateRepairCommand(c *cli) *cobra.Command {
+	var f stateFlags
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Mend a state that other commands refuse",
+		Long: "Mend a state that fails the integrity check: put resources into an order in which each comes after what it refers\n" +
+			"to, and drop references to what does not exist. What is going to be done is shown first. A valid state is left\n" +
+			"alone, and so is one that cannot be mended like this.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.repair(ctx) })
+		},
+	}
+	f.define(cmd)
+	return cmd
+}
+
+func (e *stateEdit) repair(ctx context.Context) error {
+	now, done, err := sluice.RepairState(e.snapshot)
+	if err != nil {
+		return fmt.Errorf("%s cannot be repaired automatically: %w\ncorrect it with `sluice state edit`, or in what `sluice stack export` "+
+			"writes, which `sluice stack import` takes back", e.stack.File(), err)
+	}
+	if done == nil {
+		return e.reportRepairs(&sluice.StateRepairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.name()))
+	}
+	plan := describeRepairs(done)
+	switch {
+	case e.flags.yes:
+	case e.cli.interactive() && !e.flags.asJSON:
+		if err := e.cli.confirmPlan(plan); err != nil {
+			return err
+		}
+	default:
+		if !e.flags.asJSON {
+			fmt.Fprint(e.cli.out, plan)
+		}
+		return usageErrorf("--yes must be passed in to repair the state in non-interactive mode")
+	}
+	if err := e.busy(func() error { return e.stack.Save(ctx, now) }); err != nil {
+		return err
+	}
+	return e.reportRepairs(done, plan+fmt.Sprintf("Repaired the state of %s.\n", e.name()))
+}
+
+// describeRepairs says what a repair does.
+func describeRepairs(done *sluice.StateRepairs) string {
+	var b strings.Builder
+	if done.Magic {
+		b.WriteString("Set anew: the manifest's magic, which does not match its version\n")
+	}
+	if len(done.Ordered) > 0 {
+		b.WriteString("Put into order:\n")
+		for _, u := range done.Ordered {
+			fmt.Fprintf(&b, "  %s\n", printable(string(u)))
+		}
+	}
+	if len(done.Dropped) > 0 {
+		b.WriteString("Drop references to what does not exist:\n")
+		for _, c := range done.Dropped {
+			fmt.Fprintf(&b, "  %s\n", printable(c.String()))
+		}
+	}
+	if len(done.Renamed) > 0 {
+		b.WriteString("Rename, as parents are missing or renamed:\n")
+		for _, r := range done.Renamed {
+			fmt.Fprintf(&b, "  %s\n  -> %s\n", printable(string(r.From)), printable(string(r.To)))
+		}
+	}
+	return b.String()
+}
+
+func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error {
+	if !e.flags.asJSON {
+		_, err := fmt.Fprint(e.cli.out, text)
+		return err
+	}
+	r := repairReport{Stack: e.name(), Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []changedInJSON{}}
+	for _, u := range done.Ordered {
+		r.Ordered = append(r.Ordered, string(u))
+	}
+	for _, c := range done.Dropped {
+		r.Dropped = append(r.Dropped, c.String())
+	}
+	for _, n := range done.Renamed {
+		r.Renamed = append(r.Renamed, changedInJSON{URN: string(n.From), NewURN: string(n.To)})
+	}
+	return e.cli.writeJSON(r)
+}
+
+// repairReport is what a repair has done, for scripts.
+type repairReport struct {
+	Stack   string          `json:"stack"`
+	Magic   bool            `json:"magic"`
+	Ordered []string        `json:"ordered"`
+	Dropped []string        `json:"dropped"`
+	Renamed []changedInJSON `json:"renamed"`
+}
