@@ -76,7 +76,9 @@ func SetTaint(s *Snapshot, resources []*Resource, taint bool) (*Snapshot, []*Res
 }
 
 // RenameResource returns s with another name for an entry of it, and everything that refers to it changed accordingly.
-func RenameResource(s *Snapshot, r *Resource, name string) (*Snapshot, error) { return state.Rename(s, r, name) }
+func RenameResource(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
+	return state.Rename(s, r, name)
+}
 
 // RepairState returns a valid form of s and what had to be done; a valid s comes back as it is, with nil. A state for
 // which there is no such form is an error.

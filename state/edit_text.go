@@ -42,7 +42,9 @@ func (unexpected) Encrypt(context.Context, string) (string, error) {
 // placeholder stands for the ciphertexts of secrets that somebody has typed.
 type placeholder struct{}
 
-func (placeholder) Encrypt(context.Context, string) (string, error) { return "(encrypted when it is written)", nil }
+func (placeholder) Encrypt(context.Context, string) (string, error) {
+	return "(encrypted when it is written)", nil
+}
 
 // ParseEdit reads what somebody has made of the [EditText] of before, for the stack of that name. A new secret may be
 // given as plain text. Nil says that nothing has changed. The returned text is what the result looks like, in the form of EditText,
