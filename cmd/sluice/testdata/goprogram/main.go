@@ -49,6 +49,7 @@ func (s settings) RequireSecret(name string) pulumi.StringOutput {
 
 var scenarios = map[string]func(*pulumi.Context, settings) error{
 	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
+	"flags": flags,
 }
 
 func main() {
@@ -120,6 +121,19 @@ func options(ctx *pulumi.Context, c settings) error {
 		return err
 	}
 	_, err = newThing(ctx, "third", pulumi.Map{"immutableUses": second.Arn})
+	return err
+}
+
+// flags declares a resource whose differences are not shown, with a provider that sees a variable under another name.
+func flags(ctx *pulumi.Context, c settings) error {
+	var p simpleProvider
+	err := ctx.RegisterResource("pulumi:providers:simple", "explicit", pulumi.Map{"directory": pulumi.String(c.Get("directory"))}, &p,
+		pulumi.EnvVarMappings(map[string]string{"SIMPLE_EXIT": "LICENCE"}))
+	if err != nil {
+		return err
+	}
+	_, err = newThing(ctx, "quiet", pulumi.Map{"value": pulumi.Int(c.GetInt("size")), "other": pulumi.Int(c.GetInt("size"))},
+		pulumi.Provider(&p), pulumi.HideDiffs([]string{"value"}))
 	return err
 }
 
