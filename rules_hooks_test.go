@@ -247,6 +247,24 @@ func TestErrorHooksDecideAboutAnotherTry(t *testing.T) {
 	})
 }
 
+func TestNothingIsTriedAgainAfterAnInterrupt(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a"})
+	k.options.Interrupts = &sluice.Interrupts{}
+	asked := 0
+	r := k.try(sluice.Update, program(func(s *script) {
+		s.err = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "e", Run: func(context.Context, stages.HookInput) (bool, error) {
+			if asked++; asked == 3 {
+				k.options.Interrupts.Stop()
+			}
+			return true, nil
+		}})
+		s.thing("a", nil, hooks("OnError", "e"))
+	}))
+	r.requireFailure("refused to create a")
+	require.Len(t, r.changed(), 3)
+	require.Empty(t, k.state.Snapshot().Pending)
+}
+
 func TestWaitForShutdownHasOneCaller(t *testing.T) {
 	k := newKit(t)
 	var second error

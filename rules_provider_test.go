@@ -290,6 +290,22 @@ func TestFailedConfigureFailsTheUpdate(t *testing.T) {
 	require.NotContains(t, r.did(), "create a")
 }
 
+func TestFailedConfigureOfAProviderThatNobodyUsesIsAWarning(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnConfigure = func(_ context.Context, r providers.ConfigureRequest) error {
+			if r.Name == "idle" {
+				return errRefused
+			}
+			return nil
+		}
+	}
+	r := k.up(program(func(s *script) { s.provider("idle", nil); s.thing("a", nil) }))
+	r.requireDiagnostic(sluice.Warning, 0, `configure provider "idle"`)
+	r.requireDiagnostic(sluice.Warning, 0, "nothing used this provider")
+	require.Equal(t, sluice.Succeeded, r.summary().Result)
+}
+
 func TestProviderThatCannotBeStartedFailsTheUpdate(t *testing.T) {
 	k := newKit(t)
 	k.options.Providers = providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) { return nil, errRefused })

@@ -24,6 +24,7 @@ type instance struct {
 
 	mu      sync.Mutex // guards the rest
 	calls   int
+	used    bool // somebody has waited for the configuration, and learns its error
 	retired bool
 	closing sync.Once
 	closed  error
@@ -91,11 +92,21 @@ func (i *instance) ready(ctx context.Context) (end func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	i.mu.Lock()
+	i.used = true
+	i.mu.Unlock()
 	if err := i.configured.Wait(ctx); err != nil {
 		end()
 		return nil, err
 	}
 	return end, nil
+}
+
+// isUsed tells whether anybody has waited for the configuration.
+func (i *instance) isUsed() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.used
 }
 
 // leaf is ready for calls that do not come back to the engine: it also takes a slot. A slot is taken last, so that

@@ -52,9 +52,9 @@ type Registry struct {
 	renamed map[urn.URN]urn.URN   // old URN -> the one it has now
 	starts  map[urn.ProviderRef]*start
 	running []*instance // everything that has been started and not been closed
-	// configurations are all that were begun, those of instances unloaded since among them.
-	configurations []*gate.Gate
-	closed         bool
+	// configuring are the instances whose configuration was begun, those unloaded since among them.
+	configuring []*instance
+	closed      bool
 }
 
 // start is an Ensure under way.
@@ -191,7 +191,7 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 			i.configured.Open(err)
 			break
 		}
-		r.configurations = append(r.configurations, i.configured)
+		r.configuring = append(r.configuring, i)
 		r.workers.Go(func() {
 			defer end()
 			i.configured.Open(r.configure(i, c))

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,12 +89,17 @@ func tryPanics(f func()) error {
 
 // Settle waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
 // [Registry.Close], which gives up what is under way: whether a provider has been configured must not depend on how soon
-// the run ended, nor on whether its resource was deleted meanwhile. Errors of configurations are not its concern.
+// the run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that
+// waited for it; where there were none it is a warning, in the order of URNs.
 func (r *Registry) Settle(ctx context.Context) {
 	r.mu.Lock()
-	begun := slices.Clone(r.configurations)
+	begun := slices.Clone(r.configuring)
 	r.mu.Unlock()
-	for _, configured := range begun {
-		_ = configured.Wait(ctx)
+	slices.SortStableFunc(begun, func(a, b *instance) int { return cmp.Compare(a.ref.URN, b.ref.URN) })
+	for _, i := range begun {
+		err := i.configured.Wait(ctx)
+		if err != nil && i.configured.IsOpen() && !i.isUsed() {
+			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so the rest is not concerned", err))
+		}
 	}
 }

@@ -514,3 +514,24 @@ func TestSettleWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
 		require.Equal(t, time.Hour, time.Since(before))
 	})
 }
+
+func TestSettleWarnsOfAConfigurationThatFailedForNobody(t *testing.T) {
+	var warnings []string
+	fake := providertest.NewFake("simple")
+	fake.OnConfigure = func(_ context.Context, req providers.ConfigureRequest) error {
+		return errors.New("bad token of " + req.ID)
+	}
+	host := providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) { return fake, nil })
+	r := newRegistry(t, host, providers.RegistryOptions{Warn: func(u urn.URN, message string) { warnings = append(warnings, string(u)+": "+message) }})
+	for _, id := range []string{"used", "unused"} {
+		require.NoError(t, r.Same(t.Context(), urn.ProviderRef{URN: providerURN, ID: id}, object()))
+	}
+	used, ok := r.Lookup(urn.ProviderRef{URN: providerURN, ID: "used"})
+	require.True(t, ok)
+	_, err := used.Check(t.Context(), providers.CheckRequest{})
+	require.ErrorContains(t, err, "bad token of used")
+	r.Settle(t.Context())
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], string(providerURN))
+	require.Contains(t, warnings[0], "bad token of unused; nothing used this provider")
+}

@@ -113,7 +113,8 @@ func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInp
 	}
 }
 
-// retrying calls f until it succeeds or no error hook asks for another try.
+// retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
+// try: somebody waits for what runs to end.
 func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
@@ -131,7 +132,7 @@ func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f fun
 		if hookErr != nil {
 			return fmt.Errorf("error hooks execution failed: %w", hookErr)
 		}
-		if !again {
+		if !again || r.IsHalted() {
 			return err
 		}
 		r.warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)
