@@ -109,3 +109,58 @@ func TestSecretnessCanBeIgnored(t *testing.T) {
 		object("a", ArrayOf(Of(object("b", Secret(Number(1))))))))
 	require.False(t, EqualIgnoringSecrets(object("a", Secret(Computed())), object("a", String("x"))))
 }
+
+func TestFitsIsTheComparisonOfTheReferenceImplementation(t *testing.T) {
+	keys := rapid.SampledFrom([]string{"a", "b"})
+	rapid.Check(t, func(t *rapid.T) {
+		value := genSmall(features{}, keys, 3)
+		base := value.Draw(t, "base")
+		planned := withUnknowns(t, base)
+		actual := rapid.OneOf(value, rapid.Just(base), rapid.Just(withUnknowns(t, base)), rapid.Just(withoutSome(t, base))).Draw(t, "actual")
+		require.Equal(t, peerValue(planned).DeepEqualsIncludeUnknowns(peerValue(actual)), Fits(planned, actual))
+	})
+}
+
+// withUnknowns makes parts of a value unknown.
+func withUnknowns(t *rapid.T, v Value) Value {
+	switch {
+	case rapid.IntRange(0, 4).Draw(t, "unknown") == 0:
+		return Computed()
+	case v.IsArray():
+		var out []Value
+		for _, e := range v.AsArray().All() {
+			out = append(out, withUnknowns(t, e))
+		}
+		return ArrayOf(out...)
+	case v.IsMap():
+		out := map[string]Value{}
+		for name, e := range v.AsMap().All() {
+			out[name] = withUnknowns(t, e)
+		}
+		return Of(NewMap(out))
+	}
+	return v
+}
+
+// withoutSome leaves members of an object out.
+func withoutSome(t *rapid.T, v Value) Value {
+	out := map[string]Value{}
+	for name, e := range v.AsMap().All() {
+		if rapid.Bool().Draw(t, "keep") {
+			out[name] = e
+		}
+	}
+	if !v.IsMap() {
+		return v
+	}
+	return Of(NewMap(out))
+}
+
+func TestSecretsFitSecretsOnly(t *testing.T) {
+	require.True(t, Fits(Secret(Computed()), Secret(Number(1))))
+	require.False(t, Fits(Secret(Computed()), Number(1)))
+	require.False(t, Fits(Secret(Number(1)), Number(1)))
+	require.True(t, Fits(Computed(), Secret(Number(1))))
+	require.True(t, Fits(Of(object("a", Secret(Computed()))), Of(object())), "an unknown may turn out to be nothing")
+	require.False(t, Fits(Of(object()), Of(object("a", Number(1)))))
+}
