@@ -11,8 +11,8 @@ import (
 
 // ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it is another stack's, or older than
 // the stack's present key.
-var ErrPlanSecrets = errors.New("its secrets are encrypted with another key than this stack's: it is a plan for another stack, " +
-	"or from before the secrets provider of the stack changed")
+var ErrPlanSecrets = errors.New("the secrets are encrypted with another key than this stack has: the plan is for another stack, " +
+	"or older than the stack's secrets provider; make a new one")
 
 // PlanDecodeOptions say how a plan is read.
 type PlanDecodeOptions struct {

@@ -84,6 +84,7 @@ func (*fakeLanguage) Run(ctx context.Context, req *pulumirpc.RunRequest) (*pulum
 		}
 		text = bytes.ReplaceAll(text, fmt.Appendf(nil, "%q", "${"+name+"}"), []byte(replacement))
 	}
+	text = bytes.ReplaceAll(text, []byte(`"${preview}"`), fmt.Append(nil, req.GetDryRun()))
 	var p fakeProgram
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, err
