@@ -79,3 +79,8 @@ func PackageSchema(ctx context.Context, host providers.Host, provider *Resource)
 	text, err := p.Schema(ctx, req)
 	return text, errors.Join(err, p.Close())
 }
+
+// ProviderPackage returns what the inputs of a provider resource say about the plugin that it needs.
+func ProviderPackage(provider *Resource) (Package, error) {
+	return stages.PackageOf(provider.Type, provider.Inputs)
+}

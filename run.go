@@ -217,14 +217,9 @@ func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
 		if !r.Type.IsProvider() || r.Delete {
 			continue
 		}
-		spec, err := providers.SpecFromInputs(r.Type, r.Inputs)
-		if err != nil || spec.Version == "" {
+		p, err := stages.PackageOf(r.Type, r.Inputs)
+		if err != nil || p.Version == "" {
 			continue
-		}
-		p := stages.Package{Name: spec.Package, Version: spec.Version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums}
-		if spec.Parameterization != nil {
-			p.Parameterization = &stages.Parameterization{Name: spec.Package, Version: spec.Version, Value: spec.Parameterization.Value}
-			p.Name, p.Version = spec.Parameterization.Plugin, spec.Parameterization.PluginVersion
 		}
 		ps = append(ps, p)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -98,6 +99,21 @@ func (p Package) spec(pkg string) providers.Spec {
 		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
 	}
 	return s
+}
+
+// PackageOf returns what the inputs of a provider resource say about the plugin that it needs: the inverse of how they are
+// made for a package.
+func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
+	spec, err := providers.SpecFromInputs(t, inputs)
+	if err != nil {
+		return Package{}, err
+	}
+	p := Package{Name: spec.Package, Version: spec.Version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums}
+	if x := spec.Parameterization; x != nil {
+		p.Parameterization = &Parameterization{Name: spec.Package, Version: spec.Version, Value: x.Value}
+		p.Name, p.Version = x.Plugin, x.PluginVersion
+	}
+	return p, nil
 }
 
 func (d *defaultProviders) isDenied(pkg string) bool {

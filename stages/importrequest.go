@@ -169,9 +169,11 @@ func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.U
 		if !q.Type.IsProvider() || r.base.olds[u] != nil {
 			continue
 		}
-		planned[u] = &plannedImport{
-			ImportRequest: q, urn: u, parent: q.Parent, spec: q.Package.spec(q.Type.ProviderPackage()), config: q.Inputs,
+		spec, err := q.providerSpec()
+		if err != nil {
+			return nil, nil, fmt.Errorf("import %s: %w", q.Name, err)
 		}
+		planned[u] = &plannedImport{ImportRequest: q, urn: u, parent: q.Parent, spec: spec, config: q.Inputs}
 	}
 	for i, q := range requests {
 		if !q.usesProvider() {
@@ -203,6 +205,23 @@ func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.U
 	slices.SortFunc(defaults, byURN)
 	slices.SortFunc(explicit, byURN)
 	return defaults, explicit, nil
+}
+
+// providerSpec says how to start the provider that a request declares: what the request does not say about the plugin, the
+// inputs of the provider may.
+func (q ImportRequest) providerSpec() (providers.Spec, error) {
+	p, err := PackageOf(q.Type, q.Inputs)
+	if err != nil {
+		return providers.Spec{}, err
+	}
+	if q.Package.Parameterization != nil || p.Parameterization == nil && q.Package.Version != "" {
+		p.Name, p.Version, p.Parameterization = q.Package.Name, q.Package.Version, q.Package.Parameterization
+	}
+	p.DownloadURL = cmp.Or(q.Package.DownloadURL, p.DownloadURL)
+	if q.Package.Checksums != nil {
+		p.Checksums = q.Package.Checksums
+	}
+	return p.spec(q.Type.ProviderPackage()), nil
 }
 
 // defaultFor describes the default provider that a request uses.

@@ -210,6 +210,29 @@ func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*p
 	return &pulumirpc.CreateResponse{Id: id, Properties: r.GetProperties()}, nil
 }
 
+// Read finds the inputs of a thing in its file, as JSON.
+func (p *fakeProvider) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+	text, err := os.ReadFile(filepath.Join(p.dir, r.GetId()))
+	if errors.Is(err, os.ErrNotExist) {
+		return &pulumirpc.ReadResponse{}, nil
+	}
+	inputs := map[string]any{}
+	if len(text) > 0 && err == nil {
+		err = json.Unmarshal(text, &inputs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	properties, err := structpb.NewStruct(inputs)
+	return &pulumirpc.ReadResponse{Id: r.GetId(), Inputs: properties, Properties: properties}, err
+}
+
+// GetSchema returns schema.json of the program's directory.
+func (*fakeProvider) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
+	text, err := os.ReadFile("schema.json")
+	return &pulumirpc.GetSchemaResponse{Schema: string(text)}, err
+}
+
 func (p *fakeProvider) things() []string {
 	found, _ := filepath.Glob(filepath.Join(p.dir, "*"))
 	return found

@@ -57,6 +57,7 @@ type operation struct {
 	plan    *sluice.Plan
 	secrets sluice.SecretsManager // nil when nothing needs one
 
+	warned     map[string]bool
 	interrupts sluice.Interrupts
 	screenMu   sync.Mutex   // guards what follows
 	screen     *phaseScreen // of the phase that goes on
@@ -196,6 +197,9 @@ func (o *operation) previewOnly(ctx context.Context) error {
 		return err
 	}
 	if err := o.checkNoChanges(result); err != nil {
+		return err
+	}
+	if err := o.writeImportFile(ctx, result); err != nil {
 		return err
 	}
 	return o.savePlan(ctx, result)
@@ -344,7 +348,7 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 			return sluice.Options{}, nil, err
 		default:
 			options.Program = nil
-			o.cli.warn("providers have the versions that the state names, as the program cannot be asked: %v", err)
+			o.warnOnce("providers have the versions that the state names, as the program cannot be asked: %v", err)
 		}
 	}
 	return options, closeAll, nil
@@ -356,6 +360,17 @@ func (c *cli) legacy() sluice.Legacy {
 		Diff:            isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
 		RefreshDiff:     isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
 		ProviderPreview: isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
+	}
+}
+
+// warnOnce is warn for what the phases of an operation would say again.
+func (o *operation) warnOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !o.warned[text] {
+		if o.warned == nil {
+			o.warned = map[string]bool{}
+		}
+		o.warned[text] = true
+		o.cli.warn("%s", text)
 	}
 }
 

@@ -39,6 +39,7 @@ type operationFlags struct {
 	targets, excludes                   []string
 	replace, targetReplace              []string
 	targetDependents, excludeDependents bool
+	importFile                          string
 	execKind, execAgent                 string
 	savePlan, plan                      string
 	strict                              bool

@@ -75,6 +75,8 @@ func Read(path string) (*File, error) {
 		if _, err = dec.Token(); errors.Is(err, io.EOF) {
 			return f, nil
 		}
+		rest := data[at:]
+		at += int64(len(rest) - len(bytes.TrimLeft(rest, " \t\r\n")))
 		err = errors.New("there is text after the end of the object")
 	}
 	var syntax *json.SyntaxError

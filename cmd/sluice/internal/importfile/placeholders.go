@@ -1,0 +1,148 @@
+package importfile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Placeholders returns a file for everything that a preview would create, with placeholders for the IDs that people have
+// to fill in, and what they have to be told besides. Secrets in the configurations of providers are encrypted with enc.
+func Placeholders(ctx context.Context, steps []sluice.StepInfo, enc property.Encrypter) (*File, []string, error) {
+	b := &writer{
+		file: &File{NameTable: map[string]urn.URN{}, Resources: []Resource{}}, created: map[urn.URN]bool{},
+		states: map[urn.URN]*sluice.Resource{}, names: Names{}, used: map[string]bool{}, raw: map[string]bool{}, enc: enc,
+	}
+	for _, s := range steps {
+		if s.New == nil {
+			continue
+		}
+		b.states[s.URN] = s.New
+		b.raw[s.URN.Name()] = true
+		b.created[s.URN] = s.Op == sluice.OpCreate
+	}
+	for _, s := range steps {
+		switch {
+		case s.Op != sluice.OpCreate, s.Type == urn.RootStackType, isDefault(s.URN):
+			continue
+		}
+		if err := b.add(ctx, s.New); err != nil {
+			return nil, nil, err
+		}
+	}
+	return b.file, b.warnings, nil
+}
+
+// writer makes a file of the steps of a preview.
+type writer struct {
+	file     *File
+	created  map[urn.URN]bool
+	states   map[urn.URN]*sluice.Resource
+	names    Names
+	used     map[string]bool
+	raw      map[string]bool // all names in the stack: no made-up name may be one of them
+	enc      property.Encrypter
+	warnings []string
+}
+
+func isDefault(u urn.URN) bool {
+	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
+}
+
+func (b *writer) add(ctx context.Context, r *sluice.Resource) error {
+	q := Resource{Type: r.Type, Name: b.name(r.URN), Component: !r.Custom, Remote: !r.Custom && r.Provider != ""}
+	if q.Name != r.URN.Name() {
+		q.LogicalName = r.URN.Name()
+	}
+	if r.Parent != "" && !r.Parent.IsRootStack() {
+		q.Parent = b.refer(r.Parent)
+	}
+	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
+		if !isDefault(ref.URN) {
+			q.Provider = b.refer(ref.URN)
+		}
+		if p := b.states[ref.URN]; p != nil {
+			if err := q.setPlugin(p); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case r.Type.IsProvider():
+		if err := b.configuration(ctx, &q, r); err != nil {
+			return err
+		}
+	case r.Custom:
+		q.ID = Placeholder
+	}
+	b.file.Resources = append(b.file.Resources, q)
+	return nil
+}
+
+// setPlugin says which plugin a provider is.
+func (q *Resource) setPlugin(p *sluice.Resource) error {
+	pkg, err := sluice.ProviderPackage(p)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.URN, err)
+	}
+	q.Version, q.PluginDownloadURL = pkg.Version, pkg.DownloadURL
+	if x := pkg.Parameterization; x != nil {
+		q.Version = x.Version
+		q.Parameterization = &Parameterization{PluginName: pkg.Name, PluginVersion: pkg.Version, Value: x.Value}
+	}
+	return nil
+}
+
+// configuration enters the inputs of a provider. Those that are not known yet are left to people.
+func (b *writer) configuration(ctx context.Context, q *Resource, r *sluice.Resource) error {
+	if err := q.setPlugin(r); err != nil {
+		return err
+	}
+	known := r.Inputs.WithoutInternal().Without("version")
+	var unknown []string
+	for name, v := range known.All() {
+		if v.HasUnknowns() {
+			unknown = append(unknown, name)
+		}
+	}
+	known = known.Without(unknown...)
+	if len(unknown) > 0 {
+		b.warnings = append(b.warnings, fmt.Sprintf("configuration of provider %s is not known during the preview and has been omitted from "+
+			"the import file, fill it in before importing: %s", r.URN, strings.Join(unknown, ", ")))
+	}
+	if known.Len() == 0 {
+		return nil
+	}
+	text, err := property.EncodeState(ctx, known, property.StateOptions{Encrypter: b.enc})
+	if err != nil {
+		return fmt.Errorf("the configuration of %s: %w", r.URN, err)
+	}
+	q.Inputs = text
+	return nil
+}
+
+// refer returns the name of a parent or provider. One that the file does not list itself gets an entry in the name table.
+func (b *writer) refer(u urn.URN) string {
+	name := b.name(u)
+	if !b.created[u] {
+		b.file.NameTable[name] = u
+	}
+	return name
+}
+
+// name is the resource's own name, or another if that is taken.
+func (b *writer) name(u urn.URN) string {
+	if name, ok := b.names[u]; ok {
+		return name
+	}
+	name := u.Name()
+	if b.used[name] {
+		name = unusedName(name, u.Type(), func(name string) bool { return b.used[name] || b.raw[name] })
+	}
+	b.used[name], b.names[u] = true, name
+	return name
+}
