@@ -3,6 +3,7 @@ package sluice_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -398,4 +399,45 @@ func TestAnInterruptedImportKeepsWhatWasImported(t *testing.T) {
 	require.ErrorAs(t, r.err, &failed)
 	require.True(t, failed.Canceled)
 	require.Equal(t, []string{"p-dev", "a"}, k.names())
+}
+
+func TestAnImportDoesNotDependOnTiming(t *testing.T) {
+	var want string
+	for seed := range uint64(12) {
+		for _, workers := range []int{1, 2, 64} {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKitWith(t, providertest.Options{Seed: seed, MaxLatency: time.Minute})
+				k.options.Parallel = workers
+				k.options.Now = func() time.Time { return time.Unix(0, 0) }
+				var requests []sluice.ImportRequest
+				for i := range 12 {
+					name, id := fmt.Sprintf("t%02d", i), fmt.Sprintf("ext-%02d", i)
+					if i%5 != 4 { // every fifth does not exist
+						k.exists(id, in{"size": i})
+					}
+					requests = append(requests, thingToImport(name, id, func(q *sluice.ImportRequest) {
+						if i%3 != 0 {
+							q.Parent = requests[i-1].URN("dev", "p")
+						}
+						if i%4 == 0 {
+							q.Provider = urn.New("dev", "p", "", "pulumi:providers:test", fmt.Sprintf("mine%d", i%8))
+						}
+					}))
+				}
+				r := k.try(importing(requests...), nil)
+				require.Error(t, r.err)
+				got := r.err.Error()
+				for _, s := range r.Steps {
+					got += fmt.Sprintf("\n%s %s %s", s.Op, s.URN, s.Provider)
+				}
+				for _, s := range k.state.Snapshot().Resources {
+					got += fmt.Sprintf("\n%s %s %s %s", s.URN, s.ID, s.Parent, s.Provider)
+				}
+				if want == "" {
+					want = got
+				}
+				require.Equal(t, want, got, "seed %d, %d workers", seed, workers)
+			})
+		}
+	}
 }
