@@ -24,7 +24,8 @@ func (r *Run) apply(s *Step) applied {
 	case OpRead, OpReadReplacement:
 		return r.applyRead(s)
 	case OpRemovePendingReplace:
-		if s.Old.Custom {
+		// Its provider may be gone already: the state of something deleted need not have one (state.md 1.14 I-4).
+		if s.Old.Custom && r.base.providers[s.Old.Provider] != nil {
 			if _, err := r.providerFor(r.operations, s.Old); err != nil {
 				return failed(err)
 			}
@@ -184,7 +185,7 @@ func (r *Run) applyDelete(s *Step) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.deleteFirst {
+	if s.deleteFirst && !now.Delete { // an import may have taken its place already
 		waiting := now.Clone()
 		waiting.PendingReplacement = true
 		return applied{change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}

@@ -71,7 +71,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	if err := b.followPlan(d, steps); err != nil {
 		return err
 	}
-	if err := b.uncreated(d, steps); err != nil {
+	if err := b.run.uncreated(d.Located, steps); err != nil {
 		return err
 	}
 	b.run.outcomes.decide(d.Seq)

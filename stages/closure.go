@@ -166,6 +166,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	r, d := b.run, c.d
 	var steps []*Step
 	members := c.members(r)
+	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]
 		if r.outcomes.isGone(m.res) {
@@ -176,7 +177,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			}
 			continue
 		}
-		if m.res.PendingReplacement {
+		if m.res.PendingReplacement || lingers(m.res) {
 			r.outcomes.condemn(m.res, m.why, nil)
 			continue
 		}
@@ -195,6 +196,10 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 		steps = append(steps, s)
 	}
 	r.outcomes.add(d.URN, replaced)
+	if lingers(d.Old) {
+		steps = append(steps, b.replacement(d, false)...)
+		return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
+	}
 	if !d.Old.PendingReplacement {
 		r.outcomes.add(d.Old.URN, deleted)
 		steps = append(steps, &Step{StepInfo: StepInfo{
@@ -203,6 +208,22 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	}
 	steps = append(steps, b.replacement(d, true)...)
 	return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
+}
+
+// lingers tells whether a provider is used by something that does not go with it: a resource that is only read, or the old
+// copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14
+// I-4), so the old provider stays until the end, as in a replacement that deletes last.
+func (b *builder) lingers(res *state.Resource, members []member) bool {
+	if !res.Type.IsProvider() || res.PendingReplacement || res.Delete {
+		return false
+	}
+	r, ref := b.run, state.ProviderRefOf(res)
+	return slices.ContainsFunc(r.base.graph.Dependents(r.base.ids[res]), func(e graph.Edge) bool {
+		user := r.base.resources[e.ID]
+		goes := user.PendingReplacement || r.outcomes.isGone(user) ||
+			slices.ContainsFunc(members, func(m member) bool { return m.res == user })
+		return user.Provider == ref && !goes
+	})
 }
 
 type member struct {

@@ -161,7 +161,7 @@ func (r *Run) stillNeeded() map[graph.ID]bool {
 // fateOf says what happens to a recorded state at the end; "" is nothing.
 func (r *Run) fateOf(res, now *state.Resource) (Op, Reason) {
 	switch {
-	case now.Delete && r.outcomes.isGone(res):
+	case now.Delete && len(r.outcomes.deletesOf(res)) > 0:
 		return "", Reason{}
 	case now.Delete && now.External:
 		return OpDiscardReplaced, Reason{Kind: ReasonReplaced}

@@ -100,7 +100,7 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 	}
 	return r.world.blame(func(f func(urn.URN)) {
 		for _, s := range b.Steps {
-			if !s.replies || s.New == nil {
+			if !s.replies && s.place != importPlace || s.New == nil {
 				continue
 			}
 			references(s.New, func(u urn.URN, kind graph.Kind) {

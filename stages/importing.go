@@ -48,6 +48,10 @@ func (r *Run) mustImport(l Located) bool {
 	return known != g.ImportID
 }
 
+// importPlace is the place of an import's steps among those of its registration: before what the comparison with the
+// imported object asks for.
+const importPlace = -2
+
 // importOne takes the import's steps and makes what it recorded the old state of the registration.
 func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	if err := r.holdImportToPlan(l); err != nil {
@@ -65,15 +69,22 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
 		},
-		seq: l.Seq, question: l.Question,
+		seq: l.Seq, place: importPlace, question: l.Question,
 	}
 	steps := []*Step{s}
-	if l.Old != nil && !r.outcomes.isGone(l.Old) {
-		s.Op, s.Old = OpImportReplacement, l.Old
+	switch {
+	case l.Old == nil:
+	case r.outcomes.isGone(l.Old):
+		s.displaced = l.Old
+	default:
+		s.Op, s.Old, s.displaced = OpImportReplacement, l.Old, l.Old
 		r.outcomes.add(l.URN, replaced)
 		steps = append(steps, &Step{StepInfo: StepInfo{
 			Op: OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
-		}, seq: l.Seq, place: 1, question: l.Question})
+		}, seq: l.Seq, place: importPlace + 1, question: l.Question})
+	}
+	if err := r.uncreated(l, steps); err != nil {
+		return l, err
 	}
 	r.decisions.note(steps...)
 	b := Built{Located: l, Steps: steps}
@@ -103,8 +114,8 @@ func (r *Run) applyImport(s *Step) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{final: final}
-	if s.Op == OpImportReplacement {
-		r.giveWay(s.Old, &a.change)
+	if s.displaced != nil {
+		r.giveWay(s.displaced, &a.change)
 	}
 	return a
 }

@@ -194,6 +194,11 @@ type Step struct {
 	skipped bool
 	// carried marks a same step for a recorded state that this run did not register.
 	carried bool
+	// superseded marks a carried step whose recorded state a registration goes on with after all.
+	superseded bool
+	// displaced is the recorded state that an import takes the place of, also where Old does not name it because a
+	// delete-before-replace of something else deletes it.
+	displaced *state.Resource
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
 	// planned is what an import without a program asks for, nil for every other step.

@@ -18,7 +18,7 @@ import (
 // steps of one resource in the order in which they were taken.
 func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	r.world.mu.Lock()
-	steps := slices.Clone(r.world.steps)
+	steps := slices.DeleteFunc(slices.Clone(r.world.steps), func(s *Step) bool { return s.superseded })
 	counts := maps.Clone(r.world.count)
 	r.world.mu.Unlock()
 

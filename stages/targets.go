@@ -162,34 +162,50 @@ func (b *builder) isGenerated(u urn.URN) bool {
 }
 
 // uncreated reports a step whose resource depends on something that is not created because it is not part of the
-// operation (steps.md 6.4).
-func (b *builder) uncreated(d Diffed, steps []*Step) error {
-	sel := b.run.Targeting
-	if !sel.Targets.IsConstrained() && !sel.Replace.IsConstrained() {
+// operation (steps.md 6.4). With excludes alone the rules say nothing of it. A state that refers to what does not exist
+// cannot be recorded, so an update is refused then too, before the step is taken; its preview warns.
+func (r *Run) uncreated(l Located, steps []*Step) error {
+	sel := r.Targeting
+	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
+	if !targeted && !sel.Excludes.IsConstrained() {
 		return nil
 	}
 	for _, s := range steps {
-		if s.skipped || s.New == nil {
-			continue
-		}
-		var missing urn.URN
-		references(s.New, func(u urn.URN, _ graph.Kind) {
-			if missing == "" && b.run.outcomes.has(u, skippedCreate) {
-				missing = u
-			}
-		})
+		missing := r.missingFrom(s)
 		if missing == "" {
 			continue
 		}
-		err := fmt.Errorf("Resource '%v' depends on '%v' which was was not specified in --target list.", s.URN, missing)
-		if !b.run.DryRun() {
-			return b.run.bail(d.Located, codeUntargetedCreate, err)
+		code, err := codeUntargetedCreate, fmt.Errorf("Resource '%v' depends on '%v' which was was not specified in --target list.", s.URN, missing)
+		if !targeted {
+			code, err = 0, fmt.Errorf("resource %q depends on %q, which does not exist and is excluded from the operation: exclude both, "+
+				"for example with --exclude-dependents, or neither", s.URN, missing)
 		}
-		b.run.outcomes.remove(missing, skippedCreate) // said once
-		b.run.diagnose(s.URN, Error, codeUntargetedCreate, err.Error())
-		b.run.failures.add(Failure{Seq: d.Seq, URN: s.URN, Err: err})
+		if !r.DryRun() {
+			return r.bail(l, code, err)
+		}
+		r.outcomes.remove(missing, skippedCreate) // said once
+		if !targeted {
+			r.warn(s.URN, "%v", err)
+			continue
+		}
+		r.diagnose(s.URN, Error, code, err.Error())
+		r.failures.add(Failure{Seq: l.Seq, URN: s.URN, Err: err})
 	}
 	return nil
+}
+
+// missingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
+func (r *Run) missingFrom(s *Step) urn.URN {
+	var missing urn.URN
+	if s.skipped || s.New == nil {
+		return ""
+	}
+	references(s.New, func(u urn.URN, _ graph.Kind) {
+		if (missing == "" || u < missing) && r.outcomes.has(u, skippedCreate) {
+			missing = u
+		}
+	})
+	return missing
 }
 
 // unknownTargets reports the literal members of a set that name nothing (steps.md 6.6).
@@ -243,11 +259,11 @@ func (r *Run) selected(ctx context.Context) (map[graph.ID]bool, error) {
 			return nil, err
 		}
 	case sel.Excludes.IsConstrained():
-		ids := matching(sel.Excludes)
-		left := append(ids, g.TransitiveDependencies(ids, graph.Reach{})...)
+		left := matching(sel.Excludes)
 		if sel.ExcludeDependents {
-			left = append(left, g.TransitiveDependents(ids, graph.Reach{})...)
+			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
 		}
+		left = append(left, g.TransitiveDependencies(left, graph.Reach{})...)
 		for i := range r.base.resources {
 			out[graph.ID(i)] = true
 		}

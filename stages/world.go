@@ -19,6 +19,10 @@ type world struct {
 	open  map[urn.URN]*Step                   // steps whose resource may still register outputs
 	steps []*Step
 	count map[Op]int
+	// carried are the steps that leave recorded states as they are for the sake of what refers to them; registered are the
+	// recorded states that a registration goes on with.
+	carried    map[*state.Resource]*Step
+	registered map[*state.Resource]bool
 	// failed and skipped registrations under continue-on-error (steps.md 9.4).
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
@@ -29,11 +33,15 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
-		news:   map[urn.URN]*state.Resource{},
-		reads:  map[urn.URN]*state.Resource{},
-		fate:   map[*state.Resource]*state.Resource{},
-		open:   map[urn.URN]*Step{},
-		count:  map[Op]int{},
+		news:  map[urn.URN]*state.Resource{},
+		reads: map[urn.URN]*state.Resource{},
+		fate:  map[*state.Resource]*state.Resource{},
+		open:  map[urn.URN]*Step{},
+		count: map[Op]int{},
+
+		carried:    map[*state.Resource]*Step{},
+		registered: map[*state.Resource]bool{},
+
 		failed: map[urn.URN]urn.URN{},
 	}
 }
@@ -142,10 +150,42 @@ func (w *world) keep(s *Step, final *state.Resource) {
 	}
 }
 
+// supersede makes what is decided about a registration the only step of its recorded state: another resource may have
+// carried that over before, or may do so afterwards (steps.md 6.5). It tells whether s counts. The world is locked.
+func (w *world) supersede(s *Step) bool {
+	switch {
+	case s.Old == nil:
+	case s.carried && !s.replies:
+		if w.registered[s.Old] {
+			return false
+		}
+		w.carried[s.Old] = s
+	case s.replies:
+		w.registered[s.Old] = true
+		if earlier, ok := w.carried[s.Old]; ok {
+			delete(w.carried, s.Old)
+			earlier.superseded = true
+			if !earlier.Internal {
+				w.uncount(earlier.Op)
+			}
+		}
+	}
+	return true
+}
+
+func (w *world) uncount(op Op) {
+	if w.count[op]--; w.count[op] == 0 {
+		delete(w.count, op)
+	}
+}
+
 // count1 remembers a finished step and counts it if it is meant for users (steps.md 8.3).
 func (w *world) count1(s *Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.supersede(s) {
+		return
+	}
 	w.steps = append(w.steps, s)
 	if !s.Op.IsLogical() || s.Internal {
 		return

@@ -26,6 +26,8 @@ var allowed = map[string][]string{
 	"source": {"urn", "property", "state", "providers", "stages"},
 	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source"},
 	"cmd":    {"urn", "property", "."},
+	// Package simulate drives the whole engine.
+	"internal": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	// Of providers the made-up cloud of providers/providertest.
 	"bench":    {"urn", "property", "providers", "."},
 	"examples": {"urn", "property", "pipeline", "providers", "stages", "."},

@@ -43,6 +43,17 @@ func NewMemory() *Memory {
 	return &Memory{records: map[string]Record{}, made: map[urn.URN]map[string]struct{}{}}
 }
 
+// Clone returns a copy that what happens to m from now on does not change.
+func (m *Memory) Clone() *Memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &Memory{records: maps.Clone(m.records), made: make(map[urn.URN]map[string]struct{}, len(m.made))}
+	for u, ids := range m.made {
+		c.made[u] = maps.Clone(ids)
+	}
+	return c
+}
+
 // Read returns a record.
 func (m *Memory) Read(id string) (Record, bool, error) {
 	m.mu.Lock()

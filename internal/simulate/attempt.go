@@ -1,0 +1,230 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// attempt is one operation under one timing.
+type attempt struct {
+	op      Operation
+	preview bool
+	number  int    // of the operation in the history
+	before  *world // as it was
+	after   *world // as it is then; its cloud is the one that the attempt works on
+	cloud   *providertest.Cloud
+	program *program // nil when the operation runs none
+
+	mu      sync.Mutex // guards the rest, and the journal
+	journal *journal
+	clock   int
+	calls   []*call
+	events  []sluice.Event
+	faults  []string
+
+	result *sluice.Result
+	err    error
+	took   time.Duration
+	text   string // of the state as it is then
+}
+
+// label says which attempt it is.
+func (a *attempt) label(s Schedule) string {
+	kind := ""
+	if a.preview {
+		kind = " previewed"
+	}
+	return fmt.Sprintf("%s with seed %d and %d workers", kind, s.Seed, s.Workers)
+}
+
+// written is the state as it is written.
+func (a *attempt) written() string { return a.text }
+
+// fault writes down a promise that was broken. The mutex is held.
+func (a *attempt) fault(format string, args ...any) {
+	a.faults = append(a.faults, fmt.Sprintf(format, args...))
+}
+
+// tick counts what happens. The mutex is held.
+func (a *attempt) tick() int { a.clock++; return a.clock }
+
+// mustBeOver finds fault with an operation whose end is recorded while it runs. The mutex is held.
+func (a *attempt) mustBeOver(op state.Pending) {
+	for _, c := range a.calls {
+		if c.end == 0 && c.urn == op.Resource.URN && (c.id == op.Resource.ID || op.Type != state.Deleting) && string(c.method) == methodOf(op.Type) {
+			a.fault("the end of %s %s is recorded while it runs", op.Type, c.urn)
+		}
+	}
+}
+
+func methodOf(t state.PendingType) string {
+	switch t {
+	case state.Creating:
+		return "create"
+	case state.Updating:
+		return "update"
+	case state.Deleting:
+		return "delete"
+	}
+	return ""
+}
+
+// answered finds fault with an answer that comes before the record.
+func (a *attempt) answered(r *stages.RegisterReply) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.preview && r.Result == stages.Success && a.journal.isBusy(r.URN) {
+		a.fault("the program is answered about %s before that is recorded", r.URN)
+	}
+}
+
+// try runs an operation in a world, which it leaves alone.
+func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool) *attempt {
+	a := &attempt{op: op, preview: preview, number: number, before: w, after: w.clone()}
+	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
+	a.journal = newJournal(a, w.snapshot, op.Crash)
+	var interrupts conc.WaitGroup
+	o := a.options(s, &interrupts)
+	began := time.Now()
+	a.result, a.err = a.operation()(ctx, o)
+	a.took = time.Since(began)
+	interrupts.Wait()
+	a.after.snapshot = a.journal.last
+	return a
+}
+
+func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {
+	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
+		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
+	}
+	both, ok := operations[a.op.Do]
+	switch {
+	case !ok:
+		return func(context.Context, sluice.Options) (*sluice.Result, error) {
+			return nil, fmt.Errorf("there is no operation %q", a.op.Do)
+		}
+	case a.preview:
+		return both[1]
+	}
+	return both[0]
+}
+
+func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
+	op := a.op
+	o := sluice.Options{
+		Stack: "dev", Project: "p", Providers: a.host(), State: a.journal, Parallel: s.Workers, Now: now, Entropy: []byte{byte(a.number)},
+		ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh,
+		Targeting: sluice.Targeting{
+			Targets: a.patterns(op.Targets), Excludes: a.patterns(op.Excludes), Replace: a.patterns(op.Replace),
+			TargetDependents: op.Dependents, ExcludeDependents: op.Dependents,
+		},
+		Interrupts: &sluice.Interrupts{},
+	}
+	if op.Do == Update {
+		a.program = newProgram(op, a.preview)
+		a.program.answered = a.answered
+		o.Program = source.Func(a.program.run)
+	}
+	o.Observe = func(e sluice.Event) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.events = append(a.events, e)
+		if len(a.events) == op.Interrupt {
+			wg.Go(func() {
+				o.Interrupts.Stop()
+				if op.Cancel {
+					o.Interrupts.Cancel()
+				}
+			})
+		}
+	}
+	return o
+}
+
+// patterns turns names into patterns that match them wherever they are in the stack.
+func (a *attempt) patterns(names []string) *urn.PatternSet {
+	var out []string
+	for _, n := range names {
+		out = append(out, "**::"+n)
+	}
+	set, err := urn.CompileSet(out...)
+	if err != nil {
+		panic(err) // names of cases are plain words
+	}
+	return set
+}
+
+// plan is the text of the steps.
+func (a *attempt) plan() string {
+	if a.result == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, s := range a.result.Steps {
+		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v detailed=%v provider=%s %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.DetailedDiff, s.Provider, s.Reason)
+	}
+	return b.String()
+}
+
+// outline is the plan without what a preview cannot know.
+func (a *attempt) outline() string {
+	var b strings.Builder
+	for _, s := range a.result.Steps {
+		fmt.Fprintf(&b, "%s %s\n", s.Op, s.URN)
+	}
+	return b.String()
+}
+
+// errors are the texts of what went wrong.
+func (a *attempt) errors() []string {
+	var failed *sluice.FailedError
+	if !errors.As(a.err, &failed) {
+		if a.err == nil {
+			return nil
+		}
+		return []string{a.err.Error()}
+	}
+	var all *multierror.Error
+	if !errors.As(failed.Err, &all) {
+		return []string{failed.Error()}
+	}
+	var out []string
+	for _, e := range all.Errors {
+		out = append(out, e.Error())
+	}
+	return out
+}
+
+// diagnostics are the messages, those about one resource in their order.
+func (a *attempt) diagnostics() string {
+	var out []sluice.Diagnostic
+	for _, e := range a.events {
+		if d, ok := e.(sluice.Diagnostic); ok {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(x, y sluice.Diagnostic) int {
+		return cmp.Or(cmp.Compare(x.URN, y.URN), cmp.Compare(x.Message, y.Message))
+	})
+	var b strings.Builder
+	for _, d := range out {
+		fmt.Fprintf(&b, "%s %d %s %s\n", d.Severity, d.Code, d.URN, d.Message)
+	}
+	return b.String()
+}

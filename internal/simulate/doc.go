@@ -1,0 +1,35 @@
+// Package simulate makes up whole histories of stacks and runs them, to find out whether the engine keeps its promises.
+//
+// A [Case] is a history: operations one after the other, each with its program, what happened behind the engine's back
+// before it, the calls that fail, its flags and its interrupts. It is plain data; its JSON is what a failure prints and what
+// testdata/cases keeps. [Generate] draws one from a source of choices, [Check] runs one and fails the test with a smaller
+// case that fails too.
+//
+// Every operation runs several times from the same state and the same cloud, each time with other latencies and another
+// number of workers, inside a testing/synctest bubble, where waiting costs nothing and a deadlock is an error. The history
+// goes on with what the first of them left. Whatever the timing,
+//
+//   - each state that was recorded on the way is valid, and so is the last one;
+//   - an operation is recorded before its provider is called and ended after that;
+//   - no two calls change one object at once, and deletes come in the order of dependencies;
+//   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round;
+//   - a preview changes nothing and says what the update does;
+//   - an update that is done again does nothing, and a destroy leaves nothing;
+//   - the events tell of every step's beginning and end.
+//
+// And except where decision 0002 says otherwise (promise.go), plan, state and errors are the same for every timing.
+//
+// It is not a model of the engine: it does not know which steps are right. The tests of the rules know that.
+//
+// To look for faults, for as long as you like, from a seed that is printed:
+//
+//	go test ./internal/simulate -run TestRandomCases -timeout 0 -simulate.for 1h
+//
+// To have Go's fuzzer choose, guided by coverage:
+//
+//	go test ./internal/simulate -run '^$' -fuzz FuzzEngine
+//
+// A case that fails is printed as JSON. Put it into testdata/cases, where TestKnownCases runs it from then on.
+//
+// Invariant: what a case does depends on the case alone.
+package simulate

@@ -1,0 +1,432 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Choices is where decisions come from. A [rand.Rand] is one. Zero is the plain choice.
+type Choices interface {
+	// IntN returns a number from 0 to n-1.
+	IntN(n int) int
+}
+
+// Bytes makes choices of bytes, and plain ones when they run out.
+type Bytes []byte
+
+// IntN takes the next byte.
+func (b *Bytes) IntN(n int) int {
+	if len(*b) == 0 {
+		return 0
+	}
+	v := int((*b)[0])
+	*b = (*b)[1:]
+	return v % n
+}
+
+// generator draws cases.
+type generator struct {
+	Choices
+	used  int  // numbers of names
+	quiet bool // nothing goes wrong in this history
+	tame  bool // what would make the order of arrival count is left out
+}
+
+// Generate draws a case.
+func Generate(c Choices) Case {
+	g := &generator{Choices: c}
+	g.quiet = g.chance(3)
+	var out Case
+	n := 1 + g.IntN(4)
+	var program []Declaration
+	manner := g.pick("", "ordered", "eager")
+	g.tame = manner == "eager" && !g.chance(8)
+	for i := range n {
+		if i == 0 {
+			program = g.program(2 + g.IntN(12))
+		} else if !g.chance(6) {
+			program = g.next(program)
+		}
+		out.Operations = append(out.Operations, g.operation(i, program, Manner(manner)))
+	}
+	out.Schedules = []Schedule{{Seed: 1, Workers: 1, Milliseconds: 1000}, {Seed: 2, Workers: 64, Milliseconds: 1000}, {Seed: 3, Workers: 2, Milliseconds: 1000}}
+	if g.chance(4) {
+		out.Schedules[2] = Schedule{Workers: 64}
+	}
+	return out
+}
+
+// chance is true once in n times.
+func (g *generator) chance(n int) bool { return g.IntN(n) == n-1 }
+
+func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
+
+func (g *generator) operation(i int, program []Declaration, manner Manner) Operation {
+	o := Operation{Do: Update, Program: program, Manner: manner, Version: g.version()}
+	if i > 0 {
+		switch g.IntN(12) {
+		case 10:
+			o.Do, o.Program = Refresh, nil
+		case 11:
+			o.Do, o.Program = Destroy, nil
+		}
+	}
+	names := namesOf(program)
+	some := func() []string {
+		out := []string{g.pick(names...)}
+		if g.chance(2) {
+			out = append(out, g.pick(names...))
+		}
+		return out
+	}
+	o.Refresh = g.chance(10)
+	if i > 0 && g.chance(8) {
+		switch g.IntN(3) {
+		case 0:
+			o.Targets = some()
+		case 1:
+			o.Excludes = some()
+		case 2:
+			o.Replace = some()
+		}
+		o.Dependents = g.chance(2)
+	}
+	if i > 0 && g.chance(3) {
+		for range 1 + g.IntN(3) {
+			o.Before = append(o.Before, g.edit(names))
+		}
+	}
+	o.IgnoreProtect = g.chance(10)
+	if g.quiet {
+		return o
+	}
+	o.ContinueOnError = g.IntN(3) > 0
+	o.Stubborn = g.chance(3)
+	if g.chance(2) {
+		for range 1 + g.IntN(3) {
+			o.Failures = append(o.Failures, g.failure(names))
+		}
+	}
+	switch g.IntN(16) {
+	case 13:
+		o.Throw = 1 + g.IntN(len(program))
+	case 14:
+		o.Interrupt, o.Cancel = 1+g.IntN(40), g.chance(2)
+	case 15:
+		o.Crash = 1 + g.IntN(24)
+	}
+	return o
+}
+
+func (g *generator) version() string {
+	if g.chance(10) {
+		return "2.0.0"
+	}
+	return ""
+}
+
+func (g *generator) failure(names []string) Failure {
+	f := Failure{Method: g.pick("create", "update", "delete", "create", "update", "delete", "read", "diff", "check", "configure"), Name: g.pick(names...)}
+	f.Nth = g.IntN(3)
+	f.Applied = g.chance(4)
+	f.Died = g.chance(5)
+	return f
+}
+
+func (g *generator) edit(names []string) Edit {
+	kinds := []EditKind{
+		Taint, Protect, Unprotect, Retain, PendingReplacement, OldCopy, PendingOperation, Drift, Vanish, Foreign,
+		Taint, Drift, Vanish, Drift,
+	}
+	e := Edit{Do: kinds[g.IntN(len(kinds))], Name: g.pick(names...)}
+	if e.Do == Foreign {
+		e.Name = g.foreign()
+	}
+	return e
+}
+
+func (g *generator) foreign() string { return fmt.Sprintf("foreign-%d", g.IntN(2)) }
+
+func namesOf(program []Declaration) []string {
+	out := make([]string, 0, len(program)+1)
+	for _, d := range program {
+		out = append(out, d.Name)
+	}
+	return append(out, "nobody")
+}
+
+// program declares n resources, each of which refers to earlier ones only.
+func (g *generator) program(n int) []Declaration {
+	var out []Declaration
+	if g.chance(3) {
+		out = append(out, Declaration{Kind: Stack, Name: "p-dev"})
+	}
+	for range n {
+		out = append(out, g.declaration(out))
+	}
+	return out
+}
+
+// declaration makes one that may refer to those before it.
+func (g *generator) declaration(before []Declaration) Declaration {
+	g.used++
+	d := Declaration{Name: fmt.Sprintf("r%d", g.used)}
+	if len(before) > 0 && g.chance(80) {
+		d.Name = before[g.IntN(len(before))].Name
+	}
+	switch g.IntN(20) {
+	case 14, 15, 16:
+		d.Kind = Component
+	case 17, 18:
+		d.Kind = Provider
+	case 19:
+		d.Kind, d.ID = Reading, g.foreign()
+		if before := ofKind(before, Thing); len(before) > 0 && g.chance(3) {
+			d.ID = "of " + g.pick(before...)
+		}
+	}
+	g.properties(&d, before)
+	g.references(&d, before)
+	g.options(&d)
+	return d
+}
+
+func ofKind(program []Declaration, k DeclarationKind) []string {
+	var out []string
+	for _, d := range program {
+		if d.Kind == k {
+			out = append(out, d.Name)
+		}
+	}
+	return out
+}
+
+// The names of properties say what a change of them means, see providertest and provider.go.
+var plainNames, fiercerNames = []string{"value", "other", "immutable", "vague"}, []string{"value", "immutable", "dbr", "vague"}
+
+func (g *generator) properties(d *Declaration, before []Declaration) {
+	names := fiercerNames
+	if g.tame || d.Kind == Provider {
+		names = plainNames
+	}
+	things := ofKind(before, Thing)
+	for _, p := range names {
+		switch {
+		case g.chance(2):
+		case len(things) > 0 && g.chance(2):
+			set(&d.Refs, p, g.pick(things...))
+		default:
+			set(&d.Values, p, g.pick("a", "b", "c"))
+		}
+	}
+	if d.Kind == Thing && g.chance(12) {
+		set(&d.Values, g.pick("refreshed", "unavailable", "refreshed"), g.pick("a", "b"))
+	}
+	if !g.quiet && g.chance(60) {
+		set(&d.Values, g.pick("invalid", "unhealthy"), "a")
+	}
+	if g.chance(10) {
+		d.Secret = []string{g.pick(names...)}
+	}
+}
+
+func set(m *map[string]string, k, v string) {
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[k] = v
+}
+
+func (g *generator) references(d *Declaration, before []Declaration) {
+	if len(before) == 0 {
+		return
+	}
+	any := func() string { return before[g.IntN(len(before))].Name }
+	if g.chance(4) {
+		d.Parent = any()
+	}
+	if g.chance(4) {
+		d.DependsOn = []string{any()}
+	}
+	if things := ofKind(before, Thing); len(things) > 0 {
+		if g.chance(8) {
+			d.DeletedWith = g.pick(things...)
+		}
+		if g.chance(8) {
+			d.ReplaceWith = g.pick(things...)
+		}
+	}
+	if ps := ofKind(before, Provider); len(ps) > 0 && g.chance(2) {
+		d.Provider = g.pick(ps...)
+	}
+}
+
+func (g *generator) options(d *Declaration) {
+	if g.chance(8) {
+		d.Ignore = []string{g.pick("value", "immutable")}
+	}
+	if g.chance(8) {
+		d.ReplaceOn = []string{g.pick("other", "value", "*")}
+	}
+	if g.chance(8) && !g.tame {
+		yes := g.chance(2)
+		d.DeleteFirst = &yes
+	}
+	if g.chance(8) {
+		d.Trigger = "a"
+	}
+	if g.chance(16) {
+		d.SecretOutputs = []string{"arn"}
+	}
+	d.Protect = g.chance(16)
+	d.Retain = g.chance(14)
+	d.Invokes = g.chance(16)
+	if d.Kind == Thing && g.chance(24) {
+		d.ID = g.foreign()
+	}
+}
+
+// next makes the next version of a program: values change, resources go or get other names, new ones come.
+func (g *generator) next(in []Declaration) []Declaration {
+	gone := map[string]bool{}
+	waits := map[string][]string{} // what a resource waited for, directly
+	renamed := map[string]string{}
+	var out []Declaration
+	for _, d := range in {
+		before := g.waitsOf(d, gone, waits)
+		waits[d.Name] = before
+		if d.Kind != Stack && g.chance(8) {
+			gone[d.Name] = true
+			continue
+		}
+		c := g.changed(d, gone, renamed)
+		if g.tame {
+			// It goes on waiting for what its recorded state depends on, even where it no longer refers to it.
+			for _, w := range before {
+				if n := renamed[w]; n != "" {
+					w = n
+				}
+				if !slices.Contains(c.DependsOn, w) {
+					c.DependsOn = append(slices.Clone(c.DependsOn), w)
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	for range g.IntN(3) {
+		out = append(out, g.declaration(out))
+	}
+	if len(out) == 0 {
+		return []Declaration{g.declaration(nil)}
+	}
+	return out
+}
+
+// waitsOf lists what a resource was registered after; for what is gone, what that was registered after.
+func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[string][]string) []string {
+	var out []string
+	for _, dep := range d.dependencies() {
+		if gone[dep] {
+			out = append(out, waits[dep]...)
+		} else {
+			out = append(out, dep)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// dependencies lists what d refers to, its parent left out.
+func (d Declaration) dependencies() []string {
+	out := slices.Clone(d.DependsOn)
+	for _, n := range d.Refs {
+		out = append(out, n)
+	}
+	for _, n := range []string{d.DeletedWith, d.ReplaceWith, d.Provider} {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// changed is the next version of a declaration that stays.
+func (g *generator) changed(d Declaration, gone map[string]bool, renamed map[string]string) Declaration {
+	c := d
+	c.Values, c.Refs, c.Aliases, c.DependsOn = nil, nil, nil, nil
+	for _, k := range sorted(d.Values) {
+		switch v := d.Values[k]; {
+		case g.chance(3):
+			set(&c.Values, k, g.pick("d", "e"))
+		default:
+			set(&c.Values, k, v)
+		}
+	}
+	follow := func(n string) string {
+		if gone[n] {
+			return ""
+		}
+		if to := renamed[n]; to != "" {
+			return to
+		}
+		return n
+	}
+	for _, k := range sorted(d.Refs) {
+		if n := follow(d.Refs[k]); n != "" && !g.chance(6) {
+			set(&c.Refs, k, n)
+		}
+	}
+	for _, n := range d.DependsOn {
+		if n = follow(n); n != "" {
+			c.DependsOn = append(c.DependsOn, n)
+		}
+	}
+	c.Parent, c.DeletedWith, c.ReplaceWith, c.Provider = follow(d.Parent), follow(d.DeletedWith), follow(d.ReplaceWith), follow(d.Provider)
+	if d.Kind == Stack {
+		return c
+	}
+	if c.Parent != "" && g.chance(16) {
+		c.Aliases, c.Parent = append(c.Aliases, Alias{Parent: c.Parent}), ""
+	}
+	if g.chance(12) {
+		g.used++
+		c.Name = fmt.Sprintf("r%d", g.used)
+		renamed[d.Name] = c.Name
+		a := Alias{Name: d.Name}
+		if len(c.Aliases) > 0 {
+			c.Aliases[0].Name = d.Name
+		} else if !g.chance(6) {
+			c.Aliases = []Alias{a}
+		}
+	}
+	g.changeOptions(&c)
+	return c
+}
+
+func (g *generator) changeOptions(c *Declaration) {
+	if g.chance(16) {
+		c.Protect = !c.Protect
+	}
+	if g.chance(16) {
+		c.Retain = !c.Retain
+	}
+	if c.Trigger != "" && g.chance(2) {
+		c.Trigger += "b"
+	}
+	if g.chance(16) {
+		c.Provider = ""
+	}
+	if g.chance(10) {
+		c.ID = ""
+		if c.Kind == Reading {
+			c.Kind = Thing
+		}
+	}
+	if c.Kind == Thing && g.chance(40) {
+		c.Kind, c.ID = Reading, g.foreign()
+	}
+	if c.Kind == Thing && g.chance(30) {
+		c.ID = g.foreign()
+	}
+}

@@ -1,0 +1,159 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Report is what a case came to.
+type Report struct {
+	Faults     []string
+	Operations int
+	Attempts   int            // of operations, previews and checks included
+	Compared   int            // operations whose attempts had to be equal
+	Excused    map[string]int // the others, by excuse
+}
+
+// history is a case under way.
+type history struct {
+	Case
+	Report
+	world *world
+	ctx   context.Context
+}
+
+// play runs a case. It must be called in a bubble of testing/synctest.
+func play(ctx context.Context, c Case) Report {
+	h := &history{Case: c, world: newWorld(), ctx: ctx, Report: Report{Excused: map[string]int{}}}
+	for i, op := range c.Operations {
+		for _, e := range op.Before {
+			h.world.apply(e)
+		}
+		h.Report.Operations++
+		if h.step(i, op); len(h.Faults) > 0 {
+			return h.Report // what follows is a consequence
+		}
+	}
+	h.destroy(len(c.Operations))
+	return h.Report
+}
+
+// try makes an attempt and keeps its faults.
+func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
+	h.Attempts++
+	a := try(h.ctx, h.world, op, s, i, preview)
+	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
+	for _, f := range a.verify(h.ctx) {
+		h.fault("%s %d%s: %s", op.Do, i, a.label(s), f)
+	}
+	return a
+}
+
+func (h *history) fault(format string, args ...any) {
+	h.Faults = append(h.Faults, fmt.Sprintf(format, args...))
+}
+
+// step runs one operation and its preview under every timing, and goes on with what the first left.
+func (h *history) step(i int, op Operation) {
+	var previews, attempts []*attempt
+	for n, s := range h.Schedules {
+		if n < 2 {
+			previews = append(previews, h.try(i, op.calm(), s, true))
+		}
+		attempts = append(attempts, h.try(i, op, s, false))
+	}
+	h.compare(i, "preview", previews)
+	h.compare(i, string(op.Do), attempts)
+	h.predicted(i, previews[0], attempts[0])
+	h.world = attempts[0].after
+	if op.Do == Update && attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
+		h.again(i, op)
+	}
+}
+
+// calm is the operation without what happens to it from outside.
+func (o Operation) calm() Operation {
+	o.Failures, o.Interrupt, o.Crash = nil, 0, 0
+	return o
+}
+
+func (h *history) compare(i int, name string, attempts []*attempt) {
+	why := excuseOf(attempts)
+	if why == mustBeEqual {
+		h.Compared++
+	} else {
+		h.Excused[string(why)]++
+	}
+	for n, a := range attempts[1:] {
+		if why == mustBeEqual {
+			if what, one, two := compare(attempts[0], a); what != "" {
+				one, two = difference(one, two)
+				h.fault("%s %d: the %s depends on timing; with timing 0 it is\n%s\nand with timing %d\n%s", name, i, what, one, n+1, two)
+			}
+		} else if why == stopped && (a.err == nil) != (attempts[0].err == nil) {
+			h.fault("%s %d: whether it fails depends on timing: %v, %v", name, i, attempts[0].err, a.err)
+		}
+	}
+}
+
+// predicted compares an update with its preview, if that could know everything.
+func (h *history) predicted(i int, preview, real *attempt) {
+	if preview.err != nil || real.err != nil || real.op.Crash+real.op.Interrupt > 0 || excuseOf([]*attempt{real}) != mustBeEqual {
+		return
+	}
+	if preview.program != nil && preview.program.sawUnknown.Load() {
+		return
+	}
+	if one, two := preview.outline(), real.outline(); one != two {
+		one, two = difference(one, two)
+		h.fault("%s %d: the preview is\n%s\nand what is done\n%s", real.op.Do, i, one, two)
+	}
+}
+
+// again does a successful update a second time, which is to do nothing.
+func (h *history) again(i int, op Operation) {
+	op = op.calm()
+	op.Refresh, op.Replace, op.Throw = false, nil, 0
+	a := h.try(i+100, op, h.Schedules[0], false)
+	if a.err != nil {
+		if !strings.Contains(a.err.Error(), "does not exist") { // it may have deleted what it reads
+			h.fault("update %d: done a second time it fails: %v", i, a.err)
+		}
+		return
+	}
+	if a.result.HasChanges() {
+		h.fault("update %d: done a second time it does\n%s", i, a.plan())
+	}
+}
+
+// destroy ends the history: nothing may be left.
+func (h *history) destroy(i int) {
+	op := Operation{Do: Destroy, ContinueOnError: true, IgnoreProtect: true}
+	a := h.try(i, op, h.Schedules[0], false)
+	if a.err != nil {
+		var failed *sluice.FailedError
+		if errors.As(a.err, &failed) {
+			h.fault("the destroy at the end fails: %s", strings.Join(a.errors(), "\n"))
+		}
+		return
+	}
+	if left := a.after.resources(); len(left) > 0 {
+		h.fault("the destroy at the end leaves %s and %d more", left[0].URN, len(left)-1)
+	}
+}
+
+// difference leaves out the lines with which both texts begin and end.
+func difference(one, two string) (string, string) {
+	x, y := strings.Split(one, "\n"), strings.Split(two, "\n")
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		x, y = x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		x, y = x[:len(x)-1], y[:len(y)-1]
+	}
+	return strings.Join(x, "\n"), strings.Join(y, "\n")
+}

@@ -1,0 +1,281 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+var (
+	errThrown  = errors.New("the program threw an error")
+	errNotMade = errors.New("not made")
+)
+
+// program is the program of one operation under way.
+type program struct {
+	op      Operation
+	preview bool
+	replies map[string]*pipeline.Promise[*stages.RegisterReply]
+	first   map[string]int // where a name is declared first
+	// answered is told of each answer of a registration.
+	answered func(*stages.RegisterReply)
+	// sawUnknown is true when a resource got a value that is not known yet.
+	sawUnknown atomic.Bool
+	ended      atomic.Bool
+}
+
+func newProgram(op Operation, preview bool) *program {
+	p := &program{op: op, preview: preview, replies: map[string]*pipeline.Promise[*stages.RegisterReply]{}, first: map[string]int{}}
+	for i, d := range op.Program {
+		if _, twice := p.first[d.Name]; !twice {
+			p.first[d.Name] = i
+			p.replies[d.Name] = pipeline.NewPromise[*stages.RegisterReply]()
+		}
+	}
+	return p
+}
+
+// run registers everything in the program's manner.
+func (p *program) run(ctx context.Context, m stages.Monitor) error {
+	defer p.ended.Store(true)
+	// The default provider is made before anything else, so that no two resources wait for it together.
+	warm := &stages.RegisterRequest{Type: "test:index:Thing", Name: "first", Custom: true, SupportsResultReporting: true}
+	warm.Package.Version = p.op.Version
+	if r, err := m.Register(ctx, warm); err != nil {
+		return err
+	} else {
+		p.answered(r)
+	}
+	var wg conc.WaitGroup
+	defer wg.Wait()
+	for i, d := range p.op.Program {
+		if p.op.Throw == i+1 {
+			return errThrown
+		}
+		declare := func() { p.declare(ctx, m, i, d) }
+		switch p.op.Manner {
+		case Ordered:
+			// What the resource refers to comes first, then the registration; the clock of the bubble moves on only when it
+			// has arrived.
+			p.await(ctx, i, d)
+			wg.Go(declare)
+			time.Sleep(time.Nanosecond)
+		case Eager:
+			wg.Go(declare)
+		default:
+			declare()
+		}
+	}
+	return nil
+}
+
+// declare makes one declaration and resolves its promise.
+func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declaration) {
+	promise := p.replies[d.Name]
+	if p.first[d.Name] != i {
+		promise = pipeline.NewPromise[*stages.RegisterReply]()
+	}
+	r, err := p.register(ctx, m, i, d)
+	switch {
+	case err != nil:
+	case r.Result != stages.Success && !p.op.Stubborn:
+		err = errNotMade
+	}
+	if err != nil {
+		promise.Fail(err)
+		return
+	}
+	p.answered(r)
+	if (d.Kind == Component || d.Kind == Stack) && r.Result == stages.Success {
+		outputs := map[string]property.Value{"of": property.String(d.Name)}
+		for k, v := range d.Values {
+			outputs[k] = property.String(v)
+		}
+		_ = m.RegisterOutputs(ctx, r.URN, property.NewMap(outputs))
+	}
+	if d.Invokes {
+		_, _ = m.Invoke(ctx, &stages.InvokeRequest{
+			Token: "test:index:echo", Args: property.NewMap(map[string]property.Value{"value": p.output(r)}), DependsOn: []urn.URN{r.URN},
+		})
+	}
+	promise.Resolve(r)
+}
+
+func (p *program) register(ctx context.Context, m stages.Monitor, i int, d Declaration) (*stages.RegisterReply, error) {
+	refs := p.references(ctx, i, d)
+	if refs == nil {
+		return nil, errNotMade
+	}
+	if d.Kind == Reading {
+		return m.Read(ctx, p.readRequest(d, refs))
+	}
+	return m.Register(ctx, p.request(d, refs))
+}
+
+// await waits for everything that a declaration refers to.
+func (p *program) await(ctx context.Context, i int, d Declaration) { p.references(ctx, i, d) }
+
+// references returns the replies to what a declaration refers to, by name; nil if one of them was not made.
+func (p *program) references(ctx context.Context, i int, d Declaration) map[string]*stages.RegisterReply {
+	out := map[string]*stages.RegisterReply{}
+	names := append(d.dependencies(), d.Parent, strings.TrimPrefix(d.ID, "of "))
+	for _, a := range d.Aliases {
+		names = append(names, a.Parent)
+	}
+	for _, name := range names {
+		if first, ok := p.first[name]; !ok || first >= i {
+			continue
+		}
+		r, err := p.replies[name].Wait(ctx)
+		if err != nil {
+			return nil
+		}
+		out[name] = r
+	}
+	return out
+}
+
+// output is the output of a resource that others use.
+func (p *program) output(r *stages.RegisterReply) property.Value {
+	v, ok := r.Outputs.Get("arn")
+	switch {
+	case ok:
+	case !p.preview || r.Result != stages.Success:
+		v = property.String("missing")
+	default:
+		v = property.Computed()
+	}
+	if v.HasUnknowns() {
+		p.sawUnknown.Store(true)
+	}
+	return v
+}
+
+func (p *program) request(d Declaration, refs map[string]*stages.RegisterReply) *stages.RegisterRequest {
+	urnOf := func(name string) urn.URN {
+		if r := refs[name]; r != nil {
+			return r.URN
+		}
+		return ""
+	}
+	req := &stages.RegisterRequest{
+		Type: typeOf(d), Name: d.Name, Custom: d.Kind != Component && d.Kind != Stack, SupportsResultReporting: true, AliasSpecs: true,
+		PropertyDependencies: map[string][]urn.URN{}, IgnoreChanges: d.Ignore, ReplaceOnChanges: d.ReplaceOn, DeleteBeforeReplace: d.DeleteFirst,
+		AdditionalSecretOutputs: d.SecretOutputs, Parent: urnOf(d.Parent), DeletedWith: urnOf(d.DeletedWith),
+	}
+	if req.Custom && d.Kind != Provider {
+		req.Package.Version = p.op.Version
+		req.ImportID = d.ID
+	}
+	p.inputs(d, refs, req)
+	for _, name := range d.DependsOn {
+		if u := urnOf(name); u != "" {
+			req.Dependencies = append(req.Dependencies, u)
+		}
+	}
+	if u := urnOf(d.ReplaceWith); u != "" {
+		req.ReplaceWith = []urn.URN{u}
+	}
+	if d.Kind != Provider && d.Kind != Stack {
+		req.Provider = p.providerOf(d, refs)
+	}
+	for _, a := range d.Aliases {
+		req.Aliases = append(req.Aliases, urn.Alias{Name: a.Name, Type: fullType(a.Type), Parent: urnOf(a.Parent), NoParent: a.NoParent})
+	}
+	if d.Trigger != "" {
+		req.ReplacementTrigger = property.String(d.Trigger)
+	}
+	yes := true
+	if d.Protect {
+		req.Protect = &yes
+	}
+	if d.Retain {
+		req.RetainOnDelete = &yes
+	}
+	return req
+}
+
+func (p *program) inputs(d Declaration, refs map[string]*stages.RegisterReply, req *stages.RegisterRequest) {
+	inputs := map[string]property.Value{}
+	for k, v := range d.Values {
+		inputs[k] = property.String(v)
+		if k == "unhealthy" {
+			inputs[k] = property.Bool(true)
+		}
+		req.PropertyDependencies[k] = nil
+	}
+	for _, k := range sorted(d.Refs) {
+		r := refs[d.Refs[k]]
+		if r == nil {
+			continue
+		}
+		inputs[k] = p.output(r)
+		req.PropertyDependencies[k] = []urn.URN{r.URN}
+		req.Dependencies = append(req.Dependencies, r.URN)
+	}
+	for _, k := range d.Secret {
+		if v, ok := inputs[k]; ok {
+			inputs[k] = property.Secret(v)
+		}
+	}
+	req.Inputs = property.NewMap(inputs)
+}
+
+func (p *program) providerOf(d Declaration, refs map[string]*stages.RegisterReply) string {
+	r := refs[d.Provider]
+	if r == nil || !r.URN.Type().IsProvider() {
+		return ""
+	}
+	return urn.ProviderRef{URN: r.URN, ID: cmp.Or(r.ID, urn.UnknownID)}.String()
+}
+
+func (p *program) readRequest(d Declaration, refs map[string]*stages.RegisterReply) *stages.ReadRequest {
+	req := &stages.ReadRequest{Type: typeOf(d), Name: d.Name, ID: property.String(d.ID), Provider: p.providerOf(d, refs)}
+	req.Package.Version = p.op.Version
+	if r := refs[d.Parent]; r != nil {
+		req.Parent = r.URN
+	}
+	if name, ok := strings.CutPrefix(d.ID, "of "); ok {
+		req.ID = property.Computed()
+		if r := refs[name]; r != nil && r.ID != "" {
+			req.ID = property.String(r.ID)
+			req.Dependencies = []urn.URN{r.URN}
+		} else {
+			p.sawUnknown.Store(true)
+		}
+	}
+	return req
+}
+
+func typeOf(d Declaration) urn.Type {
+	switch d.Kind {
+	case Component:
+		return "test:index:Group"
+	case Provider:
+		return "pulumi:providers:test"
+	case Stack:
+		return urn.RootStackType
+	}
+	return cmp.Or(fullType(d.Type), "test:index:Thing")
+}
+
+func fullType(name string) urn.Type {
+	if name == "" {
+		return ""
+	}
+	return urn.Type("test:index:" + name)
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,150 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Names of properties that the guard gives a meaning, beyond those of providertest:
+//
+//	vague        the provider does not say what a change of it means: the engine compares
+//	unavailable  while it changes, the provider cannot compare
+//	refreshed    the resource is to be read before every update
+const (
+	vagueName       = "vague"
+	unavailableName = "unavailable"
+	refreshedName   = "refreshed"
+)
+
+// cloudOptions make the cloud of one attempt.
+func cloudOptions(table providertest.Table, op Operation, s Schedule) providertest.Options {
+	o := providertest.Options{Table: table, Seed: s.Seed, MaxLatency: time.Duration(s.Milliseconds) * time.Millisecond}
+	for _, f := range op.Failures {
+		x := providertest.Failure{Method: providers.Method(f.Method), Name: f.Name, Nth: f.Nth, Update: true, Applied: f.Applied}
+		if f.Method != "create" && f.Method != "update" {
+			x.Nth = 0 // copies of a resource are read and deleted at once, and how often it is compared may depend on timing
+		}
+		if f.Died {
+			x.Err = &providers.UncertainError{Err: fmt.Errorf("the plugin died during %s of %s", f.Method, f.Name), Died: true}
+		}
+		o.Failures = append(o.Failures, x)
+	}
+	return o
+}
+
+// host starts guarded providers.
+func (a *attempt) host() providers.Host {
+	base := a.cloud.Host()
+	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+		p, err := base.Load(ctx, spec)
+		return &guard{Provider: p, attempt: a}, err
+	})
+}
+
+// guard watches the calls of a provider, and knows a few more tricks than the made-up cloud.
+type guard struct {
+	providers.Provider
+	attempt *attempt
+}
+
+// call is one call that changes an object.
+type call struct {
+	method     providers.Method
+	urn        urn.URN
+	id         string
+	begun, end int // on the attempt's count
+	// late calls began when the program had ended.
+	late bool
+	err  error
+}
+
+// begin writes a call down. It finds fault with one that is not recorded, and with one that overlaps another.
+func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.PendingType) (end func(error)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := &call{method: m, urn: u, id: id, begun: a.tick(), late: a.program == nil || a.program.ended.Load()}
+	if !a.journal.isOpen(u, id, as) {
+		a.fault("%s of %s %s is not recorded as begun", m, u, id)
+	}
+	for _, other := range a.calls {
+		if other.urn == u && other.end == 0 && (other.id == id || m != providers.MethodDelete || other.method != providers.MethodDelete) {
+			a.fault("%s of %s %s overlaps %s of %s", m, u, id, other.method, other.id)
+		}
+	}
+	a.calls = append(a.calls, c)
+	return func(err error) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		c.end, c.err = a.tick(), err
+	}
+}
+
+func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+	if r.Preview {
+		return g.Provider.Create(ctx, r)
+	}
+	end := g.attempt.begin(providers.MethodCreate, r.URN, "", state.Creating)
+	res, err := g.Provider.Create(ctx, r)
+	res.RefreshBeforeUpdate = has(r.Properties, refreshedName)
+	end(err)
+	return res, err
+}
+
+func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (providers.UpdateResponse, error) {
+	if r.Preview {
+		return g.Provider.Update(ctx, r)
+	}
+	end := g.attempt.begin(providers.MethodUpdate, r.URN, r.ID, state.Updating)
+	res, err := g.Provider.Update(ctx, r)
+	res.RefreshBeforeUpdate = has(r.NewInputs, refreshedName)
+	end(err)
+	return res, err
+}
+
+func (g *guard) Delete(ctx context.Context, r providers.DeleteRequest) error {
+	end := g.attempt.begin(providers.MethodDelete, r.URN, r.ID, state.Deleting)
+	err := g.Provider.Delete(ctx, r)
+	end(err)
+	return err
+}
+
+func (g *guard) Read(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+	res, err := g.Provider.Read(ctx, r)
+	res.RefreshBeforeUpdate = has(res.Inputs, refreshedName)
+	return res, err
+}
+
+func (g *guard) Diff(ctx context.Context, r providers.DiffRequest) (providers.DiffResponse, error) {
+	res, err := g.Provider.Diff(ctx, r)
+	if err != nil {
+		return res, err
+	}
+	for _, k := range res.ChangedKeys {
+		switch k {
+		case vagueName:
+			return providers.DiffResponse{ReplaceKeys: res.ReplaceKeys, DeleteBeforeReplace: res.DeleteBeforeReplace}, nil
+		case unavailableName:
+			return providers.DiffResponse{}, &providers.DiffUnavailableError{Reason: "the cloud cannot compare " + r.Name}
+		}
+	}
+	return res, nil
+}
+
+func has(m property.Map, name string) bool {
+	_, ok := m.Get(name)
+	return ok
+}
+
+// died tells whether nobody knows what a call has done.
+func died(err error) bool {
+	var uncertain *providers.UncertainError
+	return errors.As(err, &uncertain) && uncertain.Died
+}

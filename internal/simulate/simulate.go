@@ -1,0 +1,73 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Check runs a case and fails the test if a promise is broken: with what was found, and the smallest case that it could
+// make of it.
+func Check(t *testing.T, c Case) Report {
+	t.Helper()
+	r := Run(t, c)
+	if len(r.Faults) == 0 {
+		return r
+	}
+	kind := kindOf(r.Faults[0])
+	small := Shrink(c, func(c Case) bool {
+		for range 2 { // of calls that end at the same time any may go on first
+			if again := Run(t, c); len(again.Faults) > 0 && kindOf(again.Faults[0]) == kind {
+				return true
+			}
+		}
+		return false
+	}, 2000)
+	faults := Run(t, small).Faults
+	if len(faults) == 0 {
+		small, faults = c, append(r.Faults, "the smaller case does not always fail")
+	}
+	text, err := json.MarshalIndent(small, "", " ")
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	t.Errorf("%s\n\nThe case, for testdata/cases:\n%s", strings.Join(faults, "\n"), text)
+	return r
+}
+
+// kindOf is what a fault is about: its first words after the operation, without names.
+func kindOf(fault string) string {
+	_, what, ok := strings.Cut(fault, ": ")
+	if !ok {
+		what = fault
+	}
+	words := strings.Fields(what)
+	return strings.Join(words[:min(3, len(words))], " ")
+}
+
+// Run runs a case.
+func Run(t *testing.T, c Case) (r Report) {
+	t.Helper()
+	watchdog := time.AfterFunc(time.Minute, func() { hung(c) })
+	defer watchdog.Stop()
+	defer func() {
+		if p := recover(); p != nil {
+			r.Faults = append(r.Faults, fmt.Sprintf("the end: panic: %v", p)) // of synctest: a deadlock, or goroutines left behind
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) { r = play(t.Context(), c) })
+	return r
+}
+
+// hung ends the process when a case takes a minute of real time: nothing is blocked, or the bubble would know.
+func hung(c Case) {
+	text, err := json.MarshalIndent(c, "", " ")
+	stacks := make([]byte, 1<<20)
+	fmt.Fprintf(os.Stderr, "the case does not come to an end: %s %v\n%s\n", text, err, stacks[:runtime.Stack(stacks, true)])
+	os.Exit(2)
+}

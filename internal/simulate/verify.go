@@ -1,0 +1,281 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// verify looks for broken promises in one attempt, whatever the others did.
+func (a *attempt) verify(ctx context.Context) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.verifyTime()
+	a.verifyEvents()
+	if a.preview {
+		a.verifyPreview()
+		return a.faults
+	}
+	a.verifyRefusal(ctx)
+	a.verifyPending()
+	a.verifyObjects()
+	a.verifyEntries()
+	a.verifyDeletes()
+	return a.faults
+}
+
+// verifyTime finds operations that waited for something that did not come until somebody gave up.
+func (a *attempt) verifyTime() {
+	const most = 10 * time.Minute // of latencies, one after the other
+	if a.took > most {
+		a.fault("the operation took %v", a.took)
+	}
+}
+
+// verifyEvents is about their order (protocol.md 9.4).
+func (a *attempt) verifyEvents() {
+	if len(a.events) == 0 {
+		var failed *sluice.FailedError
+		if a.err == nil || errors.As(a.err, &failed) {
+			a.fault("there are no events")
+		}
+		return
+	}
+	n := len(a.events)
+	if _, ok := a.events[0].(sluice.Prelude); !ok {
+		a.fault("the first event is a %T", a.events[0])
+	}
+	if a.events[n-1] != (sluice.Ended{}) {
+		a.fault("the last event is a %T", a.events[n-1])
+	}
+	type key struct {
+		op  sluice.Op
+		urn urn.URN
+	}
+	started := map[key]int{}
+	for i, e := range a.events {
+		switch e := e.(type) {
+		case sluice.StepStarted:
+			started[key{e.Step.Op, e.Step.URN}]++
+		case sluice.StepDone:
+			k := key{e.Step.Op, e.Step.URN}
+			if a.op.Do == Refresh || e.Step.Op == sluice.OpRefresh {
+				k.op = sluice.OpRefresh // reported as what it found
+			}
+			if !e.Outputs {
+				started[k]--
+			}
+			if started[k] < 0 {
+				a.fault("the end of %s of %s comes without a beginning", e.Step.Op, e.Step.URN)
+			}
+		case sluice.StepFailed:
+			if started[key{e.Step.Op, e.Step.URN}]--; started[key{e.Step.Op, e.Step.URN}] < 0 {
+				a.fault("the failure of %s of %s comes without a beginning", e.Step.Op, e.Step.URN)
+			}
+		case sluice.Summary:
+			if i != n-2 {
+				a.fault("there is a summary at %d of %d events", i, n)
+			}
+		case sluice.Prelude:
+			if i != 0 {
+				a.fault("there is a prelude at %d of %d events", i, n)
+			}
+		}
+	}
+	if a.err != nil {
+		return
+	}
+	for k, left := range started {
+		isComponent := k.urn.Type() == "test:index:Group" || k.urn.Type() == urn.RootStackType // they end with their outputs
+		if left > 0 && (a.preview || !isComponent) {
+			a.fault("%s of %s has begun and not ended", k.op, k.urn)
+		}
+	}
+}
+
+// verifyPreview finds traces of a preview.
+func (a *attempt) verifyPreview() {
+	if a.journal.ledger != nil {
+		a.fault("a preview begins to record")
+	}
+	if len(a.calls) > 0 {
+		a.fault("a preview makes a real %s of %s", a.calls[0].method, a.calls[0].urn)
+	}
+	before, after := a.before.exists(), a.after.exists()
+	if len(before) != len(after) {
+		a.fault("a preview changes what exists")
+	}
+}
+
+// verifyRefusal is about operations that did not begin: they change nothing.
+func (a *attempt) verifyRefusal(ctx context.Context) {
+	var failed *sluice.FailedError
+	if a.err == nil || errors.As(a.err, &failed) {
+		return
+	}
+	before, err1 := encode(ctx, a.before.snapshot)
+	after, err2 := encode(ctx, a.after.snapshot)
+	if err := errors.Join(err1, err2); err != nil {
+		a.fault("the state cannot be written: %v", err)
+	}
+	if before != after || len(a.calls) > 0 {
+		a.fault("an operation that was refused (%v) changed something", a.err)
+	}
+}
+
+// verifyPending is about operations of which nobody knows the end: they stay in the state, and no others do.
+func (a *attempt) verifyPending() {
+	if a.after.snapshot == nil || a.journal.crashed() {
+		return
+	}
+	for _, op := range a.after.snapshot.Pending {
+		recorded := a.before.snapshot != nil && slices.ContainsFunc(a.before.snapshot.Pending, func(p state.Pending) bool {
+			return p.Type == op.Type && p.Resource.URN == op.Resource.URN
+		})
+		if !recorded && !a.diedDuring(op) {
+			a.fault("%s %s is pending for no reason", op.Type, op.Resource.URN)
+		}
+	}
+}
+
+func (a *attempt) diedDuring(op state.Pending) bool {
+	if op.Type == state.Reading || op.Type == state.Importing {
+		return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == "read" })
+	}
+	return slices.ContainsFunc(a.calls, func(c *call) bool {
+		return c.urn == op.Resource.URN && died(c.err) && string(c.method) == methodOf(op.Type)
+	})
+}
+
+// verifyObjects finds objects that nobody knows of any more.
+func (a *attempt) verifyObjects() {
+	known := map[string]bool{}
+	for _, r := range a.after.resources() {
+		if r.Custom && !r.PendingReplacement {
+			known[r.ID] = true
+		}
+	}
+	creating := map[urn.URN]bool{}
+	if a.after.snapshot != nil {
+		for _, p := range a.after.snapshot.Pending {
+			if p.Type == state.Creating {
+				creating[p.Resource.URN] = true
+			}
+		}
+	}
+	existed := a.before.exists()
+	for id, r := range a.after.exists() {
+		_, old := existed[id]
+		switch {
+		case known[id], creating[r.URN], a.after.loose[id]:
+		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN):
+			a.after.loose[id] = true
+		case old:
+			a.fault("the state has lost the object %s of %s", id, r.URN)
+			a.after.loose[id] = true
+		default:
+			a.fault("the object %s of %s was made and is not in the state", id, r.URN)
+			a.after.loose[id] = true
+		}
+	}
+}
+
+// wasLetGo tells whether the state said that an object is to be kept, or deleted by deleting another one.
+func (a *attempt) wasLetGo(id string) bool {
+	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
+		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
+	})
+}
+
+// wasDenied tells whether the provider said of something that it made that it had not.
+func (a *attempt) wasDenied(u urn.URN) bool {
+	return slices.ContainsFunc(a.calls, func(c *call) bool {
+		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
+	})
+}
+
+// verifyEntries finds entries of the state that stand for nothing.
+func (a *attempt) verifyEntries() {
+	exists := a.after.exists()
+	for _, r := range a.after.resources() {
+		if _, ok := exists[r.ID]; ok || !isManaged(r) || a.after.missing[r.ID] {
+			continue
+		}
+		switch {
+		case a.mayBeGone(r.ID):
+			a.after.missing[r.ID] = true
+		default:
+			a.fault("the state says that %s of %s exists, which it does not", r.ID, r.URN)
+			a.after.missing[r.ID] = true
+		}
+	}
+}
+
+// mayBeGone tells whether a delete failed although it was done, or was done for another entry of the same object.
+func (a *attempt) mayBeGone(id string) bool {
+	entries := 0
+	for _, r := range a.before.resources() {
+		if r.ID == id {
+			entries++
+		}
+	}
+	return slices.ContainsFunc(a.calls, func(c *call) bool {
+		return c.method == providers.MethodDelete && c.id == id && (c.err != nil || a.journal.crashed() || entries > 1)
+	})
+}
+
+// verifyDeletes is about the order of the deletes after the program's end: what depends on something goes first, and
+// stays in the way if it could not be deleted (steps.md 5.3).
+func (a *attempt) verifyDeletes() {
+	type object struct {
+		urn urn.URN
+		id  string
+	}
+	late := map[object]*call{}
+	for _, c := range a.calls {
+		if c.method == providers.MethodDelete && c.late {
+			late[object{c.urn, c.id}] = c
+		}
+	}
+	at := map[urn.URN][]*call{}
+	for _, r := range a.before.resources() {
+		own := late[object{r.URN, r.ID}]
+		if own != nil && r.External && !a.isManagedToo(r.ID) {
+			a.fault("the object %s of %s is deleted, which the stack does not manage", r.ID, r.URN)
+		}
+		for _, u := range referencesOf(r) {
+			for _, dep := range at[u] {
+				switch {
+				case own == nil:
+				case own.err != nil:
+					a.fault("%s is deleted although the delete of %s, which depends on it, has failed", dep.id, own.id)
+				case dep.begun < own.end:
+					a.fault("%s is deleted before %s, which depends on it", dep.id, own.id)
+				}
+			}
+		}
+		if own != nil {
+			at[r.URN] = append(at[r.URN], own)
+		}
+	}
+}
+
+// isManagedToo tells whether another entry manages the object: a program may read what it imports.
+func (a *attempt) isManagedToo(id string) bool {
+	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
+}
+
+// referencesOf returns what a state refers to, its provider left out.
+func referencesOf(r *state.Resource) []urn.URN {
+	out := slices.Concat([]urn.URN{r.Parent, r.DeletedWith}, r.Dependencies, r.ReplaceWith)
+	for _, k := range sorted(r.PropertyDependencies) {
+		out = append(out, r.PropertyDependencies[k]...)
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package simulate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// now is the clock of all operations: one that does not move, so that states of different timings can be equal.
+func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
+
+// world is what is there between operations: the state, the cloud, and what is known about where the two rightly differ.
+type world struct {
+	snapshot *state.Snapshot
+	cloud    *providertest.Memory
+	// loose objects exist and are not the stack's; missing ones do not although the state may say so.
+	loose, missing map[string]bool
+}
+
+func newWorld() *world {
+	return &world{cloud: providertest.NewMemory(), loose: map[string]bool{}, missing: map[string]bool{}}
+}
+
+func (w *world) clone() *world {
+	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing)}
+}
+
+// resources are those of the state.
+func (w *world) resources() []*state.Resource {
+	if w.snapshot == nil {
+		return nil
+	}
+	return w.snapshot.Resources
+}
+
+// exists tells which objects exist.
+func (w *world) exists() map[string]providertest.Record {
+	all, _ := w.cloud.All() // a table in memory does not fail
+	out := make(map[string]providertest.Record, len(all))
+	for _, r := range all {
+		out[r.ID] = r
+	}
+	return out
+}
+
+// isManaged tells whether a recorded state stands for an object of the cloud that the stack manages.
+func isManaged(r *state.Resource) bool {
+	return r.Custom && !r.External && !r.PendingReplacement && !r.Type.IsProvider() && r.Type.Package() != "pulumi"
+}
+
+// apply does an edit. One that would not leave a valid state is not done.
+func (w *world) apply(e Edit) {
+	if e.Do == Foreign {
+		w.put(e.Name, urn.New("other", "p", "", "test:index:Thing", e.Name), property.NewMap(map[string]property.Value{"value": property.String("a")}))
+		w.loose[e.Name] = true
+		return
+	}
+	at := slices.IndexFunc(w.resources(), func(r *state.Resource) bool {
+		return r.URN.Name() == e.Name && !r.Delete && r.Custom && !r.Type.IsProvider()
+	})
+	if at < 0 {
+		return
+	}
+	old := w.resources()[at]
+	switch e.Do {
+	case Drift:
+		if r, ok := w.exists()[old.ID]; ok {
+			w.put(r.ID, r.URN, r.Inputs.With("value", property.String("drifted")))
+		}
+	case Vanish:
+		w.vanish(old)
+	case PendingOperation:
+		s := *w.snapshot
+		s.Pending = append(slices.Clone(s.Pending), state.Pending{Type: state.Creating, Resource: old.Clone()})
+		w.snapshot = &s
+	case OldCopy:
+		w.addOldCopy(at, old)
+	default:
+		w.change(at, old, e.Do)
+	}
+}
+
+func (w *world) put(id string, u urn.URN, inputs property.Map) {
+	_ = w.cloud.Write(providertest.Record{ID: id, URN: u, Type: u.Type(), Inputs: inputs})
+	delete(w.missing, id)
+}
+
+func (w *world) vanish(r *state.Resource) {
+	_ = w.cloud.Remove(r.ID)
+	w.missing[r.ID] = true
+}
+
+// change edits one entry of the state.
+func (w *world) change(at int, old *state.Resource, how EditKind) {
+	c := old.Clone()
+	switch how {
+	case Taint:
+		c.Taint = !c.External
+	case Protect:
+		c.Protect = true
+	case Unprotect:
+		c.Protect = false
+	case Retain:
+		c.RetainOnDelete = true
+	case PendingReplacement:
+		if c.External {
+			return
+		}
+		w.vanish(old)
+		c.PendingReplacement = true
+	}
+	s := *w.snapshot
+	s.Resources = slices.Clone(s.Resources)
+	s.Resources[at] = c
+	w.snapshot = &s
+}
+
+// addOldCopy adds an old copy with an object of its own, before the resource: as after a replacement whose delete failed.
+func (w *world) addOldCopy(at int, old *state.Resource) {
+	if !isManaged(old) || strings.HasSuffix(old.ID, "-old") {
+		return
+	}
+	c := old.Clone()
+	c.Delete, c.ID = true, old.ID+"-old"
+	if _, twice := w.exists()[c.ID]; twice {
+		return
+	}
+	w.put(c.ID, c.URN, c.Inputs)
+	s := *w.snapshot
+	s.Resources = slices.Insert(slices.Clone(s.Resources), at, c)
+	if state.Verify(&s) != nil {
+		_ = w.cloud.Remove(c.ID)
+		return
+	}
+	w.snapshot = &s
+}
