@@ -25,9 +25,10 @@ import (
 type attempt struct {
 	op      Operation
 	preview bool
-	number  int    // of the operation in the history
-	before  *world // as it was
-	after   *world // as it is then; its cloud is the one that the attempt works on
+	held    *sluice.Plan // the plan that it must not go beyond
+	number  int          // of the operation in the history
+	before  *world       // as it was
+	after   *world       // as it is then; its cloud is the one that the attempt works on
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
 
@@ -94,9 +95,9 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 	}
 }
 
-// try runs an operation in a world, which it leaves alone.
-func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool) *attempt {
-	a := &attempt{op: op, preview: preview, number: number, before: w, after: w.clone()}
+// try runs an operation in a world, which it leaves alone. held is a plan that it is held to, or nil.
+func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *sluice.Plan) *attempt {
+	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
 	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
 	a.journal = newJournal(a, w.snapshot, op.Crash)
 	var interrupts conc.WaitGroup
@@ -137,6 +138,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		Interrupts: &sluice.Interrupts{},
 	}
 	if op.Do == Update {
+		o.Plan, o.MakePlan = a.held, a.preview
 		a.program = newProgram(op, a.preview)
 		a.program.answered = a.answered
 		o.Program = source.Func(a.program.run)
@@ -178,6 +180,10 @@ func (a *attempt) plan() string {
 	var b strings.Builder
 	for _, s := range a.result.Steps {
 		fmt.Fprintf(&b, "%s %s keys=%v diffs=%v detailed=%v provider=%s %s\n", s.Op, s.URN, s.Keys, s.Diffs, s.DetailedDiff, s.Provider, s.Reason)
+	}
+	if a.result.Plan != nil {
+		text, err := sluice.EncodePlan(context.Background(), a.result.Plan, nil, true)
+		fmt.Fprintf(&b, "%s %v\n", text, err)
 	}
 	return b.String()
 }

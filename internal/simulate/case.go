@@ -40,6 +40,7 @@ type Operation struct {
 	Refresh         bool   `json:",omitempty"`
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
+	Planned         bool   `json:",omitempty"` // it is also tried held to the plan that its preview makes
 }
 
 // Kind is what an operation does.

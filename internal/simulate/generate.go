@@ -97,6 +97,7 @@ func (g *generator) operation(i int, program []Declaration, manner Manner) Opera
 		}
 	}
 	o.IgnoreProtect = g.chance(10)
+	o.Planned = g.chance(3)
 	if g.quiet {
 		return o
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice"
@@ -44,8 +45,12 @@ func play(ctx context.Context, c Case) Report {
 
 // try makes an attempt and keeps its faults.
 func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
+	return h.tryHeld(i, op, s, preview, nil)
+}
+
+func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *sluice.Plan) *attempt {
 	h.Attempts++
-	a := try(h.ctx, h.world, op, s, i, preview)
+	a := try(h.ctx, h.world, op, s, i, preview, held)
 	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
 	for _, f := range a.verify(h.ctx) {
 		h.fault("%s %d%s: %s", op.Do, i, a.label(s), f)
@@ -69,6 +74,7 @@ func (h *history) step(i int, op Operation) {
 	h.compare(i, "preview", previews)
 	h.compare(i, string(op.Do), attempts)
 	h.predicted(i, previews[0], attempts[0])
+	h.held(i, op, previews[0])
 	h.world = attempts[0].after
 	if op.Do == Update && attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
 		h.again(i, op)
@@ -111,6 +117,21 @@ func (h *history) predicted(i int, preview, real *attempt) {
 	if one, two := preview.outline(), real.outline(); one != two {
 		one, two = difference(one, two)
 		h.fault("%s %d: the preview is\n%s\nand what is done\n%s", real.op.Do, i, one, two)
+	}
+}
+
+// held does an update held to the plan that its preview made: a program that has not changed can do what was planned.
+func (h *history) held(i int, op Operation, preview *attempt) {
+	if !op.Planned || preview.err != nil || preview.result.Plan == nil {
+		return
+	}
+	if preview.program.sawUnknown.Load() && slices.ContainsFunc(op.Program, func(d Declaration) bool { return d.Kind == Provider }) {
+		return // a provider whose configuration is not known cannot say what it will do
+	}
+	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
+	var violation *sluice.PlanViolation
+	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // what is missing because of another failure would be deleted
+		h.fault("update %d: held to its own plan it fails: %v", i, a.err)
 	}
 }
 
