@@ -26,6 +26,22 @@ type (
 	Summary = stages.Summary
 	// Ended is the last event.
 	Ended = stages.Ended
+	// PolicyLoad says that a policy pack is about to be loaded.
+	PolicyLoad = stages.PolicyLoad
+	// PolicyViolation says that a resource, or the stack, violates a policy.
+	PolicyViolation = stages.PolicyViolation
+	// PolicyRemediation says that a policy has rewritten the inputs of a resource.
+	PolicyRemediation = stages.PolicyRemediation
+	// PolicySummary says which policies of a pack passed.
+	PolicySummary = stages.PolicySummary
+	// PolicyName identifies a policy.
+	PolicyName = stages.PolicyName
+	// AnalyzerInfo describes a policy pack.
+	AnalyzerInfo = stages.AnalyzerInfo
+	// EnforcementLevel says what a violation leads to.
+	EnforcementLevel = stages.EnforcementLevel
+	// PolicyStage is what policies were asked to do.
+	PolicyStage = stages.PolicyStage
 	// Op is the kind of a step.
 	Op = stages.Op
 	// Reason says why a step was decided on.
@@ -53,6 +69,19 @@ const (
 	OpRemovePendingReplace = stages.OpRemovePendingReplace
 	OpImport               = stages.OpImport
 	OpImportReplacement    = stages.OpImportReplacement
+)
+
+// The levels of enforcement that violations have.
+const (
+	Advisory  = stages.Advisory
+	Mandatory = stages.Mandatory
+)
+
+// What policies are asked to do.
+const (
+	AfterRemediate    = stages.AfterRemediate
+	AfterAnalyze      = stages.AfterAnalyze
+	AfterAnalyzeStack = stages.AfterAnalyzeStack
 )
 
 // The severities.

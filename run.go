@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
+	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -88,14 +89,17 @@ type session struct {
 	op      operation
 	began   time.Time
 
-	base       *state.Snapshot
-	recorder   state.Recorder
-	registry   *providers.Registry
-	deployment *stages.Run
-	server     lazyServer
-	operations context.Context
-	abandon    context.CancelFunc
-	background conc.WaitGroup
+	base     *state.Snapshot
+	recorder state.Recorder
+	registry *providers.Registry
+	loaded   []*policy.Analyzer // the policy packs
+	// releasePolicies lets the end of the caller's context no longer cancel the analyzers; nil when there are none.
+	releasePolicies func() bool
+	deployment      *stages.Run
+	server          lazyServer
+	operations      context.Context
+	abandon         context.CancelFunc
+	background      conc.WaitGroup
 	// interrupted is true when the caller's context ended before the run did.
 	interrupted bool
 }
@@ -167,7 +171,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	s.deployment = stages.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),
-		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, Analyzers: o.Analyzers,
+		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
 		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff, Observe: o.Observe, Now: o.Now,
@@ -270,7 +274,10 @@ func (s *session) run(ctx context.Context) error {
 	defer endProgram()
 	var program conc.WaitGroup
 
-	err := s.refresh()
+	err := s.loadPolicies(ctx)
+	if err == nil {
+		err = s.refresh()
+	}
 	if err == nil {
 		err = r.CheckReplaceTargets()
 	}
@@ -294,6 +301,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	if err == nil {
 		r.CheckPlanFulfilled()
+		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
 	}
 	r.ShutDown()
 	grace := time.AfterFunc(programGrace, endProgram)
@@ -381,6 +389,7 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 	if err := s.registry.Close(); err != nil {
 		s.options.Log.Warn("closing providers", "error", err)
 	}
+	s.closePolicies()
 	s.background.Wait()
 	s.abandon()
 
@@ -423,6 +432,9 @@ func (s *session) summary(err error, res *Result) stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.op.dryRun, MaybeCorrupt: s.deployment.IsUncertain(), Duration: time.Since(s.began), Changes: res.Changes,
 		Result: stages.Succeeded, Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
+	}
+	for _, a := range s.deployment.Analyzers {
+		out.Policies = append(out.Policies, a.Info())
 	}
 	var failed *FailedError
 	if errors.As(err, &failed) {

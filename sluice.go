@@ -47,7 +47,11 @@ type Options struct {
 	IgnoreProtect   bool
 	ShowSecrets     bool // in messages
 	Legacy          Legacy
-	Analyzers       []stages.Analyzer
+	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run it ask neither.
+	// AnalyzeLimit is how many of them judge at once; 0 is all.
+	Analyzers    []stages.Analyzer
+	PolicyPacks  []*PolicyPack
+	AnalyzeLimit int
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
 	// [*PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
 	Plan      *Plan

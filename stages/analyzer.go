@@ -2,29 +2,82 @@ package stages
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Analyzer judges resources before they are planned, and may rewrite their inputs (steps.md 11). Its methods may be
-// called from many goroutines.
+// Analyzer judges resources before they are planned, and may rewrite their inputs; when all is done it judges the stack
+// as a whole (steps.md 11). A policy pack is one. Its methods may be called from many goroutines.
 type Analyzer interface {
-	Name() string
+	// Info describes the policies. It is the same for a whole run and asks nobody.
+	Info() AnalyzerInfo
 	// Remediate may replace a resource's inputs. Analyzers remediate one after the other.
-	Remediate(ctx context.Context, r Analysis) ([]Remediation, error)
-	// Analyze reports violations. Analyzers analyze in parallel.
-	Analyze(ctx context.Context, r Analysis) ([]Violation, error)
+	Remediate(ctx context.Context, r Analysis) (Remedies, error)
+	// Analyze reports what a resource violates. Analyzers analyze in parallel.
+	Analyze(ctx context.Context, r Analysis) (Findings, error)
+	// AnalyzeStack reports what the resources violate together. It is called once, at the end of a run without errors.
+	AnalyzeStack(ctx context.Context, rs []StackResource) (Findings, error)
+	// Cancel asks to give up what is under way: the run is being interrupted.
+	Cancel(ctx context.Context) error
 }
 
-// Analysis is what an analyzer sees of a registration: checked inputs, secrets kept.
+// AnalyzerInfo names a set of policies and lists them.
+type AnalyzerInfo struct {
+	Name    string
+	Version string // without a leading "v"; "" when there is none
+	// Directory is where the policies come from, "" for those that are in no directory.
+	Directory string
+	Policies  []PolicyInfo // ordered by name
+}
+
+// PolicyInfo describes one policy, as it is configured.
+type PolicyInfo struct {
+	Name     string
+	Level    EnforcementLevel
+	Type     PolicyType
+	Severity string // "low", "medium", "high", "critical", or "" when there is none
+}
+
+// PolicyType says what a policy judges.
+type PolicyType int
+
+// The types of policies, with their numbers on the wire. Old policy packs do not say.
+const (
+	UnknownPolicy PolicyType = iota
+	ResourcePolicy
+	StackPolicy
+)
+
+// Analysis is what an analyzer sees of a registration.
 type Analysis struct {
-	URN        urn.URN
-	Type       urn.Type
-	Name       string
+	URN  urn.URN
+	Type urn.Type
+	Name string
+	// Properties are the checked inputs, with secrets and unknowns. Internal ones are left out except for Remediate.
 	Properties property.Map
-	Goal       *Goal
+	Options    AnalysisOptions
 	Provider   *ProviderState // nil for components and provider resources
+}
+
+// AnalysisOptions are the options of an analyzed resource.
+type AnalysisOptions struct {
+	Protect                 bool
+	IgnoreChanges           []string
+	DeleteBeforeReplace     *bool // nil: neither demanded nor forbidden
+	AdditionalSecretOutputs []string
+	Aliases                 []urn.URN // the old URN that matched, if one did
+	CustomTimeouts          state.Timeouts
+	Parent                  urn.URN
+}
+
+// StackResource is what an analyzer sees of a resource at the end of a run. Its properties are outputs.
+type StackResource struct {
+	Analysis
+	Dependencies         []urn.URN
+	PropertyDependencies map[string][]urn.URN
 }
 
 // ProviderState describes the provider of an analyzed resource.
@@ -35,6 +88,12 @@ type ProviderState struct {
 	Properties property.Map
 }
 
+// Remedies are the answer to Remediate. NotApplicable names the policies that had nothing to say about the resource.
+type Remedies struct {
+	Remediations  []Remediation
+	NotApplicable []string
+}
+
 // Remediation replaces inputs, or says in Diagnostic why it could not.
 type Remediation struct {
 	Policy     string
@@ -42,12 +101,19 @@ type Remediation struct {
 	Diagnostic string
 }
 
+// Findings are the answer to Analyze and AnalyzeStack. NotApplicable names the policies that had nothing to judge.
+type Findings struct {
+	Violations    []Violation
+	NotApplicable []string
+}
+
 // Violation is a broken policy.
 type Violation struct {
-	Policy  string
-	Message string
-	Level   EnforcementLevel
-	URN     urn.URN // "" is the resource analyzed
+	Policy   string
+	Message  string
+	Level    EnforcementLevel
+	Severity string  // as in [PolicyInfo]; "" is that of the policy
+	URN      urn.URN // of a stack policy: what violates it; "" is the stack
 }
 
 // EnforcementLevel says what a violation leads to (steps.md 11.3).
@@ -60,3 +126,49 @@ const (
 	Disabled
 	Remediate
 )
+
+var levelNames = [...]string{Advisory: "advisory", Mandatory: "mandatory", Disabled: "disabled", Remediate: "remediate"}
+
+// String returns the level as events and configurations write it.
+func (l EnforcementLevel) String() string {
+	if l < 0 || int(l) >= len(levelNames) {
+		return fmt.Sprintf("EnforcementLevel(%d)", int(l))
+	}
+	return levelNames[l]
+}
+
+// ParseEnforcementLevel is the inverse of [EnforcementLevel.String].
+func ParseEnforcementLevel(s string) (EnforcementLevel, bool) {
+	for l, name := range levelNames {
+		if name == s {
+			return EnforcementLevel(l), true
+		}
+	}
+	return 0, false
+}
+
+// AnalyzerLostError says that an analyzer is gone, so that nothing can be judged any more. A run reports it once, however
+// many resources were waiting for an answer.
+type AnalyzerLostError struct {
+	Analyzer string
+	Err      error
+}
+
+func (e *AnalyzerLostError) Error() string { return e.Err.Error() }
+
+// Unwrap returns how it ended.
+func (e *AnalyzerLostError) Unwrap() error { return e.Err }
+
+// ViolationError says that a resource, or the stack, violates policies that are mandatory. The violations themselves are
+// events.
+type ViolationError struct {
+	URN      urn.URN // "" is the stack
+	Policies []string
+}
+
+func (e *ViolationError) Error() string {
+	if e.URN == "" {
+		return "the stack violates " + joinNames(e.Policies)
+	}
+	return fmt.Sprintf("resource %s is invalid: it violates %s", e.URN, joinNames(e.Policies))
+}

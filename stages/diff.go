@@ -358,7 +358,7 @@ func (r *Run) checkAnew(ctx context.Context, a Analyzed) (accepted, inputs prope
 		return accepted, accepted, err
 	}
 	a.Inputs = accepted
-	inputs, err = r.remediate(ctx, a, func(Analyzer, Violation) {}) // reported the first time
+	inputs, err = r.remediate(ctx, a, func(Event) {}) // reported the first time
 	return accepted, inputs, err
 }
 

@@ -69,6 +69,52 @@ type Diagnostic struct {
 // Stdout is text for the user's terminal that belongs to no resource.
 type Stdout struct{ Message string }
 
+// PolicyLoad says that a policy pack is about to be loaded.
+type PolicyLoad struct{}
+
+// PolicyName identifies a policy.
+type PolicyName struct {
+	Pack    string
+	Version string // of the pack
+	Name    string
+}
+
+// PolicyViolation says that a resource violates a policy. The level is the effective one: advisory or mandatory. URN is
+// that of the stack for what the stack as a whole violates.
+type PolicyViolation struct {
+	Policy   PolicyName
+	URN      urn.URN
+	Message  string
+	Level    EnforcementLevel
+	Severity string // "low", "medium", "high", "critical", or ""
+}
+
+// PolicyRemediation says that a policy has rewritten the inputs of a resource.
+type PolicyRemediation struct {
+	Policy        PolicyName
+	URN           urn.URN
+	Before, After property.Map
+}
+
+// PolicyStage is what the analyzers were asked to do.
+type PolicyStage int
+
+// What analyzers are asked to do.
+const (
+	AfterRemediate PolicyStage = iota
+	AfterAnalyze
+	AfterAnalyzeStack
+)
+
+// PolicySummary says which policies of a pack passed and which did not, after one question to it. For remediations the
+// failed ones are those that did something. Both are ordered; what did not apply is in neither. URN is "" for the stack.
+type PolicySummary struct {
+	After          PolicyStage
+	URN            urn.URN
+	Pack, Version  string
+	Passed, Failed []string
+}
+
 // Summary is the last event but one.
 type Summary struct {
 	IsPreview    bool
@@ -78,6 +124,8 @@ type Summary struct {
 	Result       RunResult
 	// Outputs are the outputs of the stack, OldOutputs those before the run.
 	Outputs, OldOutputs property.Map
+	// Policies are the analyzers that judged the run, in their order.
+	Policies []AnalyzerInfo
 }
 
 // RunResult is how a run ended.
@@ -101,6 +149,11 @@ func (Diagnostic) isEvent()  {}
 func (Stdout) isEvent()      {}
 func (Summary) isEvent()     {}
 func (Ended) isEvent()       {}
+
+func (PolicyLoad) isEvent()        {}
+func (PolicyViolation) isEvent()   {}
+func (PolicyRemediation) isEvent() {}
+func (PolicySummary) isEvent()     {}
 
 // Op is the kind of a step (steps.md 8.1).
 type Op string

@@ -33,6 +33,21 @@ func (f Failure) Unwrap() error { return f.Err }
 type failures struct {
 	mu   sync.Mutex
 	list []Failure
+	said map[string]bool
+}
+
+// once tells whether this is the first time that it is asked about something.
+func (f *failures) once(what string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.said[what] {
+		return false
+	}
+	if f.said == nil {
+		f.said = map[string]bool{}
+	}
+	f.said[what] = true
+	return true
 }
 
 func (f *failures) add(x Failure) {

@@ -35,7 +35,7 @@ func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	}
 	slices.Sort(urns)
 	out := make([]StepInfo, 0, len(steps))
-	for _, u := range r.inOrder(urns, byURN) {
+	for _, u := range r.inOrder(urns, func(u urn.URN) *state.Resource { return stateOf(byURN[u]) }) {
 		for _, s := range byURN[u] {
 			out = append(out, s.StepInfo)
 		}
@@ -43,8 +43,16 @@ func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	return out, counts
 }
 
-// inOrder sorts URNs canonically.
-func (r *Run) inOrder(urns []urn.URN, steps map[urn.URN][]*Step) []urn.URN {
+// stateOf returns what the steps of a resource leave behind, or what they began with.
+func stateOf(steps []*Step) *state.Resource {
+	if last := steps[len(steps)-1].New; last != nil {
+		return last
+	}
+	return steps[0].Old
+}
+
+// inOrder sorts URNs canonically. of returns the state of one, which may be nil.
+func (r *Run) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
 	var b graph.Builder
 	b.AddNodes(len(urns))
 	at := make(map[urn.URN]graph.ID, len(urns))
@@ -52,10 +60,7 @@ func (r *Run) inOrder(urns []urn.URN, steps map[urn.URN][]*Step) []urn.URN {
 		at[u] = graph.ID(i)
 	}
 	for i, u := range urns {
-		res := steps[u][len(steps[u])-1].New
-		if res == nil {
-			res = steps[u][0].Old
-		}
+		res := of(u)
 		if res == nil {
 			continue
 		}

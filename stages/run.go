@@ -22,7 +22,9 @@ type Settings struct {
 	Recorder  state.Recorder // nil in previews, which record nothing
 	Registry  *providers.Registry
 	Analyzers []Analyzer
-	Autonamer Autonamer // nil: providers make up names as they like
+	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 is all.
+	AnalyzeLimit int
+	Autonamer    Autonamer // nil: providers make up names as they like
 	// Workers is how many chains of steps run at once.
 	Workers int
 

@@ -106,6 +106,9 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if f.strict && f.skipPreview {
 		return usageErrorf("--strict cannot be used with --skip-preview: it holds the update to its preview")
 	}
+	if err := f.policies.check(); err != nil {
+		return err
+	}
 	if f.previewOnly || f.yes || f.skipPreview {
 		return nil
 	}
@@ -130,6 +133,9 @@ func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func
 
 // prepare saves --config settings, checks the configuration and opens the secrets.
 func (o *operation) prepare(ctx context.Context) error {
+	if _, err := o.flags.policies.open(sluice.PluginOptions{}); err != nil {
+		return err // found before anything is done
+	}
 	if err := o.applyConfigFlags(); err != nil {
 		return err
 	}
@@ -336,6 +342,14 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
+	if options.AnalyzeLimit, err = o.cli.analyzeLimit(); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
+	if options.PolicyPacks, err = o.flags.policies.open(plugins); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
 	if o.kind.needsProgram || o.kind.asksProgram {
 		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{
 			Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
@@ -400,6 +414,11 @@ func (o *operation) pluginOptions(service *sluice.EngineService, directory strin
 	for _, p := range o.project.Plugins.Languages {
 		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
 			Kind: sluice.LanguagePlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
+		})
+	}
+	for _, p := range o.project.Plugins.Analyzers {
+		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
+			Kind: sluice.AnalyzerPlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
 		})
 	}
 	return options

@@ -43,6 +43,7 @@ type operationFlags struct {
 	execKind, execAgent                 string
 	savePlan, plan                      string
 	strict                              bool
+	policies                            policyFlags
 }
 
 // automatic stands for a degree of parallelism that nobody has given.

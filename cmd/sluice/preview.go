@@ -20,6 +20,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 	f.add(cmd)
 	f.addTargets(cmd)
 	f.addReplace(cmd)
+	f.policies.add(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
 	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this file, to be used with `up --plan`; "+

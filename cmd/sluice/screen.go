@@ -67,7 +67,7 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.out, Color: o.cli.colored(),
 		Width: o.cli.width, Diff: f.diff, ShowConfig: f.showConfig, ShowSames: f.showSames, ShowReads: f.showReads,
 		ShowReplacementSteps: f.showReplacementSteps, ShowSecrets: f.showSecrets, ShowFullOutput: f.showFullOutput,
-		SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
+		ShowRemediations: f.policies.showRemediations, SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
 		Expected: expected,
 	}
 	if o.cli.outTerminal && !o.cli.inCI() && !o.cli.nonInteractive {
@@ -115,6 +115,8 @@ func (s *phaseScreen) observe(e sluice.Event) {
 		s.said = s.said || e.Severity == sluice.Error
 	case sluice.StepFailed:
 		s.said = true
+	case sluice.PolicyViolation:
+		s.said = s.said || e.Level == sluice.Mandatory
 	}
 	s.mu.Unlock()
 	if s.log != nil {

@@ -21,6 +21,7 @@ func newUpCommand(c *cli) *cobra.Command {
 	f.add(cmd)
 	f.addTargets(cmd)
 	f.addReplace(cmd)
+	f.policies.add(cmd)
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)

@@ -26,7 +26,7 @@ func readPort(r io.Reader) (int, error) {
 	for {
 		n, err := r.Read(one)
 		if n == 1 && one[0] == '\n' {
-			return parsePort(string(line))
+			return ParsePort(string(line))
 		}
 		if n == 1 {
 			line = append(line, one[0])
@@ -51,7 +51,9 @@ func leftover(line []byte) error {
 // progressEscapes are what a terminal's progress bar leaves in the output of the .NET tools.
 var progressEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
 
-func parsePort(line string) (int, error) {
+// ParsePort reads the line with which a plugin tells its TCP port. What the tools of some languages put around the number
+// is ignored.
+func ParsePort(line string) (int, error) {
 	text := strings.TrimSpace(progressEscapes.Replace(line))
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {

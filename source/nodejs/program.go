@@ -35,7 +35,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return errors.New("node was not found on your $PATH; install Node.js to run " + p.project.Program())
 	}
-	module, err := runModule(p.project.Directory)
+	module, err := sdkModule(p.project.Directory, "run")
 	if err != nil {
 		return err
 	}
@@ -120,11 +120,11 @@ func memoryHint(output string) string {
 	return "node had too little memory: set the runtime option `nodeargs: --max-old-space-size=8192` (megabytes) in the project file"
 }
 
-// runModule finds the SDK's entry point as Node.js resolves it: in the node_modules of the program's directory or of a
-// directory above it.
-func runModule(directory string) (string, error) {
+// sdkModule finds one of the SDK's entry points as Node.js resolves it: in the node_modules of the program's directory or
+// of a directory above it.
+func sdkModule(directory, name string) (string, error) {
 	for dir := directory; ; dir = filepath.Dir(dir) {
-		module := filepath.Join(dir, "node_modules", "@pulumi", "pulumi", "cmd", "run")
+		module := filepath.Join(dir, "node_modules", "@pulumi", "pulumi", "cmd", name)
 		if _, err := os.Stat(module); err == nil {
 			return module, nil
 		}

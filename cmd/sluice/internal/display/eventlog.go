@@ -92,6 +92,7 @@ type eventEnvelope struct {
 	ResourcePre *stepEvent       `json:"resourcePreEvent,omitempty"`
 	ResOutputs  *stepEvent       `json:"resOutputsEvent,omitempty"`
 	ResOpFailed *failedEvent     `json:"resOpFailedEvent,omitempty"`
+	policyEvents
 }
 
 type stdoutEvent struct {
@@ -157,7 +158,7 @@ func (n *eventEnvelope) fill(e sluice.Event) bool {
 	case sluice.Ended:
 		n.Cancel = &struct{}{}
 	default:
-		return false
+		return n.policyEvents.fill(e)
 	}
 	return true
 }
@@ -193,6 +194,9 @@ func newSummaryEvent(s sluice.Summary) *summaryEvent {
 	}
 	for _, op := range sortedOps(s.Changes) {
 		out.ResourceChanges[string(op)] = s.Changes[op]
+	}
+	for _, p := range s.Policies {
+		out.PolicyPacks[p.Name] = p.Version
 	}
 	return out
 }

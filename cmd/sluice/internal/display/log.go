@@ -97,7 +97,7 @@ func (l *Log) Close() {
 	if !l.p.IsPreview {
 		l.interrupted()
 	}
-	for _, section := range []string{l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.summarySection(l.m)} {
+	for _, section := range []string{l.p.policiesSection(l.m), l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.summarySection(l.m)} {
 		if section != "" {
 			l.print("\n" + strings.TrimSuffix(section, "\n"))
 		}

@@ -18,6 +18,7 @@ type model struct {
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN][]sluice.Diagnostic
 	speakers    []urn.URN // keys of diagnostics, in the order of their first message
+	policies    policyModel
 	stdout      []string
 	summary     *sluice.Summary
 	started     time.Time
@@ -47,6 +48,10 @@ func (m *model) observe(e sluice.Event) time.Duration {
 		m.diagnose(e)
 	case sluice.Stdout:
 		m.stdout = append(m.stdout, e.Message)
+	case sluice.PolicyViolation:
+		m.policies.violations = append(m.policies.violations, e)
+	case sluice.PolicyRemediation:
+		m.policies.remediations = append(m.policies.remediations, e)
 	case sluice.Summary:
 		m.summary = &e
 	}

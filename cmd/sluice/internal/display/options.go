@@ -24,6 +24,7 @@ type Options struct {
 	ShowReplacementSteps bool
 	ShowSecrets          bool
 	ShowFullOutput       bool // do not cut long values
+	ShowRemediations     bool // what policies rewrote, case by case
 	SuppressOutputs      bool
 	SuppressProgress     bool
 	ShowURNs             bool

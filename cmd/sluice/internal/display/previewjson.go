@@ -39,9 +39,21 @@ func (d *PreviewDocument) Observe(e sluice.Event) {
 				string(e.URN), severityPrefix(e.Severity), clean(e.Message), e.Severity.String(),
 			})
 		}
+	case sluice.PolicyViolation:
+		d.diagnostics = append(d.diagnostics, documentViolation(e))
 	case sluice.Summary:
 		d.summary = &e
 	}
+}
+
+// documentViolation is a violation among the messages: the document has no other place that says why a preview failed.
+func documentViolation(v sluice.PolicyViolation) documentDiagnostic {
+	severity := sluice.Warning
+	if v.Level == sluice.Mandatory {
+		severity = sluice.Error
+	}
+	text := fmt.Sprintf("[%s@v%s] %s: %s\n", v.Policy.Pack, v.Policy.Version, v.Policy.Name, strings.TrimSpace(v.Message))
+	return documentDiagnostic{string(v.URN), v.Level.String() + ": ", clean(text), severity.String()}
 }
 
 type document struct {

@@ -54,6 +54,9 @@ func Scrub(secrets []string) func(sluice.Event) sluice.Event {
 		case sluice.Stdout:
 			e.Message = replace(e.Message)
 			return e
+		case sluice.PolicyViolation:
+			e.Message = replace(e.Message)
+			return e
 		case sluice.StepFailed:
 			if e.Err != nil {
 				e.Err = errors.New(replace(e.Err.Error()))

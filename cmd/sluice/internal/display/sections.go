@@ -98,10 +98,13 @@ func (p stepPrinter) outputsSection(m *model) string {
 	return b.String()
 }
 
-// summarySection counts (protocol.md 10.6).
+// summarySection counts (protocol.md 10.6). Mandatory violations end the report: counts below them would look like success.
 func (p stepPrinter) summarySection(m *model) string {
 	if m.summary == nil {
 		return ""
+	}
+	if m.policies.mandatory() {
+		return strings.TrimPrefix(p.ending(m.summary), "\n")
 	}
 	var b strings.Builder
 	b.WriteString(p.style.bold("Resources:") + "\n")

@@ -1,0 +1,135 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// policyModel is what policies have said, in the order of the events.
+type policyModel struct {
+	violations   []sluice.PolicyViolation
+	remediations []sluice.PolicyRemediation
+}
+
+// mandatory tells whether a violation has made the operation fail.
+func (m policyModel) mandatory() bool {
+	return slices.ContainsFunc(m.violations, func(v sluice.PolicyViolation) bool { return v.Level == sluice.Mandatory })
+}
+
+// policiesSection lists the policy packs with what they have found and rewritten (protocol.md 10.6).
+func (p stepPrinter) policiesSection(m *model) string {
+	if m.summary == nil || len(m.summary.Policies) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(p.style.bold("Policies:") + "\n")
+	for i, pack := range m.summary.Policies {
+		before := m.summary.Policies[:i]
+		if slices.ContainsFunc(before, func(x sluice.AnalyzerInfo) bool { return x.Name == pack.Name && x.Version == pack.Version }) {
+			continue // it cannot be told apart from that one
+		}
+		p.pack(&b, m.policies, pack)
+	}
+	return b.String()
+}
+
+func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack sluice.AnalyzerInfo) {
+	ofPack := func(n sluice.PolicyName) bool { return n.Pack == pack.Name && n.Version == pack.Version }
+	violations := slices.DeleteFunc(slices.Clone(m.violations), func(v sluice.PolicyViolation) bool { return !ofPack(v.Policy) })
+	remediations := slices.DeleteFunc(slices.Clone(m.remediations), func(r sluice.PolicyRemediation) bool {
+		return !ofPack(r.Policy) || property.EqualMaps(r.Before, r.After)
+	})
+	mark := "✅"
+	for _, v := range violations {
+		if v.Level == sluice.Mandatory {
+			mark = "❌"
+			break
+		}
+		mark = "⚠️"
+	}
+	title := cleanLine(pack.Name)
+	if pack.Version != "" {
+		title += "@v" + cleanLine(pack.Version)
+	}
+	if pack.Directory != "" {
+		title += " (local: " + cleanLine(pack.Directory) + ")"
+	}
+	fmt.Fprintf(b, "    %s %s\n", mark, title)
+	p.remediated(b, remediations)
+	slices.SortStableFunc(violations, compareViolations)
+	for _, v := range violations {
+		p.violation(b, v)
+	}
+}
+
+// compareViolations orders them by what matters most, and not by time.
+func compareViolations(a, b sluice.PolicyViolation) int {
+	return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(severityRank(b.Severity), severityRank(a.Severity)),
+		cmp.Compare(a.Policy.Name, b.Policy.Name), cmp.Compare(a.URN, b.URN))
+}
+
+func severityRank(s string) int {
+	return slices.Index([]string{"", "low", "medium", "high", "critical"}, s)
+}
+
+const policyIndent = "        "
+
+func (p stepPrinter) violation(b *strings.Builder, v sluice.PolicyViolation) {
+	tag := v.Level.String()
+	if v.Severity != "" {
+		tag += ", severity " + cleanLine(v.Severity)
+	}
+	colour := yellow
+	if v.Level == sluice.Mandatory {
+		colour = red
+	}
+	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
+	for line := range strings.SplitSeq(strings.TrimSpace(clean(v.Message)), "\n") {
+		if line != "" {
+			b.WriteString(policyIndent + "  " + line + "\n")
+		}
+	}
+}
+
+// judged names the resource of a policy event.
+func (p stepPrinter) judged(u urn.URN) string {
+	if u == "" {
+		return ""
+	}
+	if p.ShowURNs {
+		return "  (" + cleanLine(string(u)) + ")"
+	}
+	return fmt.Sprintf("  (%s: %s)", shortType(u.Type()), cleanLine(u.Name()))
+}
+
+// remediated lists what was rewritten: how often by each policy, or each case with what it changed.
+func (p stepPrinter) remediated(b *strings.Builder, list []sluice.PolicyRemediation) {
+	tag := p.style.paint(green, "[remediate]")
+	if p.Diff || p.ShowRemediations {
+		slices.SortStableFunc(list, func(x, y sluice.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
+		for _, r := range list {
+			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
+			printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}
+			printer.compareMaps(0, nil, r.Before, r.After, nil)
+			for _, l := range printer.lines {
+				text := string(l.mark) + " " + l.text
+				b.WriteString(policyIndent + "  " + strings.Repeat("    ", l.depth) + p.style.paint(l.mark.colour(), text) + "\n")
+			}
+		}
+		return
+	}
+	count := map[string]int{}
+	for _, r := range list {
+		count[r.Policy.Name]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(b, "%s- %s  %s  (%s)\n", policyIndent, tag, cleanLine(name), plural(count[name], "resource", "resources"))
+	}
+}

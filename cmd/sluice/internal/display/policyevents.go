@@ -1,0 +1,91 @@
+package display
+
+import (
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// policyEvents are the kinds of events about policies (protocol.md 9.2).
+type policyEvents struct {
+	Policy           *policyEvent        `json:"policyEvent,omitempty"`
+	Remediation      *remediationEvent   `json:"policyRemediationEvent,omitempty"`
+	Load             *struct{}           `json:"policyLoadEvent,omitempty"`
+	AnalyzeSummary   *policySummaryEvent `json:"policyAnalyzeSummaryEvent,omitempty"`
+	RemediateSummary *policySummaryEvent `json:"policyRemediateSummaryEvent,omitempty"`
+	StackSummary     *stackSummaryEvent  `json:"policyAnalyzeStackSummaryEvent,omitempty"`
+}
+
+// packIdentity names a policy pack in events. There is one version; its tag is the same.
+type packIdentity struct {
+	Pack       string `json:"policyPackName"`
+	Version    string `json:"policyPackVersion"`
+	VersionTag string `json:"policyPackVersionTag"`
+}
+
+type policyEvent struct {
+	URN     string `json:"resourceUrn,omitempty"`
+	Message string `json:"message"`
+	Color   string `json:"color"`
+	Name    string `json:"policyName"`
+	packIdentity
+	Level    string `json:"enforcementLevel"`
+	Severity string `json:"severity,omitempty"`
+}
+
+type remediationEvent struct {
+	URN   string `json:"resourceUrn,omitempty"`
+	Color string `json:"color"`
+	Name  string `json:"policyName"`
+	packIdentity
+	Before map[string]any `json:"before,omitempty"`
+	After  map[string]any `json:"after,omitempty"`
+}
+
+type policySummaryEvent struct {
+	URN string `json:"resourceUrn"`
+	stackSummaryEvent
+}
+
+type stackSummaryEvent struct {
+	packIdentity
+	Passed []string `json:"passed,omitempty"`
+	Failed []string `json:"failed,omitempty"`
+}
+
+// fill sets the part that e belongs to, and tells whether there is one.
+func (n *policyEvents) fill(e sluice.Event) bool {
+	switch e := e.(type) {
+	case sluice.PolicyLoad:
+		n.Load = &struct{}{}
+	case sluice.PolicyViolation:
+		n.Policy = &policyEvent{
+			URN: string(e.URN), Message: strings.TrimRight(e.Message, "\n") + "\n", Color: "raw", Name: e.Policy.Name,
+			packIdentity: identityOf(e.Policy.Pack, e.Policy.Version), Level: e.Level.String(), Severity: e.Severity,
+		}
+	case sluice.PolicyRemediation:
+		n.Remediation = &remediationEvent{
+			URN: string(e.URN), Color: "raw", Name: e.Policy.Name, packIdentity: identityOf(e.Policy.Pack, e.Policy.Version),
+			Before: jsonMap(e.Before, false), After: jsonMap(e.After, false),
+		}
+	case sluice.PolicySummary:
+		n.summarize(e)
+	default:
+		return false
+	}
+	return true
+}
+
+func (n *policyEvents) summarize(e sluice.PolicySummary) {
+	said := stackSummaryEvent{packIdentity: identityOf(e.Pack, e.Version), Passed: e.Passed, Failed: e.Failed}
+	switch e.After {
+	case sluice.AfterRemediate:
+		n.RemediateSummary = &policySummaryEvent{string(e.URN), said}
+	case sluice.AfterAnalyze:
+		n.AnalyzeSummary = &policySummaryEvent{string(e.URN), said}
+	default:
+		n.StackSummary = &said
+	}
+}
+
+func identityOf(pack, version string) packIdentity { return packIdentity{pack, version, version} }

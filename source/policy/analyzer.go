@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+const (
+	// exitPatience is how long a broken connection waits for the news that the process has ended.
+	exitPatience = time.Second
+	// cancelPatience is how long a pack may take to acknowledge Cancel before it is interrupted.
+	cancelPatience = time.Second
+)
+
+// Analyzer is a policy pack that runs. It satisfies stages.Analyzer; its methods may be called from many goroutines.
+type Analyzer struct {
+	served    served
+	directory string
+	conn      *grpc.ClientConn
+	rpc       pulumirpc.AnalyzerClient
+	info      stages.AnalyzerInfo // complete when Load returns
+
+	closing sync.Once
+}
+
+var _ stages.Analyzer = (*Analyzer)(nil)
+
+// Info describes the pack as it is configured.
+func (a *Analyzer) Info() stages.AnalyzerInfo { return a.info }
+
+// name is what messages call the pack: its folder until it has told its name.
+func (a *Analyzer) name() string {
+	if a.info.Name == "" {
+		return a.directory
+	}
+	return a.info.Name
+}
+
+func (a *Analyzer) connect(ctx context.Context) error {
+	patience, cancel := context.WithTimeout(ctx, portPatience)
+	defer cancel()
+	port, err := a.served.Port(patience)
+	if err != nil {
+		return errors.New(terminal.Plain(err.Error()))
+	}
+	if a.conn, err = plugin.Dial(ctx, port); err != nil {
+		return err
+	}
+	a.rpc = pulumirpc.NewAnalyzerClient(a.conn)
+	return nil
+}
+
+func (a *Analyzer) handshake(ctx context.Context, engine string) error {
+	_, err := a.rpc.Handshake(ctx, &pulumirpc.AnalyzerHandshakeRequest{
+		EngineAddress: engine, RootDirectory: &a.directory, ProgramDirectory: &a.directory,
+	})
+	return a.failed(ctx, "greet", optional(err))
+}
+
+func (a *Analyzer) configureStack(ctx context.Context, info stages.RunInfo) error {
+	_, err := a.rpc.ConfigureStack(ctx, &pulumirpc.AnalyzerStackConfigureRequest{
+		Stack: info.Stack, Project: info.Project, Organization: info.Organization, DryRun: info.DryRun,
+		Config: info.Config, ConfigSecretKeys: info.ConfigSecretKeys,
+	})
+	return a.failed(ctx, "tell the stack to", optional(err))
+}
+
+// description is what a pack says of itself.
+type description struct {
+	policies     []described
+	configurable bool
+	initial      map[string]setting
+}
+
+func (d description) has(policy string) bool {
+	return slices.ContainsFunc(d.policies, func(p described) bool { return p.Name == policy })
+}
+
+func (a *Analyzer) describe(ctx context.Context) (description, error) {
+	answer, err := a.rpc.GetAnalyzerInfo(ctx, &emptypb.Empty{})
+	if err != nil {
+		return description{}, fmt.Errorf("failed to get analyzer info: %w", a.failed(ctx, "ask", err))
+	}
+	d := description{configurable: answer.GetSupportsConfig(), initial: map[string]setting{}}
+	a.info = stages.AnalyzerInfo{Name: answer.GetName(), Version: answer.GetVersion(), Directory: a.directory}
+	for _, p := range answer.GetPolicies() {
+		x := described{PolicyInfo: stages.PolicyInfo{
+			Name: p.GetName(), Level: levelOf(p.GetEnforcementLevel()), Type: stages.PolicyType(p.GetPolicyType()), Severity: severityOf(p.GetSeverity()),
+		}}
+		if s := p.GetConfigSchema(); s != nil {
+			x.properties, x.required = s.GetProperties().AsMap(), s.GetRequired()
+		}
+		d.policies = append(d.policies, x)
+	}
+	slices.SortStableFunc(d.policies, func(x, y described) int { return strings.Compare(x.Name, y.Name) })
+	for _, p := range d.policies {
+		a.info.Policies = append(a.info.Policies, p.PolicyInfo)
+	}
+	for name, c := range answer.GetInitialConfig() {
+		level := levelOf(c.GetEnforcementLevel())
+		d.initial[name] = setting{Level: &level, Properties: c.GetProperties().AsMap()}
+	}
+	return d, nil
+}
+
+func (a *Analyzer) configure(ctx context.Context, config map[string]setting) error {
+	req := &pulumirpc.ConfigureAnalyzerRequest{PolicyConfig: map[string]*pulumirpc.PolicyConfig{}}
+	for name, s := range config {
+		properties, err := structpb.NewStruct(s.Properties)
+		if err != nil {
+			return fmt.Errorf("the configuration of policy %s of policy pack %s: %w", name, a.name(), err)
+		}
+		req.PolicyConfig[name] = &pulumirpc.PolicyConfig{EnforcementLevel: pulumirpc.EnforcementLevel(*s.Level), Properties: properties}
+	}
+	if _, err := a.rpc.Configure(ctx, req); err != nil {
+		return a.failed(ctx, "configure", err)
+	}
+	for i, p := range a.info.Policies {
+		a.info.Policies[i].Level = *config[p.Name].Level
+	}
+	return nil
+}
+
+// Remediate asks the pack to rewrite inputs. Packs that cannot do that change nothing.
+func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Remedies, error) {
+	req, err := analyzeRequest(r)
+	if err != nil {
+		return stages.Remedies{}, err
+	}
+	answer, err := a.rpc.Remediate(ctx, req)
+	if optional(err) != nil {
+		return stages.Remedies{}, a.failed(ctx, "ask", err)
+	}
+	out := stages.Remedies{NotApplicable: notApplicable(answer.GetNotApplicable())}
+	before := r.Properties
+	for _, rem := range answer.GetRemediations() {
+		x := stages.Remediation{Policy: rem.GetPolicyName(), Diagnostic: terminal.Plain(rem.GetDiagnostic())}
+		if rem.GetProperties() != nil && x.Diagnostic == "" {
+			m, err := property.UnmarshalStruct(rem.GetProperties(), property.WireOptions{
+				Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true,
+			})
+			if err != nil {
+				return stages.Remedies{}, fmt.Errorf("policy %s returned properties that cannot be read: %w", rem.GetPolicyName(), err)
+			}
+			after := restore(before, m)
+			before, x.Properties = after, &after
+		}
+		out.Remediations = append(out.Remediations, x)
+	}
+	return out, nil
+}
+
+// Analyze asks the pack to judge a resource.
+func (a *Analyzer) Analyze(ctx context.Context, r stages.Analysis) (stages.Findings, error) {
+	req, err := analyzeRequest(r)
+	if err != nil {
+		return stages.Findings{}, err
+	}
+	answer, err := a.rpc.Analyze(ctx, req)
+	if err != nil {
+		return stages.Findings{}, a.failed(ctx, "ask", err)
+	}
+	return findings(answer), nil
+}
+
+// AnalyzeStack asks the pack to judge the stack. Packs that cannot do that find nothing.
+func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) (stages.Findings, error) {
+	req, err := analyzeStackRequest(rs)
+	if err != nil {
+		return stages.Findings{}, err
+	}
+	answer, err := a.rpc.AnalyzeStack(ctx, req)
+	if optional(err) != nil {
+		return stages.Findings{}, a.failed(ctx, "ask", err)
+	}
+	return findings(answer), nil
+}
+
+// Cancel asks the pack to give up what it does. Not knowing Cancel counts as an acknowledgement.
+func (a *Analyzer) Cancel(ctx context.Context) error {
+	_, err := a.rpc.Cancel(ctx, &emptypb.Empty{})
+	return a.failed(ctx, "cancel", optional(err))
+}
+
+// Close ends the pack's process.
+func (a *Analyzer) Close() error {
+	var err error
+	a.closing.Do(func() {
+		if a.rpc != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
+			_, _ = a.rpc.Cancel(ctx, &emptypb.Empty{}) // it is stopped in any case
+			cancel()
+			err = a.conn.Close()
+		}
+		a.served.Stop()
+	})
+	return err
+}
+
+// optional is nil for the error of a method that the pack does not have.
+func optional(err error) error {
+	if status.Code(err) == codes.Unimplemented {
+		return nil
+	}
+	return err
+}
+
+// failed explains the failure of a call. A pack that has died is a *stages.AnalyzerLostError.
+func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	st := status.Convert(err)
+	if st.Code() == codes.Unavailable {
+		var exit *plugin.ExitError
+		if errors.As(a.served.ExitedWithin(exitPatience), &exit) {
+			err = ending(a.name(), exit)
+		} else {
+			err = fmt.Errorf("policy pack %s does not answer any more: %s", a.name(), st.Message())
+		}
+		return &stages.AnalyzerLostError{Analyzer: a.name(), Err: err}
+	}
+	if a.info.Name == "" {
+		return fmt.Errorf("%s the policy pack in %s: %s", doing, a.directory, terminal.Plain(st.Message()))
+	}
+	return errors.New(terminal.Plain(st.Message()))
+}

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// allPolicies stands for every policy in a configuration; environments are the hosted service's and mean nothing here.
+const (
+	allPolicies  = "all"
+	environments = "environments"
+	levelKey     = "enforcementLevel"
+)
+
+// setting configures one policy. Level is nil where nothing is said about it.
+type setting struct {
+	Level      *stages.EnforcementLevel
+	Properties map[string]any
+}
+
+// readConfig reads the configuration of a pack: a JSON object with the names of policies (protocol.md 7.3).
+func readConfig(path string) (map[string]setting, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the configuration of the policy pack: %w", err)
+	}
+	config, err := parseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of the policy pack in %s: %w", path, err)
+	}
+	return config, nil
+}
+
+func parseConfig(text []byte) (map[string]setting, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	var file map[string]any
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("it must be a JSON object with the names of policies: %w", err)
+	}
+	config := map[string]setting{}
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		if name == environments {
+			continue
+		}
+		s, err := parseSetting(file[name])
+		if err != nil {
+			return nil, fmt.Errorf("policy %q: %w", name, err)
+		}
+		config[name] = s
+	}
+	return config, nil
+}
+
+// parseSetting reads a level, or an object with properties that may have a level among them.
+func parseSetting(v any) (setting, error) {
+	switch v := v.(type) {
+	case string:
+		level, err := parseLevel(v)
+		return setting{Level: level}, err
+	case map[string]any:
+		s := setting{Properties: maps.Clone(v)}
+		given, ok := v[levelKey]
+		if !ok {
+			return s, nil
+		}
+		delete(s.Properties, levelKey)
+		text, isText := given.(string)
+		if !isText {
+			return setting{}, fmt.Errorf("%v is not an enforcement level; %s", given, levelsHint)
+		}
+		var err error
+		s.Level, err = parseLevel(text)
+		return s, err
+	}
+	return setting{}, fmt.Errorf("%v is neither an enforcement level nor an object with properties", v)
+}
+
+const levelsHint = "write advisory, mandatory, remediate or disabled"
+
+func parseLevel(text string) (*stages.EnforcementLevel, error) {
+	level, ok := stages.ParseEnforcementLevel(text)
+	if !ok {
+		return nil, fmt.Errorf("%q is not an enforcement level; %s", text, levelsHint)
+	}
+	return &level, nil
+}
+
+// described is a policy as its pack describes it, with what its configuration must be like.
+type described struct {
+	stages.PolicyInfo
+	properties map[string]any // JSON schemas by name
+	required   []string
+}
+
+// reconcile lays what the pack itself configures, and then what the user does, over the defaults (protocol.md 7.3). All
+// policies of the pack are in the result; names that are not the pack's are ignored.
+func reconcile(policies []described, initial, user map[string]setting) map[string]setting {
+	out := map[string]setting{}
+	for _, p := range policies {
+		level := p.Level
+		s := setting{Level: &level, Properties: map[string]any{}}
+		for name, schema := range p.properties {
+			if object, ok := schema.(map[string]any); ok {
+				if v, ok := object["default"]; ok {
+					s.Properties[name] = v
+				}
+			}
+		}
+		for _, layer := range []map[string]setting{initial, user} {
+			if all := layer[allPolicies].Level; all != nil {
+				s.Level = all
+			}
+			if given, ok := layer[p.Name]; ok {
+				if given.Level != nil {
+					s.Level = given.Level
+				}
+				maps.Copy(s.Properties, given.Properties)
+			}
+		}
+		out[p.Name] = s
+	}
+	return out
+}
+
+// ConfigError says that the configuration of a pack is not what its policies ask for.
+type ConfigError struct {
+	Pack, Version string
+	Problems      []string // "<policy>: <problem>", ordered
+}
+
+func (e *ConfigError) Error() string { return strings.Join(e.Messages(), "\n") }
+
+// Messages are the problems for the user, one each.
+func (e *ConfigError) Messages() []string {
+	out := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		out[i] = fmt.Sprintf("validating policy config: %s %s  %s", e.Pack, e.Version, p)
+	}
+	return out
+}

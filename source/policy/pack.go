@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Options say where the plugins are that run packs, and whom packs are to talk to.
+type Options struct {
+	Finder plugin.Finder
+	// EngineAddress is that of the Engine service; "" when there is none.
+	EngineAddress string
+}
+
+// Pack is a policy pack on the disk. It may be loaded several times, one after the other.
+type Pack struct {
+	directory string // absolute
+	project   source.Project
+	version   string // of the manifest, "" when it gives none
+	config    map[string]setting
+	// hasConfig is true when there is a file with the configuration, which may be empty.
+	hasConfig bool
+	options   Options
+}
+
+// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It starts
+// nothing. Its errors say which file is at fault.
+func Open(directory, configFile string, o Options) (*Pack, error) {
+	absolute, err := filepath.Abs(directory)
+	if err != nil {
+		return nil, fmt.Errorf("the policy pack %s: %w", directory, err)
+	}
+	m, err := readManifest(absolute)
+	if err != nil {
+		return nil, err
+	}
+	config, err := readConfig(configFile)
+	if err != nil {
+		return nil, err
+	}
+	return &Pack{
+		directory: absolute, project: m.project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
+	}, nil
+}
+
+// portPatience is how long a pack may take to write its port: TypeScript is compiled first.
+const portPatience = 10 * time.Minute
+
+// Load starts the pack for one run and introduces the run to it (protocol.md 7.3). What the pack prints becomes messages of
+// the monitor's run. Errors are a *[ConfigError] when the configuration does not fit; the caller must Close what is
+// returned otherwise.
+func (p *Pack) Load(ctx context.Context, m stages.Monitor) (*Analyzer, error) {
+	out := newOutput(ctx, m, "policy pack "+p.directory)
+	s, err := p.start(ctx, m.Info(), out.line)
+	if err != nil {
+		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
+	}
+	a := &Analyzer{served: s, directory: p.directory}
+	if err := p.boot(ctx, a, m); err != nil {
+		_ = a.Close() // it is stopped in any case
+		return nil, err
+	}
+	out.release()
+	return a, nil
+}
+
+func (p *Pack) boot(ctx context.Context, a *Analyzer, m stages.Monitor) error {
+	if err := a.connect(ctx); err != nil {
+		return fmt.Errorf("the policy pack in %s: %w", p.directory, err)
+	}
+	if err := a.handshake(ctx, p.options.EngineAddress); err != nil {
+		return err
+	}
+	if err := a.configureStack(ctx, m.Info()); err != nil {
+		return err
+	}
+	d, err := a.describe(ctx)
+	if err != nil {
+		return err
+	}
+	if p.version != "" {
+		a.info.Version = p.version
+	}
+	if !d.configurable {
+		if p.hasConfig {
+			return fmt.Errorf("policy pack %q at %q does not support config", a.info.Name, p.directory)
+		}
+		return nil
+	}
+	for name := range p.config {
+		if name != allPolicies && !d.has(name) {
+			m.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: fmt.Sprintf(
+				"the configuration of policy pack %s is about a policy %q, which the pack does not have\n", a.info.Name, name)})
+		}
+	}
+	config := reconcile(d.policies, d.initial, p.config)
+	if problems := validate(d.policies, config); len(problems) > 0 {
+		return &ConfigError{Pack: a.info.Name, Version: a.info.Version, Problems: problems}
+	}
+	return a.configure(ctx, config)
+}

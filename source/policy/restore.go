@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"github.com/sluice-iac/sluice/property"
+)
+
+// restore lays over remediated properties what packs cannot return or lose by accident, wherever the value at the same
+// place has otherwise not changed: references to resources, which packs see as IDs, and the hashes of assets. What was
+// secret stays secret, also when a policy has changed it: a copy of an object, `{...args.props}`, has lost that.
+func restore(before, after property.Map) property.Map {
+	out := after.Mutable()
+	for name, v := range out {
+		if was, ok := before.Get(name); ok {
+			out[name] = restoreValue(was, v)
+		}
+	}
+	return property.NewMap(out)
+}
+
+func restoreValue(was, is property.Value) property.Value {
+	if inner, secret := was.Unwrap(); secret {
+		plain, _ := is.Unwrap()
+		return property.MakeSecret(restoreValue(inner, plain))
+	}
+	if inner, secret := is.Unwrap(); secret {
+		return property.MakeSecret(restoreValue(was, inner))
+	}
+	switch {
+	case was.IsReference():
+		if property.Equal(downgraded(was), is) {
+			return was
+		}
+	case was.IsAsset() && is.IsAsset():
+		w, i := was.AsAsset(), is.AsAsset()
+		if w.Kind == i.Kind && w.Path == i.Path && w.Text == i.Text && w.URI == i.URI {
+			return was
+		}
+	case was.IsArchive() && is.IsArchive():
+		w, i := was.AsArchive(), is.AsArchive()
+		if w.Kind == i.Kind && w.Kind != property.KindMembers && w.Path == i.Path && w.URI == i.URI {
+			return was
+		}
+	case was.IsMap() && is.IsMap():
+		return property.Of(restore(was.AsMap(), is.AsMap()))
+	case was.IsArray() && is.IsArray():
+		list := make([]property.Value, 0, is.AsArray().Len())
+		for n, v := range is.AsArray().All() {
+			if n < was.AsArray().Len() {
+				v = restoreValue(was.AsArray().At(n), v)
+			}
+			list = append(list, v)
+		}
+		return property.ArrayOf(list...)
+	}
+	return is
+}
+
+// downgraded is a value as a pack has seen it.
+func downgraded(v property.Value) property.Value {
+	const name = "v"
+	s, err := encode(property.NewMap(map[string]property.Value{name: v}))
+	if err != nil {
+		return property.Null
+	}
+	m, err := property.UnmarshalStruct(s, property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true})
+	if err != nil {
+		return property.Null
+	}
+	return m.At(name)
+}

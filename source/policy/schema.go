@@ -1,0 +1,69 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// validate checks the configuration of each policy against its schema and returns the problems, ordered.
+func validate(policies []described, config map[string]setting) []string {
+	var problems []string
+	for _, p := range policies {
+		for _, problem := range p.problems(config[p.Name].Properties) {
+			problems = append(problems, p.Name+": "+problem)
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func (p described) problems(properties map[string]any) []string {
+	if len(p.properties) == 0 && len(p.required) == 0 {
+		return nil
+	}
+	schema := map[string]any{"type": "object"}
+	if len(p.properties) > 0 {
+		schema["properties"] = p.properties
+	}
+	if len(p.required) > 0 {
+		required := make([]any, len(p.required))
+		for i, name := range p.required {
+			required[i] = name
+		}
+		schema["required"] = required
+	}
+	const name = "policy.json"
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft7)
+	if err := c.AddResource(name, schema); err != nil {
+		return []string{"the schema of its configuration cannot be read: " + err.Error()}
+	}
+	compiled, err := c.Compile(name)
+	if err != nil {
+		return []string{"the schema of its configuration cannot be used: " + err.Error()}
+	}
+	var invalid *jsonschema.ValidationError
+	if err := compiled.Validate(properties); !errors.As(err, &invalid) {
+		if err != nil {
+			return []string{err.Error()}
+		}
+		return nil
+	}
+	var out []string
+	for _, unit := range invalid.BasicOutput().Errors {
+		if unit.Error == nil {
+			continue
+		}
+		at := strings.TrimPrefix(strings.ReplaceAll(unit.InstanceLocation, "/", "."), ".")
+		if at != "" {
+			at += ": "
+		}
+		out = append(out, fmt.Sprint(at, unit.Error.String()))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
