@@ -61,7 +61,8 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugi
 		"install one, or correct `runtime` in %s (nodejs needs no plugin)", runtime, runtime, runtime, manifestFile)
 }
 
-func (p *Pack) name() string { return "policy pack " + p.directory }
+// name is what the process is called in messages, beside the folder.
+func (p *Pack) name() string { return "policy-" + p.project.Runtime }
 
 // flags are the options of the runtime as the arguments of a shim.
 func (p *Pack) flags() []string {
