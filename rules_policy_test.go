@@ -554,3 +554,12 @@ func TestAnAnalyzerThatIsGoneIsReportedOnce(t *testing.T) {
 	require.Equal(t, 1, said)
 	require.Empty(t, k.names())
 }
+
+func TestARunThatFailsAtOnceKeepsTheOutputsOfTheStack(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.outputs(s.stack(), in{"url": "u"}) }))
+	r := k.fails(program(func(s *script) { s.err = errRefused }), "refused")
+	require.Equal(t, values(in{"url": "u"}), r.summary().Outputs)
+	require.Equal(t, values(in{"url": "u"}), r.Outputs)
+	require.Empty(t, k.destroy().summary().Outputs.Names())
+}

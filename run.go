@@ -89,10 +89,13 @@ type session struct {
 	op      operation
 	began   time.Time
 
-	base     *state.Snapshot
-	recorder state.Recorder
-	registry *providers.Registry
-	loaded   []*policy.Analyzer // the policy packs
+	// found is the state as it was loaded, base what it was brought up to before anything else; migrated is true when they
+	// differ.
+	found, base *state.Snapshot
+	migrated    bool
+	recorder    state.Recorder
+	registry    *providers.Registry
+	loaded      []*policy.Analyzer // the policy packs
 	// releasePolicies lets the end of the caller's context no longer cancel the analyzers; nil when there are none.
 	releasePolicies func() bool
 	deployment      *stages.Run
@@ -132,23 +135,13 @@ func (s *session) open(ctx context.Context) error {
 		ids++
 		return stages.DerivedID(entropy, "migrated", fmt.Sprint(ids))
 	})
-	s.base = migrated
-	if !s.op.dryRun {
-		if s.recorder, err = o.State.Record(ctx, base); err != nil {
-			return err
-		}
-		if changed {
-			if err := s.recorder.Rebase(ctx, migrated); err != nil {
-				return fmt.Errorf("rebasing the deployment: %w", err)
-			}
-		}
-	}
+	s.found, s.base, s.migrated = base, migrated, changed
 	if err := s.refuseHooks(); err != nil {
-		return errors.Join(err, s.closeRecorder(ctx))
+		return err
 	}
 	packages, err := s.packages(ctx)
 	if err != nil {
-		return errors.Join(err, s.closeRecorder(ctx))
+		return err
 	}
 	// What is running when the operation is stopped shall finish, so its context survives the caller's.
 	s.operations, s.abandon = context.WithCancel(context.WithoutCancel(ctx))
@@ -159,11 +152,11 @@ func (s *session) open(ctx context.Context) error {
 	})
 	denied, err := o.Config.deniedProviders()
 	if err != nil {
-		return errors.Join(err, s.registry.Close(), s.closeRecorder(ctx))
+		return errors.Join(err, s.registry.Close())
 	}
 	if o.Autonamer == nil {
 		if o.Autonamer, err = o.autonamer(); err != nil {
-			return errors.Join(err, s.registry.Close(), s.closeRecorder(ctx))
+			return errors.Join(err, s.registry.Close())
 		}
 	}
 	s.server.start = func() (*monitor.Server, error) {
@@ -171,7 +164,7 @@ func (s *session) open(ctx context.Context) error {
 	}
 	s.deployment = stages.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),
-		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Recorder: s.recorder, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
+		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
 		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff, Observe: o.Observe, Now: o.Now,
@@ -193,6 +186,23 @@ func (s *session) refuseHooks() error {
 		}
 	}
 	return all.ErrorOrNil()
+}
+
+// record begins to record. It comes after everything that refuses the operation, which leaves the state untouched.
+func (s *session) record(ctx context.Context) (err error) {
+	if s.op.dryRun {
+		return nil
+	}
+	if s.recorder, err = s.options.State.Record(ctx, s.found); err != nil {
+		return err
+	}
+	s.deployment.Recorder = s.recorder
+	if s.migrated {
+		if err := s.recorder.Rebase(ctx, s.base); err != nil {
+			return fmt.Errorf("rebasing the deployment: %w", err)
+		}
+	}
+	return nil
 }
 
 func (s *session) closeRecorder(ctx context.Context) error {
@@ -275,6 +285,9 @@ func (s *session) run(ctx context.Context) error {
 	var program conc.WaitGroup
 
 	err := s.loadPolicies(ctx)
+	if err == nil {
+		err = s.record(ctx)
+	}
 	if err == nil {
 		err = s.refresh()
 	}

@@ -91,7 +91,11 @@ func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
 func (r *Run) StackOutputs() property.Map {
-	s, _ := r.world.lookup(urn.RootStack(r.Info.Stack, r.Info.Project))
+	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+	s, ok := r.world.lookup(root)
+	if !ok {
+		s = r.world.current(r.base.olds[root]) // the run came to nothing before the stack was registered
+	}
 	if s == nil {
 		return property.Map{}
 	}
