@@ -30,8 +30,8 @@ func sluggish(ctx context.Context) error {
 // sluggishAnalyzer takes its time over every resource.
 type sluggishAnalyzer struct{ analyzer }
 
-func (sluggishAnalyzer) Analyze(ctx context.Context, _ stages.Analysis) ([]stages.Violation, error) {
-	return nil, sluggish(ctx)
+func (sluggishAnalyzer) Analyze(ctx context.Context, _ stages.Analysis) (stages.Findings, error) {
+	return stages.Findings{}, sluggish(ctx)
 }
 
 // whereItIs is a place of the pipeline in which an item is when somebody interrupts.
