@@ -128,13 +128,16 @@ func PreviewDestroy(ctx context.Context, o Options) (*Result, error) {
 // FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
-	Canceled  bool  // somebody interrupted it, and nothing else went wrong
-	Err       error // the failures, ordered by URN; a *multierror.Error
+	Canceled  bool  // somebody interrupted it, and nothing went wrong but what the providers were asked to abort
+	Err       error // the failures, ordered by URN; a *multierror.Error; nil if there are none
 }
 
 func (e *FailedError) Error() string {
-	if e.Canceled {
+	if e.Canceled && e.Err == nil {
 		return e.Operation + " canceled"
+	}
+	if e.Canceled {
+		return fmt.Sprintf("%s canceled: %v", e.Operation, e.Err)
 	}
 	return fmt.Sprintf("%s failed: %v", e.Operation, e.Err)
 }

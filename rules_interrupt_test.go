@@ -117,12 +117,31 @@ func TestCancelReachesTheProviders(t *testing.T) {
 				k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Hang: true, Err: errors.New("aborted")})
 				r := cancel(k)()
 				require.Equal(t, 1, countOf(r, providertest.MethodCancel))
-				require.Error(t, r.err)
+				requireCanceled(t, r)
+				require.ErrorContains(t, r.err, "aborted")
 				require.Empty(t, k.names())
 				r.requireDiagnostic(sluice.Error, 2000, "aborted")
 			})
 		})
 	}
+}
+
+func TestFailureBeforeACancelTakesPrecedenceOverIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t, failCreate("a", errRefused),
+			providertest.Failure{Method: providers.MethodCreate, Name: "b", Hang: true, Err: errors.New("aborted")})
+		k.options.Interrupts = &sluice.Interrupts{}
+		time.AfterFunc(5*time.Second, k.options.Interrupts.Cancel)
+		k.fails(func(ctx context.Context, m stages.Monitor) error {
+			return together(2, func(i int) error {
+				if i == 0 {
+					time.Sleep(time.Second) // b has begun
+				}
+				_, err := m.Register(ctx, registration("test:index:Thing", []string{"a", "b"}[i], nil))
+				return err
+			})
+		}, "refused")
+	})
 }
 
 func TestEndOfTheCallersContextFinishesWhatRuns(t *testing.T) {

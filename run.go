@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -105,6 +106,8 @@ type session struct {
 	background      conc.WaitGroup
 	// interrupted is true when the caller's context ended before the run did.
 	interrupted bool
+	// failedBefore is set when the providers are asked to abort: whether something had failed by then.
+	failedBefore atomic.Pointer[bool]
 }
 
 // open loads the state and prepares everything that can fail before anything is done.
@@ -372,6 +375,8 @@ func (s *session) runProgram(ctx, caller context.Context) {
 
 // cancelProviders asks the providers to abort; session.close waits for it.
 func (s *session) cancelProviders() {
+	failed := len(s.deployment.Failures()) > 0
+	s.failedBefore.CompareAndSwap(nil, &failed)
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 		defer cancel()
@@ -425,15 +430,22 @@ func (s *session) failure(errs []error) error {
 	for _, f := range s.deployment.Failures() {
 		all = multierror.Append(all, f)
 	}
+	if len(errs) == 0 && (all.ErrorOrNil() == nil || s.failedByAborting()) && (s.options.Interrupts.Stopped() || s.interrupted) {
+		return &FailedError{Operation: s.op.name, Canceled: true, Err: all.ErrorOrNil()}
+	}
 	all = multierror.Append(all, errs...)
 	if all.Len() == 0 {
-		if s.options.Interrupts.Stopped() || s.interrupted {
-			return &FailedError{Operation: s.op.name, Canceled: true}
-		}
 		return nil
 	}
 	s.deployment.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.op.name + " failed"}})
 	return &FailedError{Operation: s.op.name, Err: all.ErrorOrNil()}
+}
+
+// failedByAborting tells whether all that failed did so after the providers had been asked to abort: that they report what
+// they have aborted is what somebody wanted, not a failure of the operation.
+func (s *session) failedByAborting() bool {
+	before := s.failedBefore.Load()
+	return before != nil && !*before
 }
 
 func (s *session) result() *Result {

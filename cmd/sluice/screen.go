@@ -70,6 +70,9 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 		ShowRemediations: f.policies.showRemediations, SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
 		Expected: expected,
 	}
+	if o.kind.needsProgram {
+		options.Beginning = "starting the program"
+	}
 	if o.cli.outTerminal && !o.cli.inCI() && !o.cli.nonInteractive {
 		options.Live = o.cli.out
 	}

@@ -331,6 +331,25 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 		" @  after 40s: 0 done, 1 running; deleting pkg:mod:Thing a (40s)\n", out.String())
 }
 
+func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
+	c := newClock()
+	var screen, out bytes.Buffer
+	options := Options{Title: "T", Out: &out, Beginning: "starting the program", Now: func() time.Time { return c.now }}
+	l := NewLog(options)
+	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
+	live := NewLog(options)
+	c.after(25 * time.Second)
+	l.Tick()
+	live.Tick()
+	require.Equal(t, "T\n @  after 25s: starting the program\n", out.String())
+	require.Contains(t, screen.String(), "starting the program (25s)")
+	live.Observe(sluice.StepStarted{Step: step(sluice.OpSame, "a", values{}, values{}), At: c.now})
+	screen.Reset()
+	live.Tick()
+	require.Contains(t, screen.String(), "0 done, 0 running")
+	require.NotContains(t, screen.String(), "starting")
+}
+
 func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\x1b[2Jb": "ab", "a\x1b]0;title\x07b": "ab", "a\rb": `a\x0db`, "a\r\nb": "a\nb", "\u202egnp": `\x202egnp`, "tab\t": "tab\t",

@@ -82,7 +82,7 @@ func (l *Log) Tick() {
 		l.redraw()
 		return
 	}
-	if now.Sub(l.lastOut) >= heartbeat && len(l.m.running) > 0 {
+	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning()) {
 		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
 	}
 }
@@ -187,8 +187,18 @@ func (l *Log) redraw() {
 	l.live.draw(l.progress(l.lastDraw))
 }
 
-// progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)".
+// isBeginning tells whether no step has begun yet and it is known what goes on instead.
+func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
+
+// progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". Before the first
+// step that would be nothing but zeros.
 func (l *Log) progress(now time.Time) string {
+	if l.isBeginning() && l.live.out == nil { // the line begins with the time
+		return l.p.Beginning
+	}
+	if l.isBeginning() {
+		return fmt.Sprintf("%s (%s)", l.p.Beginning, max(now.Sub(l.m.started), 0).Truncate(time.Second))
+	}
 	text := fmt.Sprintf("%d done, %d running", l.m.done, len(l.m.running))
 	if waiting := l.p.Expected - l.m.done - len(l.m.running); waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", waiting)

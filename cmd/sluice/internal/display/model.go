@@ -13,6 +13,7 @@ import (
 type model struct {
 	running     []*runningStep // oldest first
 	done        int
+	begins      bool // a step has begun, of any kind
 	failed      map[urn.URN]bool
 	components  map[urn.URN]sluice.StepInfo // begun, and not reported as done yet
 	begun       []urn.URN                   // components in the order in which they began
@@ -38,6 +39,7 @@ func newModel(now time.Time) *model {
 func (m *model) observe(e sluice.Event) time.Duration {
 	switch e := e.(type) {
 	case sluice.StepStarted:
+		m.begins = true
 		m.begin(e)
 	case sluice.StepDone:
 		return m.end(e.Step, e.At, !e.Outputs)

@@ -30,6 +30,8 @@ type Options struct {
 	ShowURNs             bool
 	Debug                bool // show debug messages
 
+	// Beginning is what goes on until the first step begins, for example "starting the program".
+	Beginning string
 	// Expected is how many steps the operation is likely to have, 0 when nobody knows.
 	Expected int
 	Now      func() time.Time
