@@ -163,7 +163,8 @@ func (s *session) open(ctx context.Context) error {
 		}
 	}
 	s.server.start = func() (*monitor.Server, error) {
-		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.deployment))
+		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.deployment),
+			monitor.Without(o.Legacy.withoutFeatures()...))
 	}
 	s.deployment = stages.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),

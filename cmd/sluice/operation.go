@@ -133,6 +133,9 @@ func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func
 
 // prepare saves --config settings, checks the configuration and opens the secrets.
 func (o *operation) prepare(ctx context.Context) error {
+	if err := o.checkRequiredVersion(); err != nil {
+		return err
+	}
 	if _, err := o.flags.policies.open(sluice.PluginOptions{}); err != nil {
 		return err // found before anything is done
 	}
@@ -173,6 +176,23 @@ func (o *operation) prepare(ctx context.Context) error {
 		return err
 	}
 	return o.file.Save()
+}
+
+// checkRequiredVersion refuses a project that wants another version of Pulumi (state.md 6.1).
+func (o *operation) checkRequiredVersion() error {
+	wanted := o.project.RequiredVersion
+	if wanted == "" {
+		return nil
+	}
+	ok, err := sluice.SatisfiesPulumiRange(wanted)
+	switch {
+	case err != nil:
+		return usageErrorf("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", o.project.Path, err)
+	case !ok:
+		return usageErrorf("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
+			o.project.Path, wanted, sluice.Version, sluice.PulumiVersion)
+	}
+	return nil
 }
 
 func (o *operation) applyConfigFlags() error {
@@ -376,9 +396,11 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 // legacy is the old behaviour that the environment asks for.
 func (c *cli) legacy() sluice.Legacy {
 	return sluice.Legacy{
-		Diff:            isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
-		RefreshDiff:     isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
-		ProviderPreview: isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
+		Diff:                 isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
+		RefreshDiff:          isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
+		ProviderPreview:      isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
+		NoResourceReferences: isTruthy(c.env("PULUMI_DISABLE_RESOURCE_REFERENCES")),
+		NoOutputValues:       isTruthy(c.env("PULUMI_DISABLE_OUTPUT_VALUES")),
 	}
 }
 

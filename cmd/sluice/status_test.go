@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
 )
 
 func TestExitStatuses(t *testing.T) {
@@ -96,4 +98,14 @@ func TestShellQuote(t *testing.T) {
 	for text, want := range map[string]string{"plain-1.0": "plain-1.0", "": "''", "a b": "'a b'", "it's": `'it'"'"'s'`, "$x": "'$x'"} {
 		require.Equal(t, want, shellQuote(text))
 	}
+}
+
+func TestOldBehaviourIsAskedForByTheEnvironment(t *testing.T) {
+	env := map[string]string{}
+	c := &cli{streams: streams{lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}
+	require.Zero(t, c.legacy())
+	env["PULUMI_DISABLE_RESOURCE_REFERENCES"] = "true"
+	require.Equal(t, sluice.Legacy{NoResourceReferences: true}, c.legacy())
+	env = map[string]string{"PULUMI_DISABLE_OUTPUT_VALUES": "1"}
+	require.Equal(t, sluice.Legacy{NoOutputValues: true}, c.legacy())
 }
