@@ -420,6 +420,7 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 	if err == nil {
 		result.Plan = s.madePlan()
 	}
+	result.decided = s.decided(err)
 	s.deployment.Emit(s.summary(err, result))
 	s.deployment.Emit(stages.Ended{})
 	return result, err
@@ -457,17 +458,22 @@ func (s *session) result() *Result {
 func (s *session) summary(err error, res *Result) stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.op.dryRun, MaybeCorrupt: s.deployment.IsUncertain(), Duration: time.Since(s.began), Changes: res.Changes,
-		Result: stages.Succeeded, Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
+		Result: resultOf(err), Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
 	}
 	for _, a := range s.deployment.Analyzers {
 		out.Policies = append(out.Policies, a.Info())
 	}
-	var failed *FailedError
-	if errors.As(err, &failed) {
-		out.Result = stages.Failed
-		if failed.Canceled {
-			out.Result = stages.Canceled
-		}
-	}
 	return out
+}
+
+// resultOf is how an operation with this error has ended.
+func resultOf(err error) stages.RunResult {
+	var failed *FailedError
+	switch {
+	case !errors.As(err, &failed):
+		return stages.Succeeded
+	case failed.Canceled:
+		return stages.Canceled
+	}
+	return stages.Failed
 }

@@ -33,3 +33,12 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 func NewSelection(home, project, projectFile, backendURL string) Selection {
 	return workspace.NewSelection(home, project, projectFile, backendURL)
 }
+
+// Notes are what a command line keeps for itself about one stack, for one user.
+type Notes = workspace.Notes
+
+// NewNotes returns the notes about a stack, which the URL of its backend, its qualified name and the place where it is kept
+// tell from all others. home is what [Home] returns.
+func NewNotes(home, backendURL, stack, place string) Notes {
+	return workspace.NewNotes(home, backendURL, stack, place)
+}

@@ -94,6 +94,8 @@ type Result struct {
 	Outputs property.Map // of the stack
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
 	Plan *Plan
+
+	decided decided
 }
 
 // HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).

@@ -36,10 +36,16 @@ type decisions struct {
 	list []*Step
 }
 
+// note writes steps down, each once.
 func (d *decisions) note(steps ...*Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.list = append(d.list, steps...)
+	for _, s := range steps {
+		if !s.noted {
+			s.noted = true
+			d.list = append(d.list, s)
+		}
+	}
 }
 
 // noteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
@@ -49,8 +55,8 @@ func (r *Run) noteStay(res *state.Resource, why Reason) {
 	}, seq: afterAll, taken: true})
 }
 
-// Decided returns everything that the run has decided, in an order that does not depend on timing: that of the
-// registrations, then what was decided about the rest. It is called once the run is over.
+// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
+// about the rest. It is called once the run is over.
 func (r *Run) Decided() []Decided {
 	r.decisions.mu.Lock()
 	steps := slices.Clone(r.decisions.list)

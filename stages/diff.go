@@ -254,7 +254,8 @@ func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []s
 	}
 }
 
-const initErrorKey = "#initerror"
+// InitErrorKey stands for the errors of a resource that is not healthy, where properties are named (steps.md 3.10).
+const InitErrorKey = "#initerror"
 
 // replaceOnChanges upgrades changes to replacements (steps.md 3.10). It returns the properties that it upgraded.
 func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors bool) (upgraded []string, err error) {
@@ -294,11 +295,11 @@ func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors b
 			upgraded = append(upgraded, k)
 		}
 	}
-	if initErrors && contained(initErrorKey) {
-		keys = append(keys, initErrorKey)
-		upgraded = append(upgraded, initErrorKey)
+	if initErrors && contained(InitErrorKey) {
+		keys = append(keys, InitErrorKey)
+		upgraded = append(upgraded, InitErrorKey)
 		if d.DetailedDiff != nil {
-			d.DetailedDiff[initErrorKey] = providers.PropertyDiff{Kind: providers.DiffUpdateReplace}
+			d.DetailedDiff[InitErrorKey] = providers.PropertyDiff{Kind: providers.DiffUpdateReplace}
 		}
 		d.Changes = providers.DiffSome
 	}

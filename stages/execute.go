@@ -136,6 +136,7 @@ func (r *Run) runStep(s *Step) error {
 
 // start shows that a step begins and records it.
 func (r *Run) start(s *Step) (begun *state.Resource, err error) {
+	r.decisions.note(s) // most have been noted when they were decided on
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	begun, err = r.begin(s)
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *Run) start(s *Step) (begun *state.Resource, err error) {
 // conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
 func (r *Run) conclude(s *Step, a applied) error {
 	if a.err != nil {
-		s.failed, s.wanted = true, s.New
+		s.wanted = s.New
 	}
 	if a.final != nil {
 		if !a.unrecorded {
@@ -171,6 +172,7 @@ func (r *Run) conclude(s *Step, a applied) error {
 		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.err != nil {
+		s.failed = true
 		r.reportFailure(s, a)
 	} else {
 		s.taken = true

@@ -206,6 +206,7 @@ type Step struct {
 	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.
 	taken, failed bool
 	wanted        *state.Resource
+	noted         bool // the run's decisions have it; they guard this
 	// made is true once New is what the step has produced.
 	made bool
 	// replies is true for the step whose end answers the question.

@@ -263,12 +263,7 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 		err = o.checkNoChanges(result)
 	}
 	if o.kind.performed != nil {
-		switch also := o.kind.performed(o); {
-		case err == nil:
-			err = also
-		case also != nil:
-			o.cli.warn("%v", also)
-		}
+		err = errors.Join(err, o.kind.performed(o))
 	}
 	if historyErr != nil {
 		o.cli.warn("the history of the stack was not written: %v", historyErr)
@@ -309,6 +304,7 @@ func (o *operation) phase(ctx context.Context, preview bool, expected int) (*slu
 	defer o.setScreen(nil)
 	result, runErr := o.runEngine(ctx, preview, screen)
 	closeErr := screen.close(result, runErr)
+	o.keepDecisions(result, preview)
 	if runErr != nil {
 		return result, runErr
 	}

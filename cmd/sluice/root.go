@@ -43,7 +43,7 @@ func newRootCommand(c *cli) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c),
-		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c), newVersionCommand(c),
+		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c), newWhyCommand(c), newVersionCommand(c),
 	)
 	return root
 }

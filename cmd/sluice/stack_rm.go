@@ -47,7 +47,8 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 	if s.ref, err = s.choose(name); err != nil {
 		return err
 	}
-	if _, err := s.backend.Open(ctx, s.ref); err != nil {
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
 		return err
 	}
 	if !yes {
@@ -65,6 +66,9 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 		if err := os.Remove(s.project.StackFilePath(s.ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
+	}
+	if err := s.notes(stack).Remove(previewNote, operationNote); err != nil {
+		c.warn("what `sluice why` knew of the stack: %v", err)
 	}
 	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
 	return s.forget(s.ref)

@@ -125,7 +125,7 @@ func compare(first, other *attempt) (what, one, two string) {
 		what string
 		of   func(*attempt) string
 	}{
-		{"plan", (*attempt).plan}, {"errors", errors}, {"state", (*attempt).written}, {"diagnostics", (*attempt).diagnostics},
+		{"plan", (*attempt).plan}, {"reasons", (*attempt).reasons}, {"errors", errors}, {"state", (*attempt).written}, {"diagnostics", (*attempt).diagnostics},
 	} {
 		if one, two := c.of(first), c.of(other); one != two {
 			return c.what, one, two

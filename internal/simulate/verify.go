@@ -18,6 +18,7 @@ func (a *attempt) verify(ctx context.Context) []string {
 	defer a.mu.Unlock()
 	a.verifyTime()
 	a.verifyEvents()
+	a.verifyReasons()
 	if a.preview {
 		a.verifyPreview()
 		return a.faults

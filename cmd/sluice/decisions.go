@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// The notes in which the decisions of the last preview and of the last operation that was not one are kept. A note is the
+// stamp of the state as the operation left it, a line end, and the log.
+const (
+	previewNote   = "preview"
+	operationNote = "operation"
+)
+
+// notes are those about the stack of the session.
+func (s *session) notes(stack sluice.Stack) sluice.Notes {
+	return sluice.NewNotes(s.home, s.backendURL, s.ref.String(), filepath.Dir(stack.File()))
+}
+
+// keepDecisions writes down what a phase has decided, for `sluice why`. It is one file in the user's own directory, written
+// at once; that this cannot be done is no reason to fail.
+func (o *operation) keepDecisions(r *sluice.Result, preview bool) {
+	if r == nil {
+		return
+	}
+	name := operationNote
+	if preview {
+		name = previewNote
+	}
+	var b bytes.Buffer
+	b.WriteString(stampOf(o.stack) + "\n")
+	err := r.Decisions().Write(&b)
+	if err == nil {
+		err = o.notes(o.stack).Write(name, b.Bytes())
+	}
+	if err != nil {
+		o.cli.warn("`sluice why` will not know of this: %v", err)
+	}
+}
+
+// stampOf tells one state of a stack from the next; "" is no known one.
+func stampOf(stack sluice.Stack) string {
+	info, err := os.Stat(stack.File())
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
+}
+
+// kept is a log that was written down.
+type kept struct {
+	*sluice.DecisionLog
+	stamp string
+}
+
+// readDecisions returns what was written down; nil if nothing was.
+func (s *session) readDecisions(stack sluice.Stack, name string) (*kept, error) {
+	notes := s.notes(stack)
+	content, err := notes.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stamp, rest, _ := bytes.Cut(content, []byte("\n"))
+	log, err := sluice.ReadDecisionLog(bytes.NewReader(rest))
+	if err != nil {
+		return nil, fmt.Errorf("%s, which may be deleted: %w", notes.Path(name), err)
+	}
+	return &kept{log, string(stamp)}, nil
+}
+
+// latestDecisions returns what the last preview or operation decided, nil if nothing was written down.
+func (s *session) latestDecisions(stack sluice.Stack) (*kept, error) {
+	preview, err := s.readDecisions(stack, previewNote)
+	if err != nil {
+		return nil, err
+	}
+	operation, err := s.readDecisions(stack, operationNote)
+	if err != nil || preview == nil || operation != nil && operation.Ended.After(preview.Ended) {
+		return operation, err
+	}
+	return preview, nil
+}

@@ -1,0 +1,284 @@
+package display
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// WhyOptions say how an explanation is written.
+type WhyOptions struct {
+	Out   io.Writer
+	Color bool
+	// Width is where lines are broken; 0 breaks none.
+	Width int
+	URNs  bool // name resources by their URNs
+	// Refresh is true for the explanation of a refresh, which changes only the record.
+	Refresh bool
+}
+
+// WriteExplanation writes a chain of reasons: what was decided about the resource and why, then, after an arrow each, the
+// decisions that led to it.
+func WriteExplanation(o WhyOptions, e *sluice.Explanation) error {
+	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
+	for i := range e.Start {
+		p.link(i, "", -1)
+	}
+	_, err := io.WriteString(o.Out, p.text.String())
+	return err
+}
+
+type whyPrinter struct {
+	WhyOptions
+	style       style
+	explanation *sluice.Explanation
+	written     map[int]bool
+	text        strings.Builder
+}
+
+// link writes a decision and then what led to it. above is the link that this one is a cause of, if that is not the one
+// written just before.
+func (p *whyPrinter) link(at int, arrow string, above int) {
+	l := p.explanation.Links[at]
+	if p.written[at] {
+		if arrow != "" && above >= 0 {
+			p.line(0, arrow+p.name(l.URN)+", as above, is also a cause for "+p.name(p.explanation.Links[above].URN))
+		}
+		return
+	}
+	p.written[at] = true
+	head := p.style.bold(p.name(l.URN)) + " " + p.style.paint(wordsFor(l.Op).colour, p.verb(l)) + p.orderOf(l) + p.fateOf(l)
+	if above >= 0 {
+		head += "; it is also a cause for " + p.name(p.explanation.Links[above].URN)
+	}
+	p.line(0, arrow+head)
+	p.reasons(l)
+	for i, next := range l.Next {
+		from := -1
+		if i > 0 || p.written[next] {
+			from = at
+		}
+		p.link(next, "← ", from)
+	}
+}
+
+// line writes a text under its indent, broken at the width of the window.
+func (p *whyPrinter) line(depth int, text string) {
+	indent := strings.Repeat("  ", depth)
+	if p.Width <= 0 {
+		p.text.WriteString(indent + text + "\n")
+		return
+	}
+	column, started := len(indent), false
+	p.text.WriteString(indent)
+	for _, word := range strings.Split(text, " ") {
+		size := utf8.RuneCountInString(escapeSequence.ReplaceAllString(word, ""))
+		switch {
+		case !started:
+		case column+1+size > p.Width:
+			p.text.WriteString("\n" + indent + "    ")
+			column = len(indent) + 4
+		default:
+			p.text.WriteString(" ")
+			column++
+		}
+		p.text.WriteString(word)
+		column += size
+		started = true
+	}
+	p.text.WriteString("\n")
+}
+
+// name is what a resource is called.
+func (p *whyPrinter) name(u urn.URN) string {
+	if p.URNs {
+		return cleanLine(string(u))
+	}
+	return fmt.Sprintf("%s (%s)", cleanLine(u.Name()), cleanLine(string(u.Type())))
+}
+
+func (p *whyPrinter) names(us []urn.URN) string {
+	out := make([]string, len(us))
+	for i, u := range us {
+		out[i] = cleanLine(u.Name())
+		if p.URNs {
+			out[i] = cleanLine(string(u))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// verb says what is done to the resource.
+func (p *whyPrinter) verb(l sluice.ExplanationLink) string {
+	was := "is "
+	if l.Fate != sluice.FateDone {
+		was = "was to be "
+	}
+	switch l.Op {
+	case sluice.OpDeleteReplaced, sluice.OpDiscardReplaced:
+		return "had an old copy, which " + was + "deleted"
+	case sluice.OpRemovePendingReplace:
+		return was + "not made again"
+	case sluice.OpSame:
+		return was + "unchanged"
+	case sluice.OpRefresh:
+		return was + "read"
+	case sluice.OpUpdate:
+		if p.Refresh {
+			return was + "recorded as it was found"
+		}
+	case sluice.OpDelete:
+		if p.Refresh {
+			return was + "forgotten"
+		}
+	}
+	return was + wordsFor(l.Op).done
+}
+
+// orderOf says in which order a replacement is made, and who wants that.
+func (p *whyPrinter) orderOf(l sluice.ExplanationLink) string {
+	if l.Op != sluice.OpReplace || l.Reason == "import" || l.Reason == "read-other" {
+		return ""
+	}
+	if !l.DeleteFirst {
+		return ", created before the old one is deleted"
+	}
+	text := ", deleted before the new one is created"
+	switch l.Order {
+	case "option":
+		text += " (deleteBeforeReplace)"
+	case "provider":
+		text += " (its provider asks for that)"
+	case "name":
+		text += " (there cannot be two of its name)"
+	case "interrupted":
+		text += " (an earlier operation has deleted it)"
+	}
+	return text
+}
+
+func (p *whyPrinter) fateOf(l sluice.ExplanationLink) string {
+	switch l.Fate {
+	case sluice.FateFailed:
+		return p.style.paint(red, ", and that failed")
+	case sluice.FateSkipped:
+		return p.style.paint(yellow, ", and was skipped because "+p.names([]urn.URN{l.Blame})+" failed")
+	case sluice.FateNotReached:
+		return p.style.paint(yellow, ", and the operation ended before")
+	}
+	return ""
+}
+
+// reasons writes the reason and what it rests on.
+func (p *whyPrinter) reasons(l sluice.ExplanationLink) {
+	because := cleanLine(l.Because) + decidedBy(l)
+	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, sluice.RootProgram) {
+		because += " (" + cleanLine(l.Position) + ")"
+	}
+	p.line(1, because)
+	for _, c := range l.Properties {
+		p.line(2, p.change(l, c))
+	}
+	if l.More > 0 {
+		p.line(2, fmt.Sprintf("and %s more", plural(l.More, "property", "properties")))
+	}
+	for _, c := range l.Options {
+		p.line(2, p.change(l, c))
+	}
+	if l.OldURN != "" {
+		p.line(2, "its name was "+cleanLine(string(l.OldURN)))
+	}
+	if len(l.Ignored) > 0 {
+		quoted := make([]string, len(l.Ignored))
+		for i, path := range l.Ignored {
+			quoted[i] = "`" + cleanLine(path) + "`"
+		}
+		p.line(2, "the program gives another "+strings.Join(quoted, ", ")+", which ignoreChanges leaves as recorded")
+	}
+}
+
+// decidedBy says who found the difference, or that there is none.
+func decidedBy(l sluice.ExplanationLink) string {
+	switch {
+	case l.DecidedBy == "Diff" && l.Reason == "unchanged":
+		return ": its provider sees no difference (Diff)"
+	case l.DecidedBy == "Read" && l.Reason == "unchanged":
+		return ": its provider found it as recorded (Read)"
+	case l.DecidedBy == "Diff" && l.Op == sluice.OpReplace && l.Reason == "inputs":
+		return ": its provider says that this needs a replacement (Diff)"
+	case l.DecidedBy == "DiffConfig":
+		return ": the new one says that this needs a replacement (DiffConfig)"
+	case l.DecidedBy == "Diff" && l.Reason != "options":
+		return " (Diff)"
+	case l.DecidedBy == "Read":
+		return " (Read)"
+	}
+	return ""
+}
+
+// change is one changed property or option: its values, and where the new one comes from.
+func (p *whyPrinter) change(l sluice.ExplanationLink, c sluice.DecisionChange) string {
+	text := cleanLine(c.Path)
+	if strings.HasSuffix(c.Kind, "replace") {
+		text += " (forces replacement)"
+	}
+	text += ":"
+	switch {
+	case c.Old == nil && c.New == nil:
+	case l.Reason == "dependency-replaced":
+		text += " was " + valueText(c.Old) + ","
+	default:
+		text += " " + valueText(c.Old) + " → " + valueText(c.New) + ","
+	}
+	return text + " " + p.origin(l, c)
+}
+
+func (p *whyPrinter) origin(l sluice.ExplanationLink, c sluice.DecisionChange) string {
+	switch c.Origin {
+	case sluice.FromResource:
+		return "from " + p.names(c.From)
+	case sluice.FromConfiguration:
+		return "in the configuration of the stack or the version of the package"
+	case sluice.FromOutside:
+		if c.Recorded != nil {
+			return "changed outside: recorded was " + valueText(c.Recorded)
+		}
+		return "changed outside"
+	case sluice.FromCheck:
+		return "filled in by its provider (Check)"
+	case sluice.FromPolicy:
+		return "changed by a policy"
+	case sluice.FromProvider:
+		return "though the program gives the same as before: its provider sees a difference to what exists"
+	}
+	text := "in the program"
+	if l.Position != "" {
+		text += " (" + cleanLine(l.Position) + ")"
+	}
+	switch {
+	case len(c.Was) > 0 && len(c.Is) > 0:
+		text += ", where it comes from " + p.names(c.Is) + " and came from " + p.names(c.Was)
+	case len(c.Was) > 0:
+		text += ", where it no longer comes from " + p.names(c.Was)
+	case len(c.Is) > 0:
+		text += ", where it comes from " + p.names(c.Is) + " now"
+	}
+	return text
+}
+
+// valueText is a value of a log for people.
+func valueText(v []byte) string {
+	switch text := string(v); text {
+	case "":
+		return "nothing"
+	case `"[secret]"`, `"[unknown]"`:
+		return strings.Trim(text, `"`)
+	default:
+		return cleanLine(text)
+	}
+}

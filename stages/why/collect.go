@@ -1,0 +1,234 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// New makes the log of an operation from what [stages.Run.Decided] returns. isSensitive tells whether a text has a secret
+// in it that is not marked as one, such as a setting that a provider has printed; nil takes none to have.
+func New(about About, decided []stages.Decided, isSensitive func(string) bool) *Log {
+	c := newCollector(decided)
+	c.viewer = viewer{isSensitive}
+	l := &Log{About: about}
+	for _, u := range c.order {
+		for _, steps := range decisionsOf(c.steps[u]) {
+			l.Decisions = append(l.Decisions, c.decision(steps))
+		}
+	}
+	l.index = newIndex(l.Decisions)
+	return l
+}
+
+// collector knows the steps of a run while its log is made.
+type collector struct {
+	viewer
+	order    []urn.URN                    // in ascending order
+	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on
+	newNames map[urn.URN]urn.URN          // of what was found by an alias
+	changed  map[urn.URN]bool             // whether its outputs changed
+	children map[urn.URN][]urn.URN
+}
+
+func newCollector(decided []stages.Decided) *collector {
+	c := &collector{
+		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{},
+	}
+	for _, d := range decided {
+		u := d.URN
+		if d.Old != nil && d.New != nil && d.Old.URN != d.New.URN {
+			c.newNames[d.Old.URN] = u
+		}
+		if _, known := c.steps[u]; !known {
+			c.order = append(c.order, u)
+		}
+		c.steps[u] = append(c.steps[u], d)
+	}
+	slices.Sort(c.order)
+	return c
+}
+
+// decisionsOf puts the steps of one resource together that are one decision: those of a replacement.
+func decisionsOf(steps []stages.Decided) [][]stages.Decided {
+	replaces := slices.ContainsFunc(steps, func(d stages.Decided) bool { return d.Op == stages.OpReplace })
+	var out [][]stages.Decided
+	replacement := -1
+	for _, s := range steps {
+		switch {
+		case s.Op == stages.OpRefresh && isUneventful(s):
+		case replaces && isReplacementPart(s.Op):
+			if replacement < 0 {
+				replacement = len(out)
+				out = append(out, nil)
+			}
+			out[replacement] = append(out[replacement], s)
+		default:
+			out = append(out, []stages.Decided{s})
+		}
+	}
+	return out
+}
+
+// isUneventful tells whether a refresh before an operation found nothing to tell.
+func isUneventful(s stages.Decided) bool {
+	return s.Fate == stages.Done && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
+}
+
+func isReplacementPart(op stages.Op) bool {
+	switch op {
+	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpImportReplacement,
+		stages.OpDiscardReplaced:
+		return true
+	}
+	return false
+}
+
+// principal is the step of a decision whose states and reason count: for a replacement the one that makes the new object.
+func principal(steps []stages.Decided) stages.Decided {
+	for _, s := range steps {
+		switch s.Op {
+		case stages.OpCreateReplacement, stages.OpReadReplacement, stages.OpImportReplacement:
+			return s
+		}
+	}
+	return steps[0]
+}
+
+// decision describes what was decided about one resource.
+func (c *collector) decision(steps []stages.Decided) Decision {
+	s := principal(steps)
+	d := Decision{
+		URN: s.URN, Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
+		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored,
+	}
+	if len(steps) > 1 {
+		d.Op, d.DeleteFirst = stages.OpReplace, deletesFirst(steps)
+	}
+	if s.Reason.Kind == stages.ReasonInputs || s.Reason.Kind == stages.ReasonReplaceOnChanges {
+		d.ReplaceKeys = s.Keys
+	}
+	if s.Old != nil && s.Old.URN != s.URN {
+		d.OldURN = s.Old.URN
+	}
+	d.Fate, d.Blame = fateOf(steps)
+	if s.Wanted != nil {
+		d.Position = position(s.Wanted.SourcePosition)
+	}
+	e := evidence{collector: c, step: s, decision: &d}
+	e.gather()
+	return d
+}
+
+func deletesFirst(steps []stages.Decided) bool {
+	for _, s := range steps {
+		switch s.Op {
+		case stages.OpReplace:
+			return true
+		case stages.OpCreateReplacement, stages.OpReadReplacement, stages.OpImportReplacement:
+			return false
+		}
+	}
+	return false
+}
+
+// fateOf is the worst of the steps'.
+func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
+	for _, fate := range []stages.Fate{stages.Fell, stages.Skipped, stages.NotReached} {
+		for _, s := range steps {
+			if s.Fate == fate {
+				return fate, s.Blame
+			}
+		}
+	}
+	return stages.Done, ""
+}
+
+// newName is the URN under which a recorded one goes on.
+func (c *collector) newName(u urn.URN) urn.URN {
+	if now, ok := c.newNames[u]; ok {
+		return now
+	}
+	return u
+}
+
+// hasChanged tells whether the outputs of a resource changed in this operation, so that what is made of them may have too.
+func (c *collector) hasChanged(u urn.URN) bool {
+	if known, ok := c.changed[u]; ok {
+		return known
+	}
+	changed := slices.ContainsFunc(c.steps[u], changesOutputs)
+	c.changed[u] = changed
+	return changed
+}
+
+func changesOutputs(s stages.Decided) bool {
+	switch {
+	case s.New == nil:
+		return false
+	case s.Old == nil:
+		return true
+	case s.Op == stages.OpSame && s.Old.Custom:
+		return false
+	}
+	return s.Old.ID != s.New.ID || !property.EqualMaps(s.Old.Outputs, s.New.Outputs)
+}
+
+// sources are those of the given resources that changed, in ascending order. A component stands for what is in it: its own
+// outputs are made of theirs.
+func (c *collector) sources(deps []urn.URN) []urn.URN {
+	var out []urn.URN
+	for _, u := range deps {
+		u = c.newName(u)
+		if c.isQuietComponent(u) {
+			out = append(out, c.changedInside(u)...)
+		} else if c.hasChanged(u) {
+			out = append(out, u)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (c *collector) isQuietComponent(u urn.URN) bool {
+	steps := c.steps[u]
+	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s stages.Decided) bool {
+		return s.New == nil || s.New.Custom || s.Op != stages.OpSame
+	})
+}
+
+// changedInside lists the changed resources in a component, which form a tree.
+func (c *collector) changedInside(component urn.URN) []urn.URN {
+	if c.children == nil {
+		c.children = map[urn.URN][]urn.URN{}
+		for _, u := range c.order {
+			if s := c.steps[u][0]; s.New != nil && s.New.Parent != "" {
+				c.children[s.New.Parent] = append(c.children[s.New.Parent], u)
+			}
+		}
+	}
+	var out []urn.URN
+	for todo := c.children[component]; len(todo) > 0; {
+		u := todo[0]
+		todo = append(slices.Clone(todo[1:]), c.children[u]...)
+		if !c.isQuietComponent(u) && c.hasChanged(u) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// drifted returns what a refresh before the operation recorded and found, if it found a difference.
+func (c *collector) drifted(u urn.URN, old *state.Resource) (recorded, found *state.Resource) {
+	for _, name := range []urn.URN{u, old.URN} {
+		for _, s := range c.steps[name] {
+			if s.Op == stages.OpRefresh && s.New != nil && s.New != s.Old {
+				return s.Old, s.New
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,287 @@
+package why
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// maxChanges is how many changed properties a decision names.
+const maxChanges = 32
+
+// evidence gathers what a decision rests on.
+type evidence struct {
+	*collector
+	step     stages.Decided
+	decision *Decision
+}
+
+// gather adds the changed values, the resources that they come from, and the root causes.
+func (e *evidence) gather() {
+	s, d := e.step, e.decision
+	switch s.Reason.Kind {
+	case stages.ReasonInputs, stages.ReasonReplaceOnChanges:
+		e.properties(s.Reason.Properties)
+	case stages.ReasonProviderSaysSo:
+		e.undetailed()
+	case stages.ReasonDrift:
+		e.drift()
+		e.root(RootOutside)
+	case stages.ReasonDependency:
+		e.dependency()
+	case stages.ReasonReplaceWith, stages.ReasonDeletedWith, stages.ReasonCarried, stages.ReasonView:
+		e.causedBy(d.Cause)
+	case stages.ReasonProviderChanged:
+		e.options([]string{"provider"})
+		e.changedProvider()
+	case stages.ReasonOptions:
+		e.options(s.Reason.Properties)
+	case stages.ReasonTrigger:
+		e.options([]string{"replacementTrigger"})
+	case stages.ReasonNotInProgram:
+		e.causedBy(d.Cause)
+	}
+	if d.Fate == stages.Skipped && d.Blame != d.URN {
+		e.causedBy(d.Blame)
+	}
+	if d.Fate == stages.Fell {
+		e.root(RootFailure)
+	}
+	if len(d.Causes) == 0 && len(d.Roots) == 0 {
+		e.root(rootOf(s))
+	}
+	slices.Sort(d.Roots)
+}
+
+// rootOf is the root cause of a decision that no other resource has led to.
+func rootOf(s stages.Decided) Root {
+	switch s.Reason.Kind {
+	case stages.ReasonUnchanged:
+		return RootNone
+	case stages.ReasonVanished, stages.ReasonDrift:
+		return RootOutside
+	case stages.ReasonProviderSaysSo, stages.ReasonView:
+		return RootProvider
+	case stages.ReasonRequested, stages.ReasonDestroy, stages.ReasonNotTargeted, stages.ReasonImportCommand:
+		return RootCommand
+	case stages.ReasonTainted, stages.ReasonInterrupted, stages.ReasonInitErrors, stages.ReasonReplaced:
+		return RootRecord
+	case stages.ReasonNeeded:
+		return RootFailure
+	}
+	if s.Fate != stages.Done && s.Reason.Kind == stages.ReasonNone {
+		return RootFailure
+	}
+	if isDefaultProvider(s) {
+		return RootConfiguration
+	}
+	return RootProgram
+}
+
+// isDefaultProvider tells whether the engine itself declares the resource.
+func isDefaultProvider(s stages.Decided) bool { return s.Internal && s.Type.IsProvider() }
+
+func (e *evidence) root(r Root) {
+	if !slices.Contains(e.decision.Roots, r) {
+		e.decision.Roots = append(e.decision.Roots, r)
+	}
+}
+
+// causedBy adds a resource that was decided about too.
+func (e *evidence) causedBy(us ...urn.URN) {
+	d := e.decision
+	for _, u := range us {
+		if _, known := e.steps[u]; known && u != d.URN && !slices.Contains(d.Causes, u) {
+			d.Causes = append(d.Causes, u)
+		}
+	}
+}
+
+// properties describes the changed inputs that a reason names.
+func (e *evidence) properties(paths []string) {
+	for _, text := range paths {
+		if text == stages.InitErrorKey {
+			e.root(RootRecord)
+			continue
+		}
+		path, err := property.ParsePath(text)
+		if err != nil || len(path) == 0 {
+			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProvider})
+			continue
+		}
+		for _, leaf := range e.leaves(path) {
+			e.change(e.propertyChange(text, leaf))
+		}
+	}
+}
+
+// leaves are the places within a property at which the values differ, when nobody has said it more precisely.
+func (e *evidence) leaves(path property.Path) []property.Path {
+	whole := []property.Path{path}
+	if e.step.Old == nil || e.step.Wanted == nil {
+		return whole
+	}
+	was, _ := e.step.Old.Inputs.Lookup(path)
+	is, _ := e.step.Wanted.Inputs.Lookup(path)
+	if isSecretAt(e.step.Old.Inputs, path) || isSecretAt(e.step.Wanted.Inputs, path) || !was.IsMap() && !was.IsArray() {
+		return whole
+	}
+	const most = 8
+	name := property.Key("v")
+	var out []property.Path
+	changes := property.Diff(property.NewMap(map[string]property.Value{name.Key: was}), property.NewMap(map[string]property.Value{name.Key: is}), nil)
+	for c := range changes.Changes() {
+		if len(out) == most {
+			return whole
+		}
+		out = append(out, slices.Concat(path, c.Path[1:]))
+	}
+	if len(out) == 0 {
+		return whole
+	}
+	return out
+}
+
+func (e *evidence) kindOf(text string) string {
+	if d, ok := e.step.DetailedDiff[text]; ok {
+		return d.Kind.String()
+	}
+	if slices.Contains(e.step.Keys, text) {
+		return "replace"
+	}
+	return ""
+}
+
+// change adds a change and what it comes from.
+func (e *evidence) change(c Change) {
+	d := e.decision
+	e.causedBy(c.From...)
+	switch c.Origin {
+	case FromResource:
+	case FromProgram, FromConfiguration, FromOutside, FromPolicy, FromProvider:
+		e.root(Root(c.Origin))
+	case FromCheck:
+		e.root(RootProvider)
+	}
+	if len(d.Properties) == maxChanges {
+		d.More++
+		return
+	}
+	d.Properties = append(d.Properties, c)
+}
+
+// propertyChange describes the change of one input. text is what the reason names, at the place within it.
+func (e *evidence) propertyChange(text string, at property.Path) Change {
+	s := e.step
+	c := Change{Path: at.String(), Kind: e.kindOf(text)}
+	was, is := s.Old.Inputs, s.Wanted.Inputs
+	if d, ok := s.DetailedDiff[text]; ok && !d.InputDiff {
+		if _, found := s.Old.Outputs.Lookup(at); found {
+			was = s.Old.Outputs
+		}
+	}
+	hidden := isHidden(s.Wanted.HideDiff, at)
+	if !hidden {
+		c.Old, c.New = e.pairAt(was, is, at)
+	}
+	name := at[0].Key
+	deps, before := s.Wanted.PropertyDependencies[name], s.Old.PropertyDependencies[name]
+	recorded, _ := e.drifted(s.URN, s.Old)
+	from := e.sources(deps)
+	switch {
+	case slices.Contains(s.Reason.Remediated, text):
+		c.Origin = FromPolicy
+	case slices.Contains(s.Reason.Filled, text):
+		c.Origin = FromCheck
+	case recorded != nil && !equalAt(recorded.Inputs, s.Old.Inputs, at) && equalAt(recorded.Inputs, is, at):
+		c.Origin = FromOutside
+		if !hidden {
+			_, c.Recorded = e.pairAt(was, recorded.Inputs, at)
+		}
+	case len(from) > 0:
+		c.Origin, c.From = FromResource, from
+	case equalAt(s.Old.Inputs, is, at):
+		c.Origin = FromProvider
+	case isDefaultProvider(s):
+		c.Origin = FromConfiguration
+	default:
+		c.Origin = FromProgram
+		if !sameNames(e.newNamesOf(before), e.newNamesOf(deps)) {
+			c.Was, c.Is = e.newNamesOf(before), e.newNamesOf(deps)
+		}
+	}
+	return c
+}
+
+func (e *evidence) newNamesOf(us []urn.URN) []urn.URN {
+	var out []urn.URN
+	for _, u := range us {
+		out = append(out, e.newName(u))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func sameNames(a, b []urn.URN) bool { return slices.Equal(a, b) }
+
+// undetailed is for a provider that says that something changed and not what: the inputs are compared here.
+func (e *evidence) undetailed() {
+	s := e.step
+	if s.Reason.By == stages.ByNotYet {
+		if ref, err := urn.ParseProviderRef(s.Provider); err == nil {
+			e.causedBy(ref.URN)
+		}
+	}
+	if s.Old == nil || s.Wanted == nil {
+		return
+	}
+	e.properties(property.Diff(s.Old.Inputs, s.Wanted.Inputs, nil).ChangedKeys())
+}
+
+// drift describes what a refresh found: the outputs, and the inputs where the provider compares those.
+func (e *evidence) drift() {
+	s := e.step
+	if s.New == nil {
+		return
+	}
+	for _, text := range s.Reason.Properties {
+		path, err := property.ParsePath(text)
+		if err != nil || len(path) == 0 {
+			e.change(Change{Path: text, Origin: FromOutside})
+			continue
+		}
+		c := Change{Path: text, Kind: e.kindOf(text), Origin: FromOutside}
+		was, is := s.Old.Outputs, s.New.Outputs
+		if d, ok := s.DetailedDiff[text]; ok && d.InputDiff || equalAt(was, is, path) {
+			was, is = s.Old.Inputs, s.New.Inputs
+		}
+		if !isHidden(s.Old.HideDiff, path) {
+			c.Old, c.New = e.pairAt(was, is, path)
+		}
+		e.change(c)
+	}
+}
+
+// dependency describes a resource that goes because something that it was made of is deleted first.
+func (e *evidence) dependency() {
+	d, s := e.decision, e.step
+	e.causedBy(d.Cause)
+	for _, text := range s.Reason.Properties {
+		c := Change{Path: text, Kind: e.kindOf(text), Origin: FromResource, From: []urn.URN{d.Cause}}
+		path, err := property.ParsePath(text)
+		if s.Old != nil && err == nil && len(path) > 0 && !isHidden(s.Old.HideDiff, path) {
+			c.Old = e.shownAt(s.Old.Inputs, path)
+		}
+		e.change(c)
+	}
+}
+
+// changedProvider goes on at the new provider, if that is new or replaced itself.
+func (e *evidence) changedProvider() {
+	cause := e.decision.Cause
+	if slices.ContainsFunc(e.steps[cause], func(s stages.Decided) bool { return s.Op != stages.OpSame }) {
+		e.causedBy(cause)
+	}
+}

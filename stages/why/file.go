@@ -1,0 +1,37 @@
+package why
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// version is that of the form in which a Log is written.
+const version = 1
+
+// document is a written Log.
+type document struct {
+	Version int `json:"version"`
+	About
+	Decisions []Decision `json:"decisions"`
+}
+
+// Write writes the log as JSON: about 200 bytes for a resource that does not change, some kilobytes at most for one that
+// does. It is not compressed, so that anybody can see what is in it.
+func (l *Log) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(document{Version: version, About: l.About, Decisions: l.Decisions})
+}
+
+// Read reads what [Log.Write] wrote.
+func Read(r io.Reader) (*Log, error) {
+	var d document
+	if err := json.NewDecoder(r).Decode(&d); err != nil {
+		return nil, err
+	}
+	if d.Version != version {
+		return nil, fmt.Errorf("it has version %d, and this sluice reads version %d", d.Version, version)
+	}
+	return &Log{About: d.About, Decisions: d.Decisions, index: newIndex(d.Decisions)}, nil
+}

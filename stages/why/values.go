@@ -1,0 +1,223 @@
+package why
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// What is kept of one value.
+const (
+	maxText     = 200 // characters
+	maxElements = 20  // of arrays and objects, at all depths
+)
+
+// viewer turns values into what a log may keep.
+type viewer struct {
+	// isSensitive tells whether a text has something secret in it that nobody has marked; nil takes none to have.
+	isSensitive func(string) bool
+}
+
+// text is what may be kept of a text. A sensitive one is masked as a whole, before it is cut.
+func (v viewer) text(s string) string {
+	if v.isSensitive != nil && v.isSensitive(s) {
+		return secretText
+	}
+	return cut(s)
+}
+
+const (
+	secretText  = "[secret]"
+	unknownText = "[unknown]"
+)
+
+// shownAt returns what may be kept of the value at a place, nil if there is none.
+func (v viewer) shownAt(m property.Map, at property.Path) json.RawMessage {
+	if isSecretAt(m, at) {
+		return encoded(secretText)
+	}
+	x, ok := m.Lookup(at)
+	if !ok {
+		return nil
+	}
+	return v.shown(x)
+}
+
+// pairAt returns what may be kept of a place before and after. A secret on one side makes the other one secret too: often
+// it is the same value that is no longer marked.
+func (v viewer) pairAt(old, new property.Map, at property.Path) (was, is json.RawMessage) {
+	if hasSecretsAt(old, at) || hasSecretsAt(new, at) {
+		return masked(old, at), masked(new, at)
+	}
+	return v.shownAt(old, at), v.shownAt(new, at)
+}
+
+func hasSecretsAt(m property.Map, at property.Path) bool {
+	x, _ := m.Lookup(at)
+	return isSecretAt(m, at) || x.HasSecrets()
+}
+
+func masked(m property.Map, at property.Path) json.RawMessage {
+	if _, ok := m.Lookup(at); !ok && !isSecretAt(m, at) {
+		return nil
+	}
+	return encoded(secretText)
+}
+
+// isSecretAt tells whether a place is, or lies within, a secret.
+func isSecretAt(m property.Map, at property.Path) bool {
+	for i := 1; i <= len(at); i++ {
+		v, ok := m.Lookup(at[:i])
+		if !ok {
+			return false
+		}
+		if isSecret(v) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSecret(v property.Value) bool {
+	if v.IsSealed() {
+		return true
+	}
+	inner, secret := v.Unwrap()
+	return secret || inner.IsSealed()
+}
+
+// shown returns what may be kept of a value, nil for null.
+func (v viewer) shown(x property.Value) json.RawMessage {
+	if x.IsNull() {
+		return nil
+	}
+	left := maxElements
+	plain, ok := v.plainOf(x, &left)
+	if !ok {
+		plain = sizeOf(x)
+	}
+	return encoded(plain)
+}
+
+func encoded(v any) json.RawMessage {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil // there are only texts, numbers, lists and maps
+	}
+	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
+}
+
+// plainOf turns a value into what encoding/json knows. It fails when there is too much in it.
+func (v viewer) plainOf(x property.Value, left *int) (plain any, ok bool) {
+	if isSecret(x) {
+		return secretText, true
+	}
+	inner, _ := x.Unwrap()
+	switch {
+	case inner.IsNull():
+		return nil, true
+	case inner.IsUnknown():
+		return unknownText, true
+	case inner.IsBool():
+		return inner.AsBool(), true
+	case inner.IsNumber():
+		return inner.AsNumber(), true
+	case inner.IsString():
+		return v.text(inner.AsString()), true
+	case inner.IsReference():
+		return string(inner.AsReference().URN), true
+	case inner.IsArray():
+		out := make([]any, 0, inner.AsArray().Len())
+		for _, e := range inner.AsArray().All() {
+			if *left--; *left < 0 {
+				return nil, false
+			}
+			p, ok := v.plainOf(e, left)
+			if !ok {
+				return nil, false
+			}
+			out = append(out, p)
+		}
+		return out, true
+	case inner.IsMap():
+		out := make(map[string]any, inner.AsMap().Len())
+		for name, e := range inner.AsMap().All() {
+			if *left--; *left < 0 {
+				return nil, false
+			}
+			if out[name], ok = v.plainOf(e, left); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	}
+	return sizeOf(inner), true
+}
+
+// sizeOf describes what is not shown itself.
+func sizeOf(v property.Value) string {
+	inner, _ := v.Unwrap()
+	switch {
+	case inner.IsArray():
+		return fmt.Sprintf("[%d elements]", inner.AsArray().Len())
+	case inner.IsMap():
+		return fmt.Sprintf("[%d properties]", inner.AsMap().Len())
+	case inner.IsAsset():
+		a := inner.AsAsset()
+		return blob("asset", a.Path+a.URI, a.Hash)
+	case inner.IsArchive():
+		a := inner.AsArchive()
+		return blob("archive", a.Path+a.URI, a.Hash)
+	}
+	return "[value]"
+}
+
+func blob(what, where, hash string) string {
+	if where != "" {
+		what += " " + cut(where)
+	}
+	if len(hash) >= 7 {
+		what += " " + hash[:7]
+	}
+	return "[" + what + "]"
+}
+
+func cut(s string) string {
+	n := 0
+	for i := range s {
+		if n++; n > maxText {
+			return s[:i] + "…"
+		}
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// equalAt compares a place in two objects, secrets looked through.
+func equalAt(a, b property.Map, at property.Path) bool {
+	x, _ := a.Lookup(at)
+	y, _ := b.Lookup(at)
+	return property.Equal(x.StripSecretsAndOutputs(), y.StripSecretsAndOutputs())
+}
+
+// isHidden tells whether the program asks not to show the changes of a place.
+func isHidden(patterns []string, at property.Path) bool {
+	return slices.ContainsFunc(patterns, func(text string) bool {
+		p, err := property.ParsePath(text)
+		return err == nil && len(p) > 0 && p.Contains(at)
+	})
+}
+
+// position turns a recorded source position, "project:///src/index.ts#14,3", into what people write: "src/index.ts:14".
+func position(recorded string) string {
+	file, place, _ := strings.Cut(strings.TrimPrefix(recorded, "project:///"), "#")
+	line, _, _ := strings.Cut(place, ",")
+	if line == "" {
+		return file
+	}
+	return file + ":" + line
+}

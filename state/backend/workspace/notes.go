@@ -1,0 +1,40 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Notes are what sluice keeps for itself about one stack, for the user of this machine: in files beside the selections,
+// where nothing of the reference's looks and nothing is shared. They may be deleted at any time.
+type Notes struct{ stem string }
+
+// NewNotes returns the notes about a stack, which the URL of its backend, its qualified name and the place where it is kept
+// tell from all others.
+func NewNotes(home, backendURL, stack, place string) Notes {
+	sum := sha256.Sum256([]byte(strings.Join([]string{backendURL, stack, place}, "\x00")))
+	name := strings.ReplaceAll(strings.TrimPrefix(stack, "organization/"), "/", ".")
+	return Notes{filepath.Join(home, "sluice", "decisions", name+"-"+hex.EncodeToString(sum[:8]))}
+}
+
+// Path returns the file of the note of that name.
+func (n Notes) Path(name string) string { return n.stem + "." + name }
+
+// Write replaces a note.
+func (n Notes) Write(name string, content []byte) error { return replace(n.Path(name), content) }
+
+// Read returns a note; the error is [io/fs.ErrNotExist] when there is none.
+func (n Notes) Read(name string) ([]byte, error) { return os.ReadFile(n.Path(name)) }
+
+// Remove removes notes.
+func (n Notes) Remove(names ...string) error {
+	for _, name := range names {
+		if err := removeIfExists(n.Path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
