@@ -178,10 +178,9 @@ func (x *Plugin) ExitedWithin(patience time.Duration) error {
 	defer t.Stop()
 	select {
 	case <-x.exited.Done():
-		return context.Cause(x.exited)
 	case <-t.C:
-		return nil
 	}
+	return context.Cause(x.exited)
 }
 
 // Stop ends the plugin and the language plugin that runs it.
