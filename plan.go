@@ -45,15 +45,18 @@ func (s *session) checkPlan() error {
 		other.Stack(), other.Project(), o.Stack, o.Project)
 }
 
-// plan is what the operation is held to. Only those that run the program can be.
+// plan is what the operation is held to.
 func (s *session) plan() *state.Plan {
-	if s.op.destroy || s.op.refresh {
+	if !s.op.plans() {
 		return nil
 	}
 	return s.options.Plan
 }
 
-func (s *session) makesPlan() bool { return s.options.MakePlan && !s.op.destroy && !s.op.refresh }
+func (s *session) makesPlan() bool { return s.options.MakePlan && s.op.plans() }
+
+// plans tells whether there are plans for the operation: for updates and their previews.
+func (o operation) plans() bool { return !o.destroy && !o.refresh && len(o.imports) == 0 }
 
 func (s *session) madePlan() *Plan {
 	if !s.makesPlan() {

@@ -3,6 +3,9 @@ package sluice_test
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -453,4 +457,74 @@ func TestUpdateMakesThePlanOfWhatItDid(t *testing.T) {
 	a := r.Plan.Resources[urnOf("a")]
 	require.Equal(t, []string{"create"}, a.Ops)
 	require.Equal(t, "arn:"+idOf("a", 1), a.Outputs.At("arn").AsString())
+}
+
+// Whatever another program declares, nothing happens that the plan does not have.
+func TestNoProgramGoesBeyondThePlan(t *testing.T) {
+	stopped := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		k := newKit(t)
+		before, previewed, other := randomThings(rng), randomThings(rng), randomThings(rng)
+		k.up(before)
+		plan := k.planned(previewed)
+		r := k.heldTo(plan, []source.Func{before, previewed, other}[rng.IntN(3)])
+		if r.err != nil {
+			stopped++
+		}
+		allowed := func(u urn.URN, ops ...sluice.Op) *state.PlannedResource {
+			of := plan.Resources[u]
+			require.NotNil(t, of, "seed %d: %s", seed, u)
+			require.True(t, slices.ContainsFunc(ops, func(op sluice.Op) bool { return slices.Contains(of.Ops, string(op)) }), "seed %d: %s: %v", seed, u, of.Ops)
+			return of
+		}
+		for _, q := range r.requests {
+			switch q := q.body.(type) {
+			case providers.CreateRequest:
+				for name, v := range allowed(q.URN, sluice.OpCreate, sluice.OpCreateReplacement).Goal.Inputs.Adds.All() {
+					require.True(t, property.Fits(v, q.Properties.At(name)), "seed %d: %s", seed, q.URN)
+				}
+			case providers.UpdateRequest:
+				for name, v := range allowed(q.URN, sluice.OpUpdate, sluice.OpReplace).Goal.Inputs.Updates.All() {
+					require.True(t, property.Fits(v, q.NewInputs.At(name)), "seed %d: %s", seed, q.URN)
+				}
+			case providers.DeleteRequest:
+				allowed(q.URN, sluice.OpDelete, sluice.OpDeleteReplaced)
+			}
+		}
+	}
+	require.Greater(t, stopped, 10)
+	require.Less(t, stopped, 60)
+}
+
+// randomThings is a program with some of five things, whose inputs have few values.
+func randomThings(rng *rand.Rand) source.Func {
+	type declared struct {
+		name, property, of string
+		inputs             in
+	}
+	var all []declared
+	for i := range 5 {
+		if rng.IntN(8) == 0 {
+			continue
+		}
+		d := declared{name: fmt.Sprint("t", i), inputs: in{"size": rng.IntN(5) / 4}}
+		if rng.IntN(3) == 0 {
+			d.inputs[[]string{"immutable", "dbr"}[rng.IntN(2)]] = rng.IntN(4) / 3
+		}
+		if len(all) > 0 && rng.IntN(2) == 0 {
+			d.of, d.property = all[rng.IntN(len(all))].name, []string{"of", "immutableOf"}[rng.IntN(2)]
+		}
+		all = append(all, d)
+	}
+	return program(func(s *script) {
+		made := map[string]*stages.RegisterReply{}
+		for _, d := range all {
+			var with []option
+			if d.of != "" {
+				with = append(with, from(d.property, made[d.of]))
+			}
+			made[d.name] = s.thing(d.name, d.inputs, with...)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package stages
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 
@@ -124,13 +125,12 @@ func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool 
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
 		all = append(all, deletes[id])
 	}
-	const end = 1 << 60 // after every registration
 	for i, s := range all {
 		if v := r.plans.take(s.URN, s, s.Reason); v != nil {
 			_ = r.bail(Located{URN: s.URN}, 0, v)
 			return false
 		}
-		r.plans.note(plannedStep{of: s.URN, op: s.Op, seq: end, place: i})
+		r.plans.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
 	}
 	return true
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/stretchr/testify/require"
@@ -211,4 +212,32 @@ func TestPlanWithSecretsOfAnotherKeyIsRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), "s3cret")
 		})
 	}
+}
+
+func FuzzDecodePlan(f *testing.F) {
+	golden, err := os.ReadFile("testdata/plan.json")
+	require.NoError(f, err)
+	f.Add(golden)
+	f.Add([]byte(`{"manifest":{},"resourcePlans":{"urn:pulumi:dev::shop::t:t:T::a":{"steps":["same"],"state":{"x":null},"seed":"AA=="}}}`))
+	f.Add([]byte(`{"manifest":null,"config":{"a":[1,{}]},"resourcePlans":null}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := PlanDecodeOptions{Name: "plan.json", Decrypter: sealing("key:")}
+		p, err := DecodePlan(t.Context(), data, o)
+		if err != nil {
+			require.Nil(t, p)
+			return
+		}
+		if !utf8.Valid(data) {
+			return // what is no text is written as the mark for that
+		}
+		text, err := EncodePlan(t.Context(), p, EncoderOptions{Encrypter: sealing("key:")})
+		if err != nil {
+			return // names that files cannot hold
+		}
+		again, err := DecodePlan(t.Context(), text, o)
+		require.NoError(t, err)
+		twice, err := EncodePlan(t.Context(), again, EncoderOptions{Encrypter: sealing("key:")})
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(twice))
+	})
 }

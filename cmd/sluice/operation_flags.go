@@ -106,7 +106,7 @@ func (f *operationFlags) addRefresh(cmd *cobra.Command) {
 // addTargets registers the flags that choose resources (steps.md 6.1).
 func (f *operationFlags) addTargets(cmd *cobra.Command) {
 	p := cmd.Flags()
-	p.StringArrayVarP(&f.targets, "target", "t", nil, "touch only the resource with this URN; `*` stands for any text without \":\", `**` for any text; may be repeated")
+	p.StringArrayVarP(&f.targets, "target", "t", nil, "touch only the resource with this `URN`; * stands for any text without \":\", ** for any text; may be repeated")
 	p.BoolVar(&f.targetDependents, "target-dependents", false, "touch what depends on a target too")
 	p.StringArrayVarP(&f.excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
 	p.BoolVar(&f.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")

@@ -23,7 +23,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 	f.policies.add(cmd)
 	f.addRefresh(cmd)
 	f.addExpectNoChanges(cmd)
-	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this file, to be used with `up --plan`; "+
+	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this `file`, to be used with up --plan; "+
 		"with --show-secrets it holds secrets in plain text")
 	cmd.Flags().StringVar(&f.importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd
