@@ -285,6 +285,15 @@ func TestMissingExplicitProvidersAreMadeFromTheirOwnEntry(t *testing.T) {
 	require.Equal(t, urn.ProviderRef{URN: mine, ID: k.recorded("mine").ID}.String(), k.recorded("a").Provider)
 }
 
+func TestTheInputsOfAnImportedProviderMaySayWhichPluginItNeeds(t *testing.T) {
+	k := newKit(t)
+	inputs := providers.Spec{Version: "2.0.0", DownloadURL: "https://example.com", Environment: map[string]string{"A": "B"}}.Inputs(values(in{"region": "r"}))
+	k.imports(sluice.ImportRequest{Type: "pulumi:providers:test", Name: "mine", Inputs: inputs})
+	require.Equal(t, inputs, k.recorded("mine").Inputs)
+	k.imports(sluice.ImportRequest{Type: "pulumi:providers:test", Name: "other", Inputs: inputs, Package: sluice.Package{Version: "3.0.0"}})
+	require.Equal(t, "3.0.0", k.recorded("other").Inputs.At("version").AsString())
+}
+
 func TestDefaultProvidersOfImportsAreConfiguredAsInPrograms(t *testing.T) {
 	k := newKit(t)
 	k.options.Config = sluice.Config{"test:region": {Text: "r"}}
@@ -306,7 +315,7 @@ func TestAProviderThatRefusesItsConfigurationStopsTheImport(t *testing.T) {
 	r := k.try(importing(thingToImport("a", "ext-1")), nil)
 	r.requireFailure("provider check failed")
 	r.requireDiagnostic(sluice.Error, 2003, "is missing")
-	require.Empty(t, k.names(), "nothing is made, not even the stack")
+	require.Nil(t, k.state.Snapshot(), "nothing is made, not even the stack")
 
 	mine := urn.New("dev", "p", "", "pulumi:providers:test", "mine")
 	r = k.try(importing(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Provider = mine })), nil)
@@ -337,7 +346,7 @@ func TestADisabledDefaultProviderImportsNothing(t *testing.T) {
 	k.options.Config = sluice.Config{"pulumi:disable-default-providers": {Text: `["test"]`}}
 	k.exists("ext-1", nil)
 	k.try(importing(thingToImport("a", "ext-1")), nil).requireFailure("Default provider for 'test' disabled. 'a' must use an explicit provider.")
-	require.Empty(t, k.names())
+	require.Nil(t, k.state.Snapshot())
 }
 
 func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
@@ -362,6 +371,10 @@ func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 		})
 	}
 	k := newKit(t)
+	k.try(importing(thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Provider = urn.New("prod", "p", "", "pulumi:providers:test", "mine") })), nil).
+		requireFailure("belongs to another stack")
+	require.Nil(t, k.state.Snapshot())
+	k = newKit(t)
 	k.refusesImport("there is nothing to import")
 	k.refusesImport("duplicate import 'a' of type 'test:index:Thing'", thingToImport("a", "x"), thingToImport("a", "y"))
 }

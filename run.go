@@ -36,7 +36,10 @@ type operation struct {
 }
 
 // runsProgram tells whether the program declares the resources.
-func (o operation) runsProgram() bool { return !o.destroy && !o.refresh && len(o.imports) == 0 }
+func (o operation) runsProgram() bool { return !o.destroy && !o.refresh && !o.isImport() }
+
+// isImport tells whether the operation is an import without a program.
+func (o operation) isImport() bool { return len(o.imports) > 0 }
 
 // Workers of previews and cancel limits.
 const (
@@ -223,7 +226,7 @@ func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
 	switch {
 	case s.op.runsProgram():
 		ps, err = s.options.Program.Packages(ctx)
-	case len(s.op.imports) == 0:
+	case !s.op.isImport():
 		return nil, nil
 	default:
 		ps = s.importedPackages(ctx)
@@ -288,7 +291,11 @@ func (s *session) run(ctx context.Context) error {
 	defer endProgram()
 	var program conc.WaitGroup
 
+	var imports *stages.ImportPlan
 	err := s.loadPolicies(ctx)
+	if err == nil && s.op.isImport() {
+		imports, err = r.PlanImports(s.operations, s.op.imports)
+	}
 	if err == nil {
 		err = s.record(ctx)
 	}
@@ -300,9 +307,9 @@ func (s *session) run(ctx context.Context) error {
 	}
 	switch {
 	case err != nil:
-	case len(s.op.imports) > 0:
+	case imports != nil:
 		r.EndOfProgram()
-		err = r.ImportAll(s.operations, s.op.imports)
+		r.ImportAll(s.operations, imports)
 	default:
 		program.Go(func() { s.runProgram(programCtx, ctx) })
 		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
@@ -310,13 +317,13 @@ func (s *session) run(ctx context.Context) error {
 	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
 		err = nil // recorded as a failure, or the consequence of an interrupt
 	}
-	if err == nil && !s.op.refresh && len(s.op.imports) == 0 {
+	if err == nil && !s.op.refresh && imports == nil {
 		err = r.EndPhase(s.operations)
 	}
 	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
 		err = outErr
 	}
-	if err == nil {
+	if err == nil && imports == nil {
 		r.CheckPlanFulfilled()
 		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
 	}
@@ -338,7 +345,7 @@ func (s *session) refresh() error {
 	}
 	selected := stages.NeedsRefresh
 	switch {
-	case len(s.op.imports) > 0:
+	case s.op.isImport():
 		return nil
 	case s.op.refresh, s.options.Refresh:
 		selected = s.deployment.Refreshable()

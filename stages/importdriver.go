@@ -15,34 +15,35 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
-// failed import keeps those below it from being made and nothing else; all failures are recorded. The error is of what
-// stopped everything. The requests have passed [CheckImports].
-func (r *Run) ImportAll(ctx context.Context, requests []ImportRequest) error {
+// PlanImports decides what an import has to make, and has the providers that it makes check their configurations. Nothing
+// is made or recorded yet, so that what cannot be done at all changes nothing. The requests have passed [CheckImports].
+func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
 	plan, err := r.planImports(requests)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	schedule, err := plan.schedule()
-	if err != nil {
-		return err
+	if plan.order, err = plan.schedule(); err != nil {
+		return nil, err
 	}
+	return plan, r.checkProviders(ctx, plan)
+}
+
+// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
+// failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
+// [Run.PlanImports].
+func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) {
 	if !r.keepAll(ctx) {
-		return nil
-	}
-	if err := r.checkProviders(ctx, plan); err != nil {
-		return err
+		return
 	}
 	if plan.makeRoot && r.takeAlone(r.rootStep(plan.root)) != nil {
-		return nil
+		return
 	}
-	_ = schedule.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
-		return r.takeAlone(r.importStep(plan, plan.items[id]))
+	_ = plan.order.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
+		return r.takeAlone(r.importStep(plan.items[id]))
 	}) // what failed is recorded
-	for _, id := range schedule.Skipped() {
+	for _, id := range plan.order.Skipped() {
 		r.diagnose(plan.items[id].urn, Info, 0, "not imported, because what it belongs to could not be made")
 	}
-	return nil
 }
 
 // keepAll passes over everything that is recorded, in its order. Providers are started, all at once, as they are where a
@@ -83,7 +84,7 @@ func (r *Run) rootStep(root urn.URN) *Step {
 }
 
 // importStep is the step of an item whose parent and provider are there.
-func (r *Run) importStep(plan *importPlan, p *plannedImport) *Step {
+func (r *Run) importStep(p *plannedImport) *Step {
 	fresh := p.fresh()
 	s := &Step{seq: p.seq, planned: p, StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
@@ -110,7 +111,7 @@ func (r *Run) takeAlone(s *Step) error {
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
-func (r *Run) checkProviders(ctx context.Context, plan *importPlan) error {
+func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
 	calls := pool.New().WithMaxGoroutines(readWorkers)

@@ -111,17 +111,17 @@ type plannedImport struct {
 	config property.Map
 }
 
-// importPlan is what an import makes, in the order of its numbers: providers first.
-type importPlan struct {
+// ImportPlan is what an import makes. It serves one run.
+type ImportPlan struct {
 	root     urn.URN
 	makeRoot bool
-	items    []*plannedImport
-	byURN    map[urn.URN]*plannedImport
+	items    []*plannedImport // in the order of their numbers: providers first
+	order    *graph.ReadySet  // by position in items
 }
 
 // planImports decides what an import has to make. It calls nobody.
-func (r *Run) planImports(requests []ImportRequest) (*importPlan, error) {
-	plan := &importPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: true, byURN: map[urn.URN]*plannedImport{}}
+func (r *Run) planImports(requests []ImportRequest) (*ImportPlan, error) {
+	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: true}
 	for _, res := range r.base.resources {
 		if res.Type == urn.RootStackType && res.Parent == "" && !res.Delete {
 			plan.root, plan.makeRoot = res.URN, false
@@ -148,7 +148,6 @@ func (r *Run) planImports(requests []ImportRequest) (*importPlan, error) {
 	}
 	for i, p := range plan.items {
 		p.seq = i + 2 // 1 is the root stack
-		plan.byURN[p.urn] = p
 	}
 	return plan, nil
 }
@@ -180,6 +179,9 @@ func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.U
 			continue
 		}
 		if u := q.Provider; u != "" {
+			if u.Stack() != r.Info.Stack || u.Project() != r.Info.Project {
+				return nil, nil, fmt.Errorf("import %s: the provider %s belongs to another stack", q.Name, u)
+			}
 			used[i] = u
 			if r.base.olds[u] == nil && planned[u] == nil {
 				planned[u] = &plannedImport{urn: u, spec: q.Package.spec(u.Type().ProviderPackage()), config: q.ProviderInputs}
@@ -210,18 +212,19 @@ func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.U
 // providerSpec says how to start the provider that a request declares: what the request does not say about the plugin, the
 // inputs of the provider may.
 func (q ImportRequest) providerSpec() (providers.Spec, error) {
-	p, err := PackageOf(q.Type, q.Inputs)
+	spec, err := providers.SpecFromInputs(q.Type, q.Inputs)
 	if err != nil {
-		return providers.Spec{}, err
+		return spec, err
 	}
-	if q.Package.Parameterization != nil || p.Parameterization == nil && q.Package.Version != "" {
-		p.Name, p.Version, p.Parameterization = q.Package.Name, q.Package.Version, q.Package.Parameterization
+	given := q.Package.spec(spec.Package)
+	if given.Parameterization != nil || spec.Parameterization == nil && given.Version != "" {
+		spec.Version, spec.Parameterization = given.Version, given.Parameterization
 	}
-	p.DownloadURL = cmp.Or(q.Package.DownloadURL, p.DownloadURL)
-	if q.Package.Checksums != nil {
-		p.Checksums = q.Package.Checksums
+	spec.DownloadURL = cmp.Or(given.DownloadURL, spec.DownloadURL)
+	if given.Checksums != nil {
+		spec.Checksums = given.Checksums
 	}
-	return p.spec(q.Type.ProviderPackage()), nil
+	return spec, nil
 }
 
 // defaultFor describes the default provider that a request uses.
@@ -244,7 +247,7 @@ func (r *Run) defaultFor(q ImportRequest) (*plannedImport, error) {
 }
 
 // schedule orders the items: each waits for its parent and its provider.
-func (p *importPlan) schedule() (*graph.ReadySet, error) {
+func (p *ImportPlan) schedule() (*graph.ReadySet, error) {
 	var b graph.Builder
 	b.AddNodes(len(p.items))
 	ids := make([]graph.ID, len(p.items))
