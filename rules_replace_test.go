@@ -305,6 +305,22 @@ func TestCopyAwaitingDeletionIsDeletedByUpdateAndDestroy(t *testing.T) {
 	}
 }
 
+func TestCopyAwaitingDeletionThatIsNotTargetedStays(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "a", Nth: 1})
+	both := func(v int) func(*script) {
+		return func(s *script) { s.thing("a", in{"immutable": v}); s.thing("b", nil) }
+	}
+	k.up(program(both(1)))
+	k.fails(program(both(2)), "refused to delete a")
+	targets, err := urn.CompileSet(string(urnOf("b")))
+	require.NoError(t, err)
+	k.options.Targeting.Targets = targets
+	r := k.try(sluice.Destroy, nil)
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"delete b"}, r.changed())
+	require.ElementsMatch(t, []string{"a", "a (delete)"}, k.names())
+}
+
 func TestReplaceWithReplacesTogether(t *testing.T) {
 	for _, property := range []string{"immutable", "dbr"} {
 		t.Run(property, func(t *testing.T) {

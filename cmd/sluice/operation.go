@@ -263,7 +263,12 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 		err = o.checkNoChanges(result)
 	}
 	if o.kind.performed != nil {
-		err = errors.Join(err, o.kind.performed(o))
+		switch also := o.kind.performed(o); {
+		case err == nil:
+			err = also
+		case also != nil:
+			o.cli.warn("%v", also)
+		}
 	}
 	if historyErr != nil {
 		o.cli.warn("the history of the stack was not written: %v", historyErr)
