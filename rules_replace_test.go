@@ -427,6 +427,21 @@ func TestTaintedResourceIsReplacedEvenIfNothingDiffers(t *testing.T) {
 	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
 }
 
+func TestTaintOfAResourceThatIsNotTargetedWaits(t *testing.T) {
+	k := newKit(t)
+	p := program(func(s *script) { s.thing("a", in{"x": 1}); s.thing("b", in{"x": 1}) })
+	k.up(p)
+	k.change("a", func(r *state.Resource) { r.Taint = true })
+	targets, err := urn.CompileSet(string(urnOf("b")))
+	require.NoError(t, err)
+	k.options.Targeting.Targets = targets
+	require.Empty(t, k.up(p).changed())
+	require.True(t, k.recorded("a").Taint, "the mark is kept until the resource is included")
+	k.options.Targeting.Targets = nil
+	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpSame: 1})
+	require.False(t, k.recorded("a").Taint)
+}
+
 func TestTaintOfACopyAwaitingDeletionMeansNothing(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodDelete, Name: "a", Nth: 1})
 	k.up(program(one(in{"immutable": 1})))
@@ -443,6 +458,13 @@ func TestTaintOfACopyAwaitingDeletionMeansNothing(t *testing.T) {
 	k.state = sluice.NewMemoryState(&s)
 	k.options.State = k.state
 	k.up(program(one(in{"immutable": 2}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+}
+
+func TestTheCommandThatAnErrorAdvisesIsQuotedForTheShell(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("it's $a", in{"immutable": 1}, protect(true)) }))
+	k.fails(program(func(*script) {}),
+		"`sluice state unprotect '"+string(urnOf("it"))+`'"'"'s $a'`+"`")
 }
 
 func TestProtectedResourceIsNotReplaced(t *testing.T) {

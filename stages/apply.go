@@ -3,6 +3,7 @@ package stages
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -278,5 +279,5 @@ func (r *Run) markSecrets(s *state.Resource) *state.Resource {
 	return s
 }
 
-// shellQuote quotes a word for a POSIX shell: URNs have "$" in them.
-func shellQuote(s string) string { return "'" + s + "'" }
+// shellQuote quotes a word for a POSIX shell: URNs have "$" in them, and may have quotes.
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'" }

@@ -114,7 +114,7 @@ func (e *stateEdit) inEditor(ctx context.Context, command, file string) ([]byte,
 		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.cli.in, e.cli.out, e.cli.err
-	if err := e.busy(cmd.Run); err != nil {
+	if err := e.undisturbed(ctx, cmd.Run); err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}
 	return os.ReadFile(file)

@@ -16,18 +16,19 @@ import (
 type holder struct {
 	says *cli
 
-	mu    sync.Mutex // held while something is written, or by somebody else, an editor, who gets the signals
+	mu    sync.Mutex // held while something is written; guards locks
 	locks []io.Closer
+
+	disarm func() // makes Ctrl-C mean what it usually does
 }
 
 // holding takes the locks of stacks, runs f and gives them back. Ctrl-C at a question gives them back too and ends the
 // process; while something is written it waits.
 func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder) error) error {
 	h := &holder{says: c}
-	signalled, forget := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer forget()
-	unhook := context.AfterFunc(signalled, h.leave)
-	defer unhook()
+	defer h.hook(ctx, syscall.SIGTERM)()
+	h.disarm = h.hook(ctx, os.Interrupt)
+	defer func() { h.disarm() }()
 	defer h.release()
 	for _, s := range stacks {
 		if err := h.lock(ctx, s); err != nil {
@@ -35,6 +36,22 @@ func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder
 		}
 	}
 	return f(h)
+}
+
+// hook lets a signal end the process in an orderly way, until the returned function is called.
+func (h *holder) hook(ctx context.Context, s os.Signal) (unhook func()) {
+	signalled, forget := signal.NotifyContext(ctx, s)
+	stop := context.AfterFunc(signalled, h.leave)
+	return func() { stop(); forget() }
+}
+
+// undisturbed runs f, a program that has the terminal: a Ctrl-C there is meant for it.
+func (h *holder) undisturbed(ctx context.Context, f func() error) error {
+	_, hear := signal.NotifyContext(ctx, os.Interrupt) // and nobody listens; ignored signals would be the program's too
+	defer hear()
+	h.disarm()
+	defer func() { h.disarm = h.hook(ctx, os.Interrupt) }()
+	return f()
 }
 
 func (h *holder) lock(ctx context.Context, s sluice.Stack) error {
