@@ -207,6 +207,9 @@ func drawState(t *rapid.T) *Snapshot {
 			c := r.Clone()
 			c.Delete, c.ID = true, r.ID+"-old"
 			rs = append(rs, c)
+			if r.Type.IsProvider() {
+				providers = append(providers, c) // somebody may still use it
+			}
 		}
 	}
 	s := snapshotOf(rs...)
