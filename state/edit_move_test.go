@@ -140,6 +140,18 @@ func TestWhatCannotBeMoved(t *testing.T) {
 	require.ErrorContains(t, err, "with another configuration")
 }
 
+func TestAnOldProviderIsCopiedForTheOldResourcesThatUseIt(t *testing.T) {
+	root, now, before := rootStack("dev", "shop"), provider("p", "2"), provider("p", "1")
+	before.Delete = true
+	a := child(root, "a", func(r *Resource) { r.Provider = ProviderRefOf(now) })
+	gone := child(root, "a", old, func(r *Resource) { r.ID, r.Provider = "older", ProviderRefOf(before) })
+	m, err := moveTo(t, snapshotOf(root, now, before, a, gone), nil, false, a)
+	require.NoError(t, err)
+	require.Equal(t, []string{"depot-prod", "p", "p(old)", "a", "a(old)"}, namesOf(m.Dest.Resources), "all copies of a resource move")
+	at := m.Dest.Resources
+	require.Equal(t, []string{ProviderRefOf(at[1]), ProviderRefOf(at[2])}, []string{at[3].Provider, at[4].Provider})
+}
+
 func TestAProviderBelowWhatIsMovedFollowsItsUsers(t *testing.T) {
 	root := rootStack("dev", "shop")
 	group := component("group", root.URN)
