@@ -17,7 +17,8 @@ type viewStep struct {
 	status int
 	err    error           // of the provider
 	begun  *state.Resource // what was recorded as pending when it was published
-	// owned is false when the resource does not exist after its step, so that nothing can be recorded below it.
+	// owned is false when the resource is not recorded under this name after its step, so that nothing can be recorded below
+	// it: it was not created, or it could not be updated and goes by its former name.
 	owned bool
 	owner urn.URN
 }
@@ -220,7 +221,7 @@ func (r *Run) takeViews(s *Step, a applied) error {
 	var errs []error
 	published := s.publication.close()
 	for _, v := range published {
-		v.view.owned = a.final != nil || s.Op == OpUpdate || removes(s.Op)
+		v.view.owned = a.final != nil || removes(s.Op) || s.Op == OpUpdate && s.Old.URN == s.URN
 		applied := r.applyView(v)
 		applied.change.Begun = v.view.begun
 		if err := r.conclude(v, applied); err != nil {

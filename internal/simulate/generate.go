@@ -221,7 +221,7 @@ func (g *generator) properties(d *Declaration, before []Declaration) {
 		}
 	}
 	if d.Kind == Thing && g.chance(12) {
-		set(&d.Values, g.pick("refreshed", "unavailable", "refreshed"), g.pick("a", "b"))
+		set(&d.Values, g.pick("refreshed", "unavailable", "refreshed", "shown", "shown"), g.pick("a", "b"))
 	}
 	if !g.quiet && g.chance(60) {
 		set(&d.Values, g.pick("invalid", "unhealthy"), "a")

@@ -18,10 +18,12 @@ import (
 //	vague        the provider does not say what a change of it means: the engine compares
 //	unavailable  while it changes, the provider cannot compare
 //	refreshed    the resource is to be read before every update
+//	shown        the provider shows a view of the resource, see show
 const (
 	vagueName       = "vague"
 	unavailableName = "unavailable"
 	refreshedName   = "refreshed"
+	shownName       = "shown"
 )
 
 // cloudOptions make the cloud of one attempt.
@@ -87,7 +89,33 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	}
 }
 
+// show publishes what a call does to the view of a resource. inputs are nil for a delete, of which every other resource says
+// nothing.
+func show(ctx context.Context, s providers.Status, name string, olds []providers.View, inputs *property.Map) error {
+	step := providers.ViewStep{}
+	if len(olds) > 0 {
+		step.Old = &olds[0]
+	}
+	if inputs != nil && has(*inputs, shownName) {
+		step.New = &providers.View{Type: "test:index:View", Name: name + "-view", Inputs: *inputs, Outputs: *inputs}
+	}
+	switch {
+	case step.Old == nil && step.New == nil, inputs == nil && len(name)%2 == 0:
+		return nil
+	case step.Old == nil:
+		step.Op = providers.ViewCreate
+	case step.New == nil:
+		step.Op = providers.ViewDelete
+	default:
+		step.Op = providers.ViewUpdate
+	}
+	return s.Publish(ctx, step)
+}
+
 func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+	if err := show(ctx, r.Status, r.Name, nil, &r.Properties); err != nil {
+		return providers.CreateResponse{}, err
+	}
 	if r.Preview {
 		return g.Provider.Create(ctx, r)
 	}
@@ -99,6 +127,9 @@ func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (provider
 }
 
 func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (providers.UpdateResponse, error) {
+	if err := show(ctx, r.Status, r.Name, r.OldViews, &r.NewInputs); err != nil {
+		return providers.UpdateResponse{}, err
+	}
 	if r.Preview {
 		return g.Provider.Update(ctx, r)
 	}
@@ -111,7 +142,7 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 
 func (g *guard) Delete(ctx context.Context, r providers.DeleteRequest) error {
 	end := g.attempt.begin(providers.MethodDelete, r.URN, r.ID, state.Deleting)
-	err := g.Provider.Delete(ctx, r)
+	err := errors.Join(show(ctx, r.Status, r.Name, r.OldViews, nil), g.Provider.Delete(ctx, r))
 	end(err)
 	return err
 }
