@@ -12,7 +12,9 @@ import (
 // Engine is the standard pipeline with named places for stages of the caller's own. Make one with [Standard], put stages
 // into its slots, and call one of its operations, any number of times.
 //
-//	register → lookup → import → check → analyze → diff → build → execute
+//	register → lookup → (refresh) → import → check → analyze → diff → build → execute
+//
+// The refresh stage is there when an operation refreshes by running the program ([Options.RunProgram]).
 //
 // A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
 // let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Reject]; that stops the
@@ -63,6 +65,9 @@ func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 func (e *Engine) assemble(r *stages.Run) pipeline.Flow[stages.Executed] {
 	registered := via(r, pipeline.Via(r.Submissions(), stages.Register(r)), e.Registered)
 	located := via(r, pipeline.Via(registered, stages.Lookup(r)), e.Located)
+	if r.RefreshEach {
+		located = pipeline.Via(located, stages.RefreshEach(r))
+	}
 	settled := pipeline.Via(located, stages.Import(r))
 	checked := via(r, pipeline.Via(settled, stages.Check(r)), e.Checked)
 	analyzed := via(r, pipeline.Via(checked, stages.Analyze(r)), e.Analyzed)
@@ -81,24 +86,25 @@ func (e *Engine) Update(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, operation{name: "update"})
 }
 
-// Destroy deletes every resource of the stack. It does not run the program.
+// Destroy deletes every resource of the stack. It runs the program only with [Options.RunProgram].
 func (e *Engine) Destroy(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "destroy", destroy: true})
+	return e.operate(ctx, operation{name: "destroy", mode: stages.ModeDestroy})
 }
 
 // PreviewDestroy says what Destroy would do.
 func (e *Engine) PreviewDestroy(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "preview", dryRun: true, destroy: true})
+	return e.operate(ctx, operation{name: "preview", dryRun: true, mode: stages.ModeDestroy})
 }
 
-// Refresh records how the stack's resources are now. It does not run the program and changes no resource.
+// Refresh records how the stack's resources are now. It runs the program only with [Options.RunProgram], and changes no
+// resource.
 func (e *Engine) Refresh(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "refresh", refresh: true})
+	return e.operate(ctx, operation{name: "refresh", mode: stages.ModeRefresh})
 }
 
 // PreviewRefresh says what Refresh would find, and records nothing.
 func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "preview", dryRun: true, refresh: true})
+	return e.operate(ctx, operation{name: "preview", dryRun: true, mode: stages.ModeRefresh})
 }
 
 // Refresh records how the stack's resources are now.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -56,7 +57,7 @@ func (s *session) plan() *state.Plan {
 func (s *session) makesPlan() bool { return s.options.MakePlan && s.op.plans() }
 
 // plans tells whether there are plans for the operation: for updates and their previews.
-func (o operation) plans() bool { return !o.destroy && !o.refresh && len(o.imports) == 0 }
+func (o operation) plans() bool { return o.mode == stages.ModeUpdate && !o.isImport() }
 
 func (s *session) madePlan() *Plan {
 	if !s.makesPlan() {

@@ -39,7 +39,7 @@ var errPolicyConfig = errors.New("validating policy config")
 // loadPolicies starts the policy packs, all at once, before anything is decided (steps.md 11.4). It returns the first error
 // in the packs' order, because the others are often the same.
 func (s *session) loadPolicies(ctx context.Context) error {
-	if !s.op.runsProgram() {
+	if !s.runsProgram() {
 		return nil
 	}
 	r, packs := s.deployment, s.options.PolicyPacks

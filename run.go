@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,13 +28,9 @@ import (
 type operation struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
-	destroy bool
-	refresh bool            // nothing but a refresh
+	mode    stages.Mode
 	imports []ImportRequest // nothing but these imports
 }
-
-// runsProgram tells whether the program declares the resources.
-func (o operation) runsProgram() bool { return !o.destroy && !o.refresh && !o.isImport() }
 
 // isImport tells whether the operation is an import without a program.
 func (o operation) isImport() bool { return len(o.imports) > 0 }
@@ -75,10 +69,10 @@ func (o Options) withDefaults() Options {
 
 // operate runs one operation from loading the state to the last event.
 func (e *Engine) operate(ctx context.Context, op operation) (*Result, error) {
-	if op.runsProgram() && e.options.Program == nil {
+	s := &session{engine: e, options: e.options, op: op, began: time.Now()}
+	if s.runsProgram() && e.options.Program == nil {
 		return nil, errNoProgram
 	}
-	s := &session{engine: e, options: e.options, op: op, began: time.Now()}
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
@@ -171,28 +165,13 @@ func (s *session) open(ctx context.Context) error {
 	}
 	s.deployment = stages.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),
-		Directory: o.Directory, Destroy: s.op.destroy, Base: s.base, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
+		Directory: o.Directory, Mode: s.op.mode, RefreshEach: s.refreshesEach(), Base: s.base, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
 		Targeting: o.Targeting, ContinueOnError: o.ContinueOnError, IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
 		LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff, Observe: o.Observe, Now: o.Now,
 		Entropy: entropy, MonitorAddress: s.monitorAddress, Plan: s.plan(), MakePlan: s.makesPlan(),
 	})
 	return nil
-}
-
-// refuseHooks stops a destroy that would have to run delete hooks, which live in the program (steps.md 7.5).
-func (s *session) refuseHooks() error {
-	if !s.op.destroy {
-		return nil
-	}
-	var all *multierror.Error
-	for _, r := range s.base.Resources {
-		if names := slices.Concat(r.ResourceHooks["BeforeDelete"], r.ResourceHooks["AfterDelete"]); len(names) > 0 {
-			all = multierror.Append(all, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
-				r.URN, strings.Join(names, ", ")))
-		}
-	}
-	return all.ErrorOrNil()
 }
 
 // record begins to record. It comes after everything that refuses the operation, which leaves the state untouched.
@@ -217,34 +196,6 @@ func (s *session) closeRecorder(ctx context.Context) error {
 		return nil
 	}
 	return s.recorder.Close(ctx)
-}
-
-// packages asks the program for the versions of its packages; where it knows none, those that the state used count.
-func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
-	var ps []stages.Package
-	var err error
-	switch {
-	case s.op.runsProgram():
-		ps, err = s.options.Program.Packages(ctx)
-	case !s.op.isImport():
-		return nil, nil
-	default:
-		ps = s.importedPackages(ctx)
-	}
-	if err != nil || len(ps) > 0 {
-		return ps, err
-	}
-	for _, r := range s.base.Resources {
-		if !r.Type.IsProvider() || r.Delete {
-			continue
-		}
-		p, err := stages.PackageOf(r.Type, r.Inputs)
-		if err != nil || p.Version == "" {
-			continue
-		}
-		ps = append(ps, p)
-	}
-	return ps, nil
 }
 
 func (s *session) parallel() int {
@@ -286,6 +237,7 @@ func (s *session) run(ctx context.Context) error {
 	defer func() { s.interrupted = !release() && ctx.Err() != nil }()
 	r.Emit(stages.Prelude{Operation: s.op.name, IsPreview: s.op.dryRun, Config: s.options.Config.shown()})
 	s.warnOfPending()
+	s.warnOfOlderPackages(ctx)
 
 	programCtx, endProgram := context.WithCancel(s.operations)
 	defer endProgram()
@@ -317,7 +269,7 @@ func (s *session) run(ctx context.Context) error {
 	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
 		err = nil // recorded as a failure, or the consequence of an interrupt
 	}
-	if err == nil && !s.op.refresh && imports == nil {
+	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
 	}
 	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
@@ -326,6 +278,9 @@ func (s *session) run(ctx context.Context) error {
 	if err == nil && imports == nil {
 		r.CheckPlanFulfilled()
 		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
+	}
+	if stages.IsBail(err) {
+		err = nil // it has been reported
 	}
 	r.ShutDown()
 	grace := time.AfterFunc(programGrace, endProgram)
@@ -336,30 +291,11 @@ func (s *session) run(ctx context.Context) error {
 
 func hasStageError(err error) bool { return errors.As(err, new(*pipeline.StageError)) }
 
-// refresh reads before anything is decided what the operation wants to know anew (steps.md 7.1, 7.2).
-func (s *session) refresh() error {
-	if s.op.refresh || s.op.destroy {
-		if err := s.deployment.CheckTargets(); err != nil {
-			return err
-		}
-	}
-	selected := stages.NeedsRefresh
-	switch {
-	case s.op.isImport():
-		return nil
-	case s.op.refresh, s.options.Refresh:
-		selected = s.deployment.Refreshable()
-	case s.op.destroy:
-		return nil
-	}
-	return s.deployment.Refresh(s.operations, selected, s.op.refresh)
-}
-
 // runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
 // caller's context is one, is a consequence and not a failure.
 func (s *session) runProgram(ctx, caller context.Context) {
 	r := s.deployment
-	if s.op.destroy || s.op.refresh {
+	if !s.runsProgram() {
 		r.EndOfProgram()
 		return
 	}

@@ -25,7 +25,8 @@ type Options struct {
 	Directory string
 	// Config is the stack's configuration, decrypted.
 	Config Config
-	// Program declares the resources. Destroy does not run it.
+	// Program declares the resources. Refresh and Destroy run it only with RunProgram; without, they ask it for the versions
+	// of its packages, to warn about older ones, and do without one if it is nil.
 	Program source.Program
 	// Providers starts providers.
 	Providers providers.Host
@@ -44,9 +45,16 @@ type Options struct {
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding
-	IgnoreProtect   bool
-	ShowSecrets     bool // in messages
-	Legacy          Legacy
+	// RunProgram has Refresh and Destroy run the program, so that they use the configuration that it gives its providers, and
+	// so that delete hooks run (steps.md 7.4, 7.5). An Update or Preview with Refresh then reads each resource when the
+	// program registers it.
+	RunProgram bool
+	// ResolveCreate is asked by Refresh and PreviewRefresh about each create that an earlier operation began and whose end
+	// nobody knows; nil leaves them all.
+	ResolveCreate func(PendingOperation) CreateResolution
+	IgnoreProtect bool
+	ShowSecrets   bool // in messages
+	Legacy        Legacy
 	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run it ask neither.
 	// AnalyzeLimit is how many of them judge at once; 0 is all.
 	Analyzers    []stages.Analyzer

@@ -83,10 +83,10 @@ func (s *session) decided(err error) decided {
 		Began: s.began.UTC(), Ended: time.Now().UTC(), Result: resultOf(err),
 	}
 	if s.op.dryRun {
-		switch {
-		case s.op.destroy:
+		switch s.op.mode {
+		case stages.ModeDestroy:
 			about.Operation = "destroy"
-		case s.op.refresh:
+		case stages.ModeRefresh:
 			about.Operation = "refresh"
 		default:
 			about.Operation = "update"

@@ -28,7 +28,7 @@ func Analyze(r *Run) pipeline.Stage[Checked, Analyzed] {
 		Buffer:  readWorkers,
 		Run: func(ctx context.Context, c Checked, emit pipeline.Emit[Analyzed]) error {
 			a := Analyzed{Checked: c}
-			if len(r.Analyzers) > 0 && c.Goal != nil && !c.answered && c.violation == nil {
+			if len(r.Analyzers) > 0 && c.Goal != nil && !c.answered && !c.passive && c.violation == nil {
 				var err error
 				if a, err = r.analyze(ctx, a); err != nil {
 					return err

@@ -25,12 +25,6 @@ func (r *Run) apply(s *Step) applied {
 	case OpRead, OpReadReplacement:
 		return r.applyRead(s)
 	case OpRemovePendingReplace:
-		// Its provider may be gone already: the state of something deleted need not have one (state.md 1.14 I-4).
-		if s.Old.Custom && r.base.providers[s.Old.Provider] != nil {
-			if _, err := r.providerFor(r.operations, s.Old); err != nil {
-				return failed(err)
-			}
-		}
 		return applied{change: state.Change{Remove: r.present(s.Old)}}
 	case OpImport, OpImportReplacement:
 		return r.applyImport(s)
@@ -162,6 +156,16 @@ func (r *Run) applyUpdate(s *Step) applied {
 // applyDelete is steps.md 5.4.
 func (r *Run) applyDelete(s *Step) applied {
 	old := s.Old
+	if read := r.names.refreshOf(old); read != nil {
+		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
+		if err := read.Wait(r.admission); err != nil {
+			return failed(err)
+		}
+	}
+	known := r.world.current(old)
+	if known == nil {
+		return applied{}
+	}
 	var p providers.Provider
 	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
 		var err error
@@ -175,7 +179,7 @@ func (r *Run) applyDelete(s *Step) applied {
 	}
 	if p != nil && !r.DryRun() && !r.sparesCall(old) {
 		err := r.callDelete(p, s, providers.DeleteRequest{
-			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: old.ID, Inputs: old.Inputs, Outputs: old.Outputs,
+			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
 			Timeout: old.CustomTimeouts.Delete, OldViews: s.publication.oldViews(), Status: s.publication,
 		})
 		if err != nil {
@@ -196,7 +200,8 @@ func (r *Run) applyDelete(s *Step) applied {
 
 // sparesCall tells whether an object is let go without its provider being asked (steps.md 5.4 item 4).
 func (r *Run) sparesCall(old *state.Resource) bool {
-	return old.External || old.RetainOnDelete || old.DeletedWith != "" && r.outcomes.has(old.DeletedWith, deleted)
+	with := old.DeletedWith
+	return old.External || old.RetainOnDelete || with != "" && (r.outcomes.has(with, deleted) || r.outcomes.has(r.names.newNameOf(with), deleted))
 }
 
 // ProtectedError says that a resource is protected and was not deleted.

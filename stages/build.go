@@ -42,7 +42,7 @@ type builder struct {
 }
 
 func (b *builder) receive(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	if first, ok := b.waitsFor(d.Seq, d.Old); ok {
+	if first, ok := b.waitsFor(d.Seq, d.claimed); ok {
 		b.parked[first] = append(b.parked[first], d)
 		return nil
 	}
@@ -82,6 +82,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 		}
 	}
 	b.run.decisions.note(steps...)
+	b.run.noteDeclared(steps)
 	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after}); err != nil {
 		return err
 	}
@@ -104,7 +105,9 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return b.commit(d, nil, x)
 	case d.Read != nil:
 		return b.read(d, x)
-	case o.isGone(d.Old):
+	case d.passive:
+		return b.standBy(d, x)
+	case o.isGone(d.claimed):
 		if d.Goal.Custom && !d.Raw && d.Included {
 			b.rechecks[d.Seq] = d
 			x.Ask(Ask{recheck: &d})
@@ -194,18 +197,21 @@ func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
 func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
+	if d.Old == nil {
+		d.Old = d.claimed // a refresh did not find it any more
+	}
 	d.Raw = true // what the deleted object had does not count
 	if err := b.holdAnew(d); err != nil {
 		return err
 	}
-	why := o.reasonFor(d.Old)
-	o.remove(d.Old.URN, deleted)
+	why := o.reasonFor(d.claimed)
+	o.remove(d.claimed.URN, deleted)
 	o.add(d.URN, replaced)
 	d.Reason = why
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
 	steps[1].Keys = why.Properties
-	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.Old), x)
+	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.claimed), x)
 }
 
 // replace is steps.md 3.9.

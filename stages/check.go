@@ -47,7 +47,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 	if l.Goal == nil || l.answered {
 		return c, nil
 	}
-	if !l.Included {
+	if !l.Included || l.passive {
 		if l.Old != nil {
 			c.Inputs = l.Old.Inputs
 		}
@@ -78,7 +78,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 
 // checkInputs says what Check is called with (steps.md 3.5).
 func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.outcomes.isGone(l.Old) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.outcomes.isGone(l.claimed) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
 	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)

@@ -40,7 +40,7 @@ type probe struct {
 // replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
 func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	c := newRoot(d, d.Old)
-	if id, ok := b.run.base.ids[d.Old]; ok {
+	if id, ok := b.run.base.ids[d.claimed]; ok {
 		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.closure.Candidates() {
@@ -244,7 +244,7 @@ func (c *root) members(r *Run) []member {
 	}
 	for _, u := range sortedSet([]urn.URN{c.d.URN, c.d.Old.URN}) { // recorded references have the old name
 		for _, res := range r.base.attached[u] {
-			if res.Delete || res == c.d.Old || c.isPrecededBy(r, res) {
+			if res.Delete || res == c.d.claimed || c.isPrecededBy(r, res) {
 				continue
 			}
 			kind := ReasonReplaceWith

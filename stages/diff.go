@@ -34,15 +34,15 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || !a.Included || a.answered || a.violation != nil:
+	case a.Goal == nil || !a.Included || a.answered || a.passive || a.violation != nil:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
-		if r.vanished[a.URN] {
+		if r.vanished[a.URN] || a.claimed != nil {
 			d.Reason.Kind = ReasonVanished
 		}
 		return d, nil
-	case r.outcomes.isGone(a.Old):
+	case r.outcomes.isGone(a.claimed):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
 	case a.Old.External:
 		d.Reason = Reason{Kind: ReasonTakenOver}

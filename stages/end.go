@@ -6,15 +6,17 @@ import (
 	"math"
 
 	"github.com/sourcegraph/conc/panics"
+	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5). It is called once,
-// when the program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a
-// failed one keeps what it depends on and nothing else.
+// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5); in a destroy also
+// what it does declare. In a refresh it reads what the program does not declare instead (7.4). It is called once, when the
+// program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a failed one
+// keeps what it depends on and nothing else.
 func (r *Run) EndPhase(ctx context.Context) error {
 	if r.IsHalted() || len(r.base.resources) == 0 {
 		return nil
@@ -22,15 +24,22 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
 		return err
 	}
-	chosen, err := r.selected(ctx)
+	if r.Mode == ModeRefresh {
+		return r.refreshRest(ctx)
+	}
+	all := r.remains()
+	chosen, err := r.selected(ctx, all)
 	if err != nil {
 		return err
 	}
-	steps, left := r.planDeletes(chosen)
+	steps, left := r.planDeletes(all, chosen)
 	if !r.followPlanAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
-	if err := r.untargetedDeletes(steps); err != nil {
+	if err := r.untargetedDeletes(all, steps); err != nil {
+		return err
+	}
+	if err := r.ensureProviders(ctx, steps); err != nil {
 		return err
 	}
 	r.decisions.note(left...)
@@ -40,7 +49,7 @@ func (r *Run) EndPhase(ctx context.Context) error {
 		}
 	}
 	ids := make([]graph.ID, 0, len(steps))
-	for i := range r.base.resources {
+	for i := range all.resources {
 		if s, ok := steps[graph.ID(i)]; ok {
 			ids = append(ids, graph.ID(i))
 			r.decisions.note(s)
@@ -49,8 +58,8 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	g := r.base.graph.ExpandComponents(graph.Components{
-		IsComponent: func(id graph.ID) bool { return !r.base.resources[id].Custom },
+	g := all.graph.ExpandComponents(graph.Components{
+		IsComponent: func(id graph.ID) bool { return !all.resources[id].Custom },
 	})
 	schedule, err := graph.NewReadySet(g, ids, graph.Schedule{
 		Direction: graph.DependentsFirst, Scope: graph.Scope{ThroughOthers: true},
@@ -62,6 +71,35 @@ func (r *Run) EndPhase(ctx context.Context) error {
 		return r.deleteOne(steps[id])
 	})
 	return nil // what failed is recorded
+}
+
+// ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
+// nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
+func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) error {
+	users := map[string]*state.Resource{} // one for each provider and extension
+	for _, s := range steps {
+		if s.Op == OpRemovePendingReplace && r.base.providers[s.Old.Provider] == nil {
+			continue // the state of something deleted need not have a provider (state.md 1.14 I-4)
+		}
+		key := s.Old.Provider + " " + s.Old.ExtensionRef
+		if u := users[key]; s.Old.Provider != "" && (u == nil || s.Old.URN < u.URN) {
+			users[key] = s.Old
+		}
+	}
+	keys := sortedKeys(users)
+	errs := make([]error, len(keys))
+	p := pool.New().WithMaxGoroutines(readWorkers)
+	for i, key := range keys {
+		p.Go(func() { _, errs[i] = r.providerFor(ctx, users[key]) })
+	}
+	p.Wait()
+	var failed error
+	for i, err := range errs {
+		if err != nil {
+			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: afterAll}, codeFailed, err)
+		}
+	}
+	return failed
 }
 
 // deleteOne takes one step of the end phase. Its error keeps what the resource depends on.
@@ -92,25 +130,52 @@ func (r *Run) takeGuarded(s *Step) error {
 	return err
 }
 
+// remains are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
+// program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
+type remains struct {
+	*base
+	declared map[*state.Resource]bool
+}
+
+func (r *Run) remains() remains {
+	var all []*state.Resource
+	declared := map[*state.Resource]bool{}
+	for _, s := range r.declared {
+		if s.taken && r.world.current(s.New) == s.New && !declared[s.New] {
+			declared[s.New] = true
+			all = append(all, s.New)
+		}
+	}
+	if len(declared) == 0 {
+		return remains{base: r.base}
+	}
+	for _, res := range r.base.resources {
+		if !declared[res] { // one that was left as it is comes where the program declares it
+			all = append(all, res)
+		}
+	}
+	return remains{base: newBase(all), declared: declared}
+}
+
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Run) planDeletes(chosen map[graph.ID]bool) (steps map[graph.ID]*Step, left []*Step) {
+func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Step, left []*Step) {
 	steps = map[graph.ID]*Step{}
-	needed := r.stillNeeded()
-	for i, res := range r.base.resources {
+	needed := r.stillNeeded(all)
+	for i, res := range all.resources {
 		now := r.world.current(res)
 		if now == nil || res.ViewOf != "" {
 			continue
 		}
-		if chosen != nil && !chosen[graph.ID(i)] {
+		if chosen != nil && !chosen[res.URN] {
 			if !now.Delete && !r.isOperatedOn(res.URN) {
 				left = append(left, carriedStep(now))
 			}
 			continue
 		}
-		op, why := r.fateOf(res, now)
+		op, why := r.fateOf(res, now, all.declared[res])
 		if op == "" {
 			continue
 		}
@@ -119,7 +184,7 @@ func (r *Run) planDeletes(chosen map[graph.ID]bool) (steps map[graph.ID]*Step, l
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(r.base.resources) - i, StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(all.resources) - i, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
 		}}
@@ -130,9 +195,9 @@ func (r *Run) planDeletes(chosen map[graph.ID]bool) (steps map[graph.ID]*Step, l
 // stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
 // its recorded state depends on (steps.md 5.3 rule 4). What was skipped keeps what that state could not do without: its
 // provider and what is not replaced but gone; the old copy of something that has a new one is not missed.
-func (r *Run) stillNeeded() map[graph.ID]bool {
+func (r *Run) stillNeeded(all remains) map[graph.ID]bool {
 	var failed, skipped []graph.ID
-	for i, res := range r.base.resources {
+	for i, res := range all.resources {
 		cause, ok := r.world.failureOf(r.names.newNameOf(res.URN))
 		switch {
 		case !ok || r.world.current(res) == nil:
@@ -146,20 +211,20 @@ func (r *Run) stillNeeded() map[graph.ID]bool {
 	if len(failed)+len(skipped) == 0 {
 		return needed
 	}
-	for _, id := range r.base.graph.TransitiveDependencies(skipped, graph.Reach{}) {
-		res := r.base.resources[id]
+	for _, id := range all.graph.TransitiveDependencies(skipped, graph.Reach{}) {
+		res := all.resources[id]
 		if now := r.world.current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
 			needed[id] = true
 		}
 	}
-	for _, id := range r.base.graph.TransitiveDependencies(failed, graph.Reach{}) {
+	for _, id := range all.graph.TransitiveDependencies(failed, graph.Reach{}) {
 		needed[id] = true
 	}
 	return needed
 }
 
-// fateOf says what happens to a recorded state at the end; "" is nothing.
-func (r *Run) fateOf(res, now *state.Resource) (Op, Reason) {
+// fateOf says what happens to a state at the end; "" is nothing. declared ones are those of a destroy's program.
+func (r *Run) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
 	switch {
 	case now.Delete && len(r.outcomes.deletesOf(res)) > 0:
 		return "", Reason{}
@@ -167,12 +232,12 @@ func (r *Run) fateOf(res, now *state.Resource) (Op, Reason) {
 		return OpDiscardReplaced, Reason{Kind: ReasonReplaced}
 	case now.Delete:
 		return OpDeleteReplaced, Reason{Kind: ReasonReplaced}
-	case r.isOperatedOn(res.URN):
+	case !declared && r.isOperatedOn(res.URN):
 		return "", Reason{}
 	}
 	why := Reason{Kind: ReasonNotInProgram}
 	switch parent := res.Parent; {
-	case r.Destroy:
+	case r.Mode == ModeDestroy:
 		why.Kind = ReasonDestroy
 	case parent != "" && parent.Type() != urn.RootStackType && !r.isOperatedOn(parent) && r.base.olds[parent] != nil:
 		why.Cause = parent

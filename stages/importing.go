@@ -35,7 +35,7 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 // mustImport tells whether a registration names an object that is not managed yet.
 func (r *Run) mustImport(l Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || !l.Included {
+	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || !l.Included || l.passive {
 		return false
 	}
 	if l.Old == nil || l.Old.External {
@@ -74,7 +74,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	steps := []*Step{s}
 	switch {
 	case l.Old == nil:
-	case r.outcomes.isGone(l.Old):
+	case r.outcomes.isGone(l.claimed):
 		s.displaced = l.Old
 	default:
 		s.Op, s.Old, s.displaced = OpImportReplacement, l.Old, l.Old
@@ -96,7 +96,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		l.answered = true
 		return l, nil
 	}
-	l.Old, l.imported = s.New, true
+	l.Old, l.claimed, l.imported = s.New, nil, true
 	return l, nil
 }
 

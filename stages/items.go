@@ -82,6 +82,16 @@ type Located struct {
 	Old *state.Resource
 	// Included is false for a resource that is not part of the operation (steps.md 6.2): it stays as it is.
 	Included bool
+	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
+	// by that. It is nil when Old was imported by this run.
+	claimed *state.Resource
+	// refreshes is fired once the state has been read again, nil for one that is not to be.
+	refreshes *pipeline.Event
+	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
+	// checked nor compared.
+	passive bool
+	// stranded is true when it is passive because it refers to something that is not created.
+	stranded bool
 	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
 	// to be decided, because others may wait for that.
 	answered bool

@@ -50,6 +50,9 @@ func (r *Run) locate(in Registered) (Located, error) {
 	l := Located{Registered: in, Seq: n.next}
 	code, err := r.claim(&l)
 	r.include(&l)
+	if err == nil {
+		r.standBy(&l)
+	}
 	n.mu.Unlock()
 	switch {
 	case err != nil && l.Goal != nil && (code == codeDuplicateAlias || code == codeURNIsAlias):
@@ -90,7 +93,7 @@ func (r *Run) claim(l *Located) (code int, err error) {
 			return code, err
 		}
 	}
-	if l.Old != nil {
+	if l.claimed = l.Old; l.Old != nil {
 		n.claim(l.Old, l.Seq)
 	}
 	return 0, nil

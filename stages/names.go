@@ -3,6 +3,7 @@ package stages
 import (
 	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -20,7 +21,9 @@ type names struct {
 	awaited map[*state.Resource]bool
 	epoch   int
 	grown   selection
-	next    int
+	// refreshes are fired when the recorded states that they are for have been read again.
+	refreshes map[*state.Resource]*pipeline.Event
+	next      int
 }
 
 func newNames() *names {
@@ -32,6 +35,8 @@ func newNames() *names {
 		views:   map[urn.URN]urn.URN{},
 		awaited: map[*state.Resource]bool{},
 		epoch:   1,
+
+		refreshes: map[*state.Resource]*pipeline.Event{},
 	}
 }
 
@@ -85,4 +90,11 @@ func (n *names) isSeen(u urn.URN) bool {
 	defer n.mu.RUnlock()
 	_, ok := n.seen[u]
 	return ok
+}
+
+// refreshOf returns what is fired when a recorded state has been read again, nil if no registration has asked for that.
+func (n *names) refreshOf(r *state.Resource) *pipeline.Event {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.refreshes[r]
 }

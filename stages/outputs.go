@@ -48,7 +48,7 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 	r.world.mu.Unlock()
 	r.noteOutputs(s.URN, outputs)
 
-	if r.Recorder != nil {
+	if r.Recorder != nil && r.world.current(before) != nil { // a destroy has deleted it by the time its outputs are set
 		c := state.Change{
 			Replace: []state.Replacement{{Old: before, New: after}},
 			Elide:   s.Old != nil && property.EqualMaps(s.Old.Outputs, outputs),

@@ -16,9 +16,14 @@ import (
 
 // Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
 // states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
-// It must be called before the program starts. alone says that the refresh is the whole operation: its steps are then
-// counted, and reported as what they found.
-func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool, alone bool) error {
+// It must be called before the program starts.
+func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+	if len(r.base.resources) == 0 {
+		return nil
+	}
+	if err := r.CheckTargets(); err != nil {
+		return err
+	}
 	var steps []*Step
 	for i, res := range r.base.resources {
 		if res.ViewOf != "" || !selected(res) {
@@ -35,7 +40,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool, 
 	found := make([]found, len(steps))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
-		p.Go(func() { found[i] = r.refreshOne(ctx, s, alone) })
+		p.Go(func() { found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame}) })
 	}
 	p.Wait()
 	return r.rebuild(ctx, steps, found)
@@ -85,40 +90,78 @@ func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 
 var errRefreshFailed = errors.New("the refresh failed; see the errors of the resources")
 
-// refreshOne reads one state.
-func (r *Run) refreshOne(ctx context.Context, s *Step, alone bool) found {
+// refreshing says how a state is refreshed.
+type refreshing struct {
+	// into is a copy of the state for what is found: with the options of the program, where the program runs.
+	into *state.Resource
+	// unread is what a refresh is reported as of which there is nothing to read.
+	unread Op
+	// record is true for a refresh that is recorded by itself and not with all others.
+	record bool
+}
+
+// refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
+func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
 	if !r.enter() {
 		return found{}
 	}
 	defer r.leave()
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	s.publication = r.publicationFor(s, true)
-	now, op, diff, err := r.readNow(ctx, s)
+	now, op, diff, err := r.readNow(ctx, s, how)
+	if err == nil && how.record && now != nil {
+		err = r.recordFound(s, now)
+	}
 	if err != nil {
 		s.failed = true
 		r.reportFailure(s, failed(err))
-		f, _ := r.refreshViews(s, found{now: s.Old}, alone)
+		f, _ := r.refreshViews(s, found{now: s.Old}, how.record)
 		return f
 	}
 	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
-	if alone {
+	if r.Mode == ModeRefresh {
 		s.Op = op
 		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
 		r.world.count1(s)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	f, err := r.refreshViews(s, found{known: true, now: now}, alone)
+	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
+	if err == nil && how.record && now == nil {
+		err = r.recordFound(s, nil) // after its views
+	}
 	f.ok = err == nil
 	return f
 }
 
-// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6).
-func (r *Run) readNow(ctx context.Context, s *Step) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
-	old := s.Old
-	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement {
-		return old, OpSame, diff, nil
+// recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
+func (r *Run) recordFound(s *Step, now *state.Resource) error {
+	if now == s.Old {
+		return nil
 	}
-	p, err := r.providerFor(ctx, old)
+	c := state.Change{Refresh: true}
+	if now == nil {
+		c.Remove = []*state.Resource{s.Old}
+	} else {
+		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
+		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
+	}
+	r.world.settle(c)
+	if r.Recorder == nil {
+		return nil
+	}
+	if err := r.Recorder.End(r.operations, c); err != nil {
+		return fmt.Errorf("recording what became of %s: %w", s.URN, err)
+	}
+	return nil
+}
+
+// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6).
+func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
+	old := s.Old
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.outcomes.isGone(old) {
+		return old, how.unread, diff, nil
+	}
+	p, err := r.refresher(ctx, s, old)
 	if err != nil {
 		return nil, "", diff, err
 	}
@@ -129,7 +172,7 @@ func (r *Run) readNow(ctx context.Context, s *Step) (now *state.Resource, op Op,
 	if res.ID == "" || !res.Exists {
 		return nil, OpDelete, diff, nil
 	}
-	now = old.Clone()
+	now = how.into
 	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate
 	if res.HasInputs {
 		now.Inputs = res.Inputs
@@ -142,11 +185,21 @@ func (r *Run) readNow(ctx context.Context, s *Step) (now *state.Resource, op Op,
 		return r.markSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The difference that people see is from what was recorded to what is there.
-	if diff, err = r.callDiff(ctx, p, old.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
+	if diff, err = r.callDiff(ctx, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
 		return nil, "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
 	return r.markSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+}
+
+// refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
+// the recorded one.
+func (r *Run) refresher(ctx context.Context, s *Step, old *state.Resource) (providers.Provider, error) {
+	if s.Provider != old.Provider {
+		old = old.Clone()
+		old.Provider = s.Provider
+	}
+	return r.providerFor(ctx, old)
 }
 
 func opOf(changed bool) Op {

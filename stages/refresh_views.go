@@ -2,6 +2,7 @@ package stages
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/sluice-iac/sluice/state"
@@ -13,20 +14,20 @@ type refreshedViews struct {
 	added   []*state.Resource
 }
 
-// refreshViews takes the view steps that were published while a resource was read (steps.md 9.9): they have no record of
-// their own but change the base with it. The views of what is gone are gone too.
-func (r *Run) refreshViews(s *Step, f found, alone bool) (found, error) {
+// refreshViews takes the view steps that were published while a resource was read (steps.md 9.9). Unless record says so,
+// they have no record of their own but change the base with it. The views of what is gone are gone too.
+func (r *Run) refreshViews(s *Step, f found, record bool) (found, error) {
 	var errs []error
 	steps := s.publication.close()
 	for _, v := range steps {
-		errs = append(errs, r.refreshView(v, alone))
+		errs = append(errs, r.refreshView(v, record))
 	}
 	if f.known && f.now == nil {
 		for i, old := range r.viewsOf(s) {
 			v := s.forView(OpDelete)
 			v.Op, v.Old, v.URN, v.Type, v.sub = OpRefresh, old, old.URN, old.Type, len(steps)+i+1
 			r.Emit(StepStarted{Step: v.StepInfo, Planning: r.DryRun(), At: r.Now()})
-			errs = append(errs, r.refreshView(v, alone))
+			errs = append(errs, r.refreshView(v, record))
 		}
 	}
 	f.views = compareViews(s.publication.olds, r.viewsOf(s))
@@ -68,18 +69,24 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 }
 
 // refreshView takes one step.
-func (r *Run) refreshView(s *Step, alone bool) error {
+func (r *Run) refreshView(s *Step, record bool) error {
 	a := r.applyView(s)
 	r.world.settle(a.change)
 	if a.final != nil {
 		s.New = a.final
 		r.world.addView(a.final)
 	}
+	if record && r.Recorder != nil && !a.unrecorded {
+		a.change.Add, a.change.Refresh = a.final, true
+		if err := r.Recorder.End(r.operations, a.change); err != nil {
+			return r.broken(s, fmt.Errorf("recording what became of %s: %w", s.URN, err))
+		}
+	}
 	if a.err != nil {
 		r.reportFailure(s, a)
 		return a.err
 	}
-	if alone {
+	if r.Mode == ModeRefresh {
 		s.Op = s.view.op
 		r.world.count1(s)
 	}

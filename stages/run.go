@@ -17,11 +17,13 @@ import (
 type Settings struct {
 	Info      RunInfo
 	Directory string // against which relative paths of assets are resolved
-	Destroy   bool   // nothing is declared: everything recorded is deleted
-	Base      *state.Snapshot
-	Recorder  state.Recorder // nil in previews, which record nothing
-	Registry  *providers.Registry
-	Analyzers []Analyzer
+	Mode      Mode   // what becomes of what is declared
+	// RefreshEach has every recorded resource read when the program registers it (steps.md 7.4).
+	RefreshEach bool
+	Base        *state.Snapshot
+	Recorder    state.Recorder // nil in previews, which record nothing
+	Registry    *providers.Registry
+	Analyzers   []Analyzer
 	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 is all.
 	AnalyzeLimit int
 	Autonamer    Autonamer // nil: providers make up names as they like
@@ -91,6 +93,9 @@ type Run struct {
 	operations context.Context
 	started    time.Time
 
+	// declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
+	// decided. Only build writes it, while the pipeline runs.
+	declared []*Step
 	// decisions are all steps that were decided on; vanished are the recorded URNs that a refresh has not found any more,
 	// which only the refresh writes.
 	decisions decisions

@@ -42,7 +42,7 @@ func (r *Run) include(l *Located) {
 		return
 	}
 	sel, n := r.Targeting, r.names
-	grows := !r.outcomes.isGone(l.Old) && (l.Old == nil || !l.Old.External)
+	grows := !r.outcomes.isGone(l.claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
 		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && l.dependsOnAny(n.grown.targets)
@@ -59,9 +59,7 @@ func (r *Run) include(l *Located) {
 
 // dependsOnAny tells whether the registration refers to a member of the set.
 func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
-	found := false
-	references(l.newState(Checked{}), func(u urn.URN, _ graph.Kind) { found = found || set.Matches(u) })
-	return found
+	return refersTo(l.newState(Checked{}), set)
 }
 
 // leaveOut decides about a registration that is not part of the operation.
@@ -235,27 +233,27 @@ var errUnknownTargets = errors.New("one or more targets could not be found in th
 // CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
 func (r *Run) CheckReplaceTargets() error { return r.unknownTargets(r.Targeting.Replace) }
 
-// selected returns which base states the end phase may touch (steps.md 6.7); nil means all.
-func (r *Run) selected(ctx context.Context) (map[graph.ID]bool, error) {
-	sel, g := r.Targeting, r.base.graph
+// selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
+func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, error) {
+	sel, g := r.Targeting, all.graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
-		for i, res := range r.base.resources {
+		for i, res := range all.resources {
 			if set.Matches(res.URN) {
 				ids = append(ids, graph.ID(i))
 			}
 		}
 		return ids
 	}
-	out := map[graph.ID]bool{}
+	out := map[urn.URN]bool{}
 	switch {
 	case sel.Targets.IsConstrained():
 		ids := matching(sel.Targets)
 		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
 		for _, id := range ids {
-			out[id] = true
+			out[all.resources[id].URN] = true
 		}
-		if err := r.addReplaced(ctx, ids, out); err != nil {
+		if err := r.addReplaced(ctx, all, ids, out); err != nil {
 			return nil, err
 		}
 	case sel.Excludes.IsConstrained():
@@ -264,11 +262,11 @@ func (r *Run) selected(ctx context.Context) (map[graph.ID]bool, error) {
 			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
 		}
 		left = append(left, g.TransitiveDependencies(left, graph.Reach{})...)
-		for i := range r.base.resources {
-			out[graph.ID(i)] = true
+		for _, res := range all.resources {
+			out[res.URN] = true
 		}
 		for _, id := range left {
-			delete(out, id)
+			delete(out, all.resources[id].URN)
 		}
 	default:
 		return nil, nil
@@ -278,16 +276,16 @@ func (r *Run) selected(ctx context.Context) (map[graph.ID]bool, error) {
 
 // addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
 // states at once, and for each in the order of its dependents (steps.md 6.7).
-func (r *Run) addReplaced(ctx context.Context, ids []graph.ID, out map[graph.ID]bool) error {
+func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = created | same | updated | deleted | replaced | read
-	impossible := func(id graph.ID) bool { return r.outcomes.has(r.base.resources[id].URN, decided) }
+	impossible := func(id graph.ID) bool { return r.outcomes.has(all.resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
 	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
 	for i, id := range ids {
 		p.Go(func() (err error) {
-			c := newRoot(Diffed{}, r.base.resources[id])
-			found[i] = graph.ReplaceClosure(r.base.graph, id, closureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
-				res := r.base.resources[dep]
+			c := newRoot(Diffed{}, all.resources[id])
+			found[i] = graph.ReplaceClosure(all.graph, id, closureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+				res := all.resources[dep]
 				in, _, ask := c.judge(dep, res)
 				if ask != nil && err == nil {
 					diff, failed := r.callProbe(ctx, ask)
@@ -306,22 +304,22 @@ func (r *Run) addReplaced(ctx context.Context, ids []graph.ID, out map[graph.ID]
 	}
 	for i, id := range ids {
 		for _, dep := range found[i] {
-			out[dep] = true
+			out[all.resources[dep].URN] = true
 		}
-		for _, res := range r.base.attached[r.base.resources[id].URN] {
-			out[r.base.ids[res]] = true
+		for _, res := range all.attached[all.resources[id].URN] {
+			out[res.URN] = true
 		}
 	}
 	return nil
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
-func (r *Run) untargetedDeletes(steps map[graph.ID]*Step) error {
+func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
 		return nil
 	}
 	found := false
-	for i := range r.base.resources {
+	for i := range all.resources {
 		s, ok := steps[graph.ID(i)]
 		if !ok || s.Op == OpSame || r.Targeting.Targets.Matches(s.URN) {
 			continue

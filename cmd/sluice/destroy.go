@@ -17,6 +17,7 @@ func newDestroyCommand(c *cli) *cobra.Command {
 	}
 	f.add(cmd)
 	f.addTargets(cmd)
+	f.addRunProgram(cmd, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")

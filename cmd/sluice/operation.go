@@ -155,7 +155,7 @@ func (o *operation) prepare(ctx context.Context) error {
 		}
 		dec = manager.Decrypter()
 	}
-	if !o.flags.skipConfigValidation && (o.kind.needsProgram || o.kind.asksProgram) {
+	if !o.flags.skipConfigValidation && (o.runsProgram() || o.kind.asksProgram) {
 		if err := workspace.Validate(ctx, o.project, o.name(), values, missing, dec); err != nil {
 			return err
 		}
@@ -361,7 +361,8 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
 		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
-		Plan: o.plan, MakePlan: preview && o.makesPlan(),
+		RunProgram: o.flags.runProgram,
+		Plan:       o.plan, MakePlan: preview && o.makesPlan(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if options.Targeting, err = o.flags.targeting(); err != nil {
@@ -376,23 +377,24 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
-	if o.kind.needsProgram || o.kind.asksProgram {
-		options.Program, err = sluice.NewProgram(sluice.ProgramFiles{
-			Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
-		}, plugins)
-		switch {
-		case err == nil:
-			closers = append(closers, options.Program)
-		case o.kind.needsProgram:
-			closeAll()
-			return sluice.Options{}, nil, err
-		default:
-			options.Program = nil
-			o.warnOnce("providers have the versions that the state names, as the program cannot be asked: %v", err)
-		}
+	program, err := sluice.NewProgram(sluice.ProgramFiles{
+		Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
+	}, plugins)
+	switch {
+	case err == nil:
+		options.Program = program
+		closers = append(closers, program)
+	case o.runsProgram():
+		closeAll()
+		return sluice.Options{}, nil, err
+	case o.kind.asksProgram:
+		o.warnOnce("providers have the versions that the state names, as the program cannot be asked: %v", err)
 	}
 	return options, closeAll, nil
 }
+
+// runsProgram tells whether the operation runs the program.
+func (o *operation) runsProgram() bool { return o.kind.needsProgram || o.flags.runProgram }
 
 // legacy is the old behaviour that the environment asks for.
 func (c *cli) legacy() sluice.Legacy {

@@ -36,6 +36,7 @@ type operationFlags struct {
 	previewOnly                         bool
 	continueOnError                     bool
 	refresh                             optionalBool
+	runProgram                          bool
 	targets, excludes                   []string
 	replace, targetReplace              []string
 	targetDependents, excludeDependents bool
@@ -109,7 +110,17 @@ func (f *operationFlags) addTargets(cmd *cobra.Command) {
 	p.StringArrayVarP(&f.targets, "target", "t", nil, "touch only the resource with this `URN`; * stands for any text without \":\", ** for any text; may be repeated")
 	p.BoolVar(&f.targetDependents, "target-dependents", false, "touch what depends on a target too")
 	p.StringArrayVarP(&f.excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
-	p.BoolVar(&f.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
+}
+
+// addExcludeDependents registers a flag that destroy does not have: what depends on an excluded resource can be deleted
+// without harm to it, so destroy deletes it, and the reference refuses the flag there.
+func (f *operationFlags) addExcludeDependents(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
+}
+
+// addRunProgram registers the flag of operations that can do without the program, or have it run while they refresh.
+func (f *operationFlags) addRunProgram(cmd *cobra.Command, usage string) {
+	cmd.Flags().BoolVar(&f.runProgram, "run-program", false, usage)
 }
 
 // addReplace registers the flags that ask for replacements.

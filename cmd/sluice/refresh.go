@@ -17,6 +17,8 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	}
 	f.add(cmd)
 	f.addTargets(cmd)
+	f.addExcludeDependents(cmd)
+	f.addRunProgram(cmd, "run the program, and read with the configuration that it gives its providers")
 	f.addConfirmation(cmd)
 	f.addExpectNoChanges(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")

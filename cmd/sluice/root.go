@@ -71,6 +71,7 @@ var variableDefaults = map[string]string{
 	"parallel":          "PULUMI_PARALLEL",
 	"continue-on-error": "PULUMI_CONTINUE_ON_ERROR",
 	"yes":               "PULUMI_SKIP_CONFIRMATIONS",
+	"run-program":       "PULUMI_RUN_PROGRAM",
 }
 
 func (c *cli) defaultsFromEnvironment(flags *pflag.FlagSet) error {

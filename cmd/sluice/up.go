@@ -20,6 +20,8 @@ func newUpCommand(c *cli) *cobra.Command {
 	}
 	f.add(cmd)
 	f.addTargets(cmd)
+	f.addExcludeDependents(cmd)
+	f.addRunProgram(cmd, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
 	f.addReplace(cmd)
 	f.policies.add(cmd)
 	f.addConfirmation(cmd)

@@ -44,9 +44,14 @@ func (c *client) componentOutgoing() property.WireOptions {
 	return o
 }
 
+// Also outside of previews there may be unknowns in an answer: a component has no values of children that are not created
+// because the run is a refresh or has targets. They are dropped.
 func componentIncoming(preview bool) property.WireOptions {
 	o := incoming(preview)
 	o.KeepOutputs = true
+	if !preview {
+		o.Unknowns = property.DropUnknowns
+	}
 	return o
 }
 
