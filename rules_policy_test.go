@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -562,4 +563,61 @@ func TestARunThatFailsAtOnceKeepsTheOutputsOfTheStack(t *testing.T) {
 	require.Equal(t, values(in{"url": "u"}), r.summary().Outputs)
 	require.Equal(t, values(in{"url": "u"}), r.Outputs)
 	require.Empty(t, k.destroy().summary().Outputs.Names())
+}
+
+func TestWhatPoliciesDoDoesNotDependOnTiming(t *testing.T) {
+	outcome := func(seed uint64, workers int) (out []string) {
+		synctest.Test(t, func(t *testing.T) {
+			k := newKit(t)
+			k.options.Parallel = workers
+			wait := func(name string) {
+				r := rand.New(rand.NewPCG(seed, uint64(len(name))+uint64(name[len(name)-1])))
+				time.Sleep(time.Duration(r.IntN(1000)) * time.Millisecond)
+			}
+			judge := func(pack string) analyzer {
+				return analyzer{
+					name: pack,
+					remediate: func(r stages.Analysis) []stages.Remediation {
+						wait(r.Name)
+						m := r.Properties.With("seen", property.String(r.Properties.At("seen").AsString()+pack))
+						return []stages.Remediation{{Policy: "seen", Properties: &m}}
+					},
+					analyze: func(r stages.Analysis) []stages.Violation {
+						wait(r.Name + pack)
+						if r.Name == "b3" || r.Name == "a1" {
+							return []stages.Violation{{Policy: "named", Message: r.Properties.At("seen").AsString(), Level: stages.Mandatory}}
+						}
+						return []stages.Violation{{Policy: "all", Message: pack, Level: stages.Advisory}}
+					},
+					stack: func(rs []stages.StackResource) []stages.Violation {
+						wait(pack)
+						var names []string
+						for _, r := range rs {
+							names = append(names, r.Name)
+						}
+						return []stages.Violation{{Policy: "order", Message: fmt.Sprint(names), Level: stages.Mandatory}}
+					},
+				}
+			}
+			k.policies(judge("x"), judge("y"), judge("z"))
+			r := k.try(sluice.Preview, program(func(s *script) {
+				for i := range 5 {
+					a := s.thing(fmt.Sprint("a", i), nil)
+					s.thing(fmt.Sprint("b", i), nil, from("of", a))
+				}
+			}))
+			out = append(r.violations(), r.err.Error())
+			for _, step := range r.Steps {
+				out = append(out, fmt.Sprint(step.Op, step.URN, step.New.Inputs))
+			}
+		})
+		return out
+	}
+	want := outcome(1, 1)
+	require.Contains(t, want, "mandatory named@b3: xyz")
+	for seed := range uint64(10) {
+		for _, workers := range []int{1, 2, 64} {
+			require.Equal(t, want, outcome(seed+2, workers))
+		}
+	}
 }

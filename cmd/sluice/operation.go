@@ -109,6 +109,9 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if err := f.policies.check(); err != nil {
 		return err
 	}
+	if _, err := c.analyzeLimit(); err != nil {
+		return err
+	}
 	if f.previewOnly || f.yes || f.skipPreview {
 		return nil
 	}

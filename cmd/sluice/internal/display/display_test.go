@@ -357,3 +357,71 @@ func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
 		require.Equal(t, want, clean(text))
 	}
 }
+
+// judgedSession is a run that policies have judged.
+func judgedSession(level sluice.EnforcementLevel) []sluice.Event {
+	rules := func(name string) sluice.PolicyName {
+		return sluice.PolicyName{Pack: "rules", Version: "0.3.0", Name: name}
+	}
+	before := property.NewMap(values{"password": property.Secret(property.String("hunter2")), "size": property.Number(1)})
+	after := before.With("size", property.Number(2)).With("tag", property.String("by policy"))
+	return []sluice.Event{
+		sluice.Prelude{Operation: "update"}, sluice.PolicyLoad{},
+		sluice.PolicyRemediation{Policy: rules("tagged"), URN: thing("b"), Before: before, After: after},
+		sluice.PolicyRemediation{Policy: rules("tagged"), URN: thing("a"), Before: before, After: after},
+		sluice.PolicyRemediation{Policy: rules("idle"), URN: thing("a"), Before: before, After: before},
+		sluice.PolicySummary{After: sluice.AfterRemediate, URN: thing("a"), Pack: "rules", Version: "0.3.0", Failed: []string{"tagged"}},
+		sluice.PolicyViolation{Policy: rules("small"), URN: thing("b"), Message: "Things are small.\nthe password is hunter2", Level: level},
+		sluice.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "\x1b[2Jthink\n", Level: sluice.Advisory, Severity: "low"},
+		sluice.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "twice", Level: sluice.Advisory, Severity: "critical"},
+		sluice.PolicySummary{After: sluice.AfterAnalyze, URN: thing("a"), Pack: "rules", Version: "0.3.0", Passed: []string{"small"}, Failed: []string{"advice"}},
+		sluice.PolicySummary{After: sluice.AfterAnalyzeStack, Pack: "rules", Version: "0.3.0", Passed: []string{"few"}},
+		sluice.Summary{
+			Duration: time.Second, Result: sluice.Failed, Changes: map[sluice.Op]int{sluice.OpCreate: 2},
+			Policies: []sluice.AnalyzerInfo{{Name: "rules", Version: "0.3.0", Directory: "/packs/rules"}, {Name: "other"}},
+		}, sluice.Ended{},
+	}
+}
+
+func TestPolicies(t *testing.T) {
+	for name, c := range map[string]struct {
+		level  sluice.EnforcementLevel
+		change func(*Options)
+	}{
+		"policies":              {sluice.Mandatory, func(*Options) {}},
+		"policies-remediations": {sluice.Advisory, func(o *Options) { o.ShowRemediations = true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c0 := newClock()
+			var out bytes.Buffer
+			o := Options{Title: "Updating (dev):", Out: &out, Now: func() time.Time { return c0.now }}
+			c.change(&o)
+			l := NewLog(o)
+			scrub := Scrub([]string{"hunter2"})
+			for _, e := range judgedSession(c.level) {
+				l.Observe(scrub(e))
+			}
+			l.Close()
+			golden(t, name, out.String())
+			require.NotContains(t, out.String(), "hunter2")
+			require.NotContains(t, out.String(), "\x1b")
+		})
+	}
+}
+
+func TestPolicyEvents(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := StreamEvents(&out)
+	l.now = func() time.Time { return c.now }
+	d := NewPreviewDocument(Options{})
+	scrub := Scrub([]string{"hunter2"})
+	for _, e := range judgedSession(sluice.Mandatory) {
+		l.Observe(scrub(e))
+		d.Observe(scrub(e))
+	}
+	require.NoError(t, l.Close())
+	require.NoError(t, d.Write(&out, nil))
+	golden(t, "policy-events", out.String())
+	require.NotContains(t, out.String(), "hunter2")
+}
