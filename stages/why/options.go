@@ -17,6 +17,9 @@ func (e *evidence) options(names []string) {
 	}
 	for _, name := range names {
 		c := Change{Path: name, Old: e.optionOf(s.Old, name), New: e.optionOf(s.Wanted, name), Origin: FromProgram}
+		if name == "replacementTrigger" && (s.Old.ReplacementTrigger.HasSecrets() || s.Wanted.ReplacementTrigger.HasSecrets()) {
+			c.Old, c.New = encoded(secretText), encoded(secretText)
+		}
 		if ref, err := urn.ParseProviderRef(s.Wanted.Provider); name == "provider" && err == nil && e.hasChanged(ref.URN) {
 			c.Origin, c.From = FromResource, []urn.URN{ref.URN}
 			e.causedBy(ref.URN)
