@@ -22,12 +22,12 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 	}
 	resources := imported(snapshot, o.ref.Name, o.project.Name, requests)
 	if len(resources) == 0 {
-		return nil
+		return f.ensureOut()
 	}
 	if !codegen.Supports(o.project.Runtime) {
 		o.cli.warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
 			"inputs that the program has to declare", o.project.Runtime)
-		return nil
+		return f.ensureOut()
 	}
 	text, err := codegen.Generate(o.project.Runtime, codegen.Program{
 		Resources: resources, Names: names, Schemas: o.schemas(ctx, snapshot, resources), ShowSecrets: o.flags.showSecrets,
@@ -49,6 +49,19 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 	}
 	_, err = o.cli.out.Write(text)
 	return err
+}
+
+// ensureOut makes an empty file where there are no declarations: programs that run the command read it. One that is there
+// stays as it is.
+func (f *importFlags) ensureOut() error {
+	if f.out == "" {
+		return nil
+	}
+	file, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("make the file for declarations: %w", err)
+	}
+	return file.Close()
 }
 
 // imported returns the recorded states of what was to be imported, in the order of the requests.
