@@ -212,6 +212,10 @@ func (r *Registry) configure(i *instance, c configuration) (err error) {
 	if p := tryPanics(func() { err = i.Provider.Configure(r.run, req) }); p != nil {
 		err = p
 	}
+	var uncertain *UncertainError
+	if errors.As(err, &uncertain) {
+		err = uncertain.Err // the calls that get this error have not been made, which is certain
+	}
 	if err != nil {
 		return fmt.Errorf("configure provider %q (%s): %w", c.ref.URN.Name(), i.name(), err)
 	}
