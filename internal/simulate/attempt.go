@@ -38,6 +38,8 @@ type attempt struct {
 	calls   []*call
 	events  []sluice.Event
 	faults  []string
+	// failedLate is true when a step after the program has failed: others were under way.
+	failedLate bool
 
 	result *sluice.Result
 	err    error
@@ -114,6 +116,15 @@ func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Res
 	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
 		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
 	}
+	requests := a.imports()
+	operations[Import] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){
+		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			return sluice.Import(ctx, o, requests...)
+		},
+		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			return sluice.PreviewImport(ctx, o, requests...)
+		},
+	}
 	both, ok := operations[a.op.Do]
 	switch {
 	case !ok:
@@ -124,6 +135,27 @@ func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Res
 		return both[1]
 	}
 	return both[0]
+}
+
+// imports are the requests of an import. What they name is recorded or imported before.
+func (a *attempt) imports() []sluice.ImportRequest {
+	known := map[string]urn.URN{}
+	for _, r := range a.before.resources() {
+		if !r.Delete {
+			known[r.URN.Name()] = r.URN
+		}
+	}
+	var out []sluice.ImportRequest
+	for _, d := range a.op.Program {
+		q := sluice.ImportRequest{Type: typeOf(d), Name: d.Name, ID: d.ID, Parent: known[d.Parent], Protect: d.Protect, Component: d.Kind == Component}
+		if p := known[d.Provider]; p.Type().IsProvider() && !q.Component {
+			q.Provider = p
+		}
+		q.Package.Version = a.op.Version
+		known[d.Name] = urn.Subject{Stack: "dev", Project: "p", Type: q.Type, Name: q.Name, Parent: q.Parent}.URN()
+		out = append(out, q)
+	}
+	return out
 }
 
 func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
@@ -147,6 +179,9 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.events = append(a.events, e)
+		if _, failed := e.(sluice.StepFailed); failed && (a.program == nil || a.program.ended.Load()) {
+			a.failedLate = true
+		}
 		if len(a.events) == op.Interrupt {
 			wg.Go(func() {
 				o.Interrupts.Stop()

@@ -51,6 +51,7 @@ const (
 	Update  Kind = "update"
 	Refresh Kind = "refresh"
 	Destroy Kind = "destroy"
+	Import  Kind = "import" // of what the program's declarations name: no program runs
 )
 
 // Manner is how a program registers its resources.
@@ -94,6 +95,8 @@ type Declaration struct {
 	Trigger       string   `json:",omitempty"`
 	ID            string   `json:",omitempty"` // to read or to import
 	Invokes       bool     `json:",omitempty"` // the program calls a function with an output of the resource
+	// Hooks are names of hooks by kind, as in BeforeCreate: "well" does nothing, "ill" fails, "again" asks for one retry.
+	Hooks map[string]string `json:",omitempty"`
 }
 
 // Alias is a name that a resource used to have.

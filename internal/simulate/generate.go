@@ -69,6 +69,10 @@ func (g *generator) operation(i int, program []Declaration, manner Manner) Opera
 			o.Do, o.Program = Refresh, nil
 		case 11:
 			o.Do, o.Program = Destroy, nil
+		case 9:
+			if g.chance(2) {
+				o.Do, o.Program = Import, g.imports(program)
+			}
 		}
 	}
 	names := namesOf(program)
@@ -144,6 +148,30 @@ func (g *generator) edit(names []string) Edit {
 		e.Name = g.foreign()
 	}
 	return e
+}
+
+// imports declares objects to take under management.
+func (g *generator) imports(program []Declaration) []Declaration {
+	var out []Declaration
+	for range 1 + g.IntN(3) {
+		d := Declaration{Name: g.pick(namesOf(program)...), ID: g.foreign()}
+		if g.chance(2) {
+			g.used++
+			d.Name = fmt.Sprintf("r%d", g.used)
+		}
+		if g.chance(5) {
+			d.Kind, d.ID = Component, ""
+		}
+		if g.chance(3) {
+			d.Parent = g.pick(namesOf(append(program, out...))...)
+		}
+		if ps := ofKind(program, Provider); len(ps) > 0 && g.chance(2) {
+			d.Provider = g.pick(ps...)
+		}
+		d.Protect = g.chance(3)
+		out = append(out, d)
+	}
+	return out
 }
 
 func (g *generator) foreign() string { return fmt.Sprintf("foreign-%d", g.IntN(2)) }
@@ -278,6 +306,14 @@ func (g *generator) options(d *Declaration) {
 	}
 	if g.chance(16) {
 		d.SecretOutputs = []string{"arn"}
+	}
+	if g.chance(14) {
+		set(&d.Hooks, g.pick("BeforeCreate", "AfterCreate", "BeforeUpdate", "AfterUpdate", "BeforeDelete", "OnError"), "well")
+		if !g.quiet {
+			for k := range d.Hooks {
+				d.Hooks[k] = g.pick("well", "ill")
+			}
+		}
 	}
 	d.Protect = g.chance(16)
 	d.Retain = g.chance(14)

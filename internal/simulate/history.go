@@ -76,9 +76,24 @@ func (h *history) step(i int, op Operation) {
 	h.predicted(i, previews[0], attempts[0])
 	h.held(i, op, previews[0])
 	h.world = attempts[0].after
+	h.reread(i, attempts[0].text)
 	if op.Do == Update && attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
 		h.again(i, op)
 	}
+}
+
+// reread has the next operation begin with the state as it is read from a file.
+func (h *history) reread(i int, text string) {
+	s, err := decode(h.ctx, text)
+	if err != nil {
+		h.fault("operation %d: its state cannot be read: %v", i, err)
+		return
+	}
+	if again, err := encode(h.ctx, s); err != nil || again != text {
+		one, two := difference(text, again)
+		h.fault("operation %d: its state does not survive reading (%v):\n%s\nbecomes\n%s", i, err, one, two)
+	}
+	h.world.snapshot = s
 }
 
 // calm is the operation without what happens to it from outside.

@@ -121,12 +121,3 @@ func (j *journal) isBusy(u urn.URN) bool {
 	}
 	return false
 }
-
-// encode is a state as it is written.
-func encode(ctx context.Context, s *state.Snapshot) (string, error) {
-	if s == nil {
-		return "", nil
-	}
-	text, err := state.NewEncoder(state.EncoderOptions{Plaintext: true}).Checkpoint(ctx, "organization/p/dev", s)
-	return string(text), err
-}

@@ -21,6 +21,7 @@ import (
 var (
 	errThrown  = errors.New("the program threw an error")
 	errNotMade = errors.New("not made")
+	errHook    = errors.New("the hook does not like it")
 )
 
 // program is the program of one operation under way.
@@ -50,6 +51,16 @@ func newProgram(op Operation, preview bool) *program {
 // run registers everything in the program's manner.
 func (p *program) run(ctx context.Context, m stages.Monitor) error {
 	defer p.ended.Store(true)
+	for _, h := range hooks() {
+		if err := m.RegisterHook(ctx, h); err != nil {
+			return err
+		}
+	}
+	for _, h := range errorHooks() {
+		if err := m.RegisterErrorHook(ctx, h); err != nil {
+			return err
+		}
+	}
 	// The default provider is made before anything else, so that no two resources wait for it together.
 	warm := &stages.RegisterRequest{Type: "test:index:Thing", Name: "first", Custom: true, SupportsResultReporting: true}
 	warm.Package.Version = p.op.Version
@@ -197,6 +208,15 @@ func (p *program) request(d Declaration, refs map[string]*stages.RegisterReply) 
 	if d.Trigger != "" {
 		req.ReplacementTrigger = property.String(d.Trigger)
 	}
+	for kind, name := range d.Hooks {
+		if kind == "OnError" {
+			name = "error " + name
+		}
+		if req.Hooks == nil {
+			req.Hooks = map[string][]string{}
+		}
+		req.Hooks[kind] = []string{name}
+	}
 	yes := true
 	if d.Protect {
 		req.Protect = &yes
@@ -257,6 +277,22 @@ func (p *program) readRequest(d Declaration, refs map[string]*stages.RegisterRep
 		}
 	}
 	return req
+}
+
+// hooks are those that programs register: one does well and one does not.
+func hooks() []stages.Hook {
+	return []stages.Hook{
+		{Name: "well", Run: func(context.Context, stages.HookInput) error { return nil }},
+		{Name: "ill", Run: func(context.Context, stages.HookInput) error { return errHook }},
+	}
+}
+
+// errorHooks are asked after failures: one wants to try again twice, one does not.
+func errorHooks() []stages.ErrorHook {
+	return []stages.ErrorHook{
+		{Name: "error well", Run: func(_ context.Context, in stages.HookInput) (bool, error) { return len(in.Errors) < 3, nil }},
+		{Name: "error ill", Run: func(context.Context, stages.HookInput) (bool, error) { return false, errHook }},
+	}
 }
 
 func typeOf(d Declaration) urn.Type {

@@ -54,7 +54,7 @@ func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
 	}
-	if a.op.Do == Update && a.op.Manner == Serial && !a.failedLate() {
+	if a.op.Do == Update && a.op.Manner == Serial && !a.failedLate {
 		return false
 	}
 	if a.op.Throw > 0 && a.op.Do == Update {
@@ -71,11 +71,6 @@ func (a *attempt) wasStopped() bool {
 		}
 	}
 	return failed < len(a.errors())
-}
-
-// failedLate tells whether a delete after the program has failed: others were under way.
-func (a *attempt) failedLate() bool {
-	return slices.ContainsFunc(a.calls, func(c *call) bool { return c.late && c.err != nil })
 }
 
 // dependsOnArrival tells whether a program that registers in any order met something that the order decides.

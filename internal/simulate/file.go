@@ -1,0 +1,45 @@
+package simulate
+
+import (
+	"context"
+	"encoding/base64"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// clear stands for a secrets provider.
+type clear struct{}
+
+func (clear) Encrypt(_ context.Context, text string) (string, error) {
+	return base64.StdEncoding.EncodeToString([]byte(text)), nil
+}
+
+func (clear) Decrypt(_ context.Context, text string) (string, error) {
+	plain, err := base64.StdEncoding.DecodeString(text)
+	return string(plain), err
+}
+
+// encode is a state as it is written.
+func encode(ctx context.Context, s *state.Snapshot) (string, error) {
+	if s == nil {
+		return "", nil
+	}
+	text, err := state.NewEncoder(state.EncoderOptions{Encrypter: clear{}}).Checkpoint(ctx, "organization/p/dev", s)
+	return string(text), err
+}
+
+// decode is a state as the next operation reads it.
+func decode(ctx context.Context, text string) (*state.Snapshot, error) {
+	if text == "" {
+		return nil, nil
+	}
+	c, err := state.DecodeCheckpoint(ctx, []byte(text), state.DecodeOptions{
+		Name:      "the state",
+		Decrypter: func(context.Context, *state.SecretsProvider) (property.Decrypter, error) { return clear{}, nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Latest, nil
+}
