@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/sluice-iac/sluice"
 )
 
@@ -35,7 +37,10 @@ func play(ctx context.Context, c Case) Report {
 			h.world.apply(e)
 		}
 		h.Report.Operations++
-		if h.step(i, op); len(h.Faults) > 0 {
+		if p := panics.Try(func() { h.step(i, op) }); p != nil {
+			h.fault("%s %d: panic: %v\n%s", op.Do, i, p.Value, p.Stack)
+		}
+		if len(h.Faults) > 0 {
 			return h.Report // what follows is a consequence
 		}
 	}

@@ -176,6 +176,10 @@ func (e *evidence) change(c Change) {
 func (e *evidence) propertyChange(text string, at property.Path) Change {
 	s := e.step
 	c := Change{Path: at.String(), Kind: e.kindOf(text)}
+	if s.Old == nil || s.Wanted == nil {
+		c.Origin = FromProgram // a delete under the name that the resource had before: its values are told at the new name
+		return c
+	}
 	was, is := s.Old.Inputs, s.Wanted.Inputs
 	if d, ok := s.DetailedDiff[text]; ok && !d.InputDiff {
 		if _, found := s.Old.Outputs.Lookup(at); found {
