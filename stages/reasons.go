@@ -81,6 +81,7 @@ const (
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
 	ReasonCarried          ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
+	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
 	ReasonImport           ReasonKind = "import"              //
 	ReasonImportCommand    ReasonKind = "import-command"      // an import without a program
@@ -167,6 +168,7 @@ var reasonTexts = map[ReasonKind]string{
 	ReasonNeeded:          "something that failed or was skipped still uses it",
 	ReasonImport:          "the program imports it",
 	ReasonImportCommand:   "its import was asked for",
+	ReasonRefresh:         "it is to be read anew",
 	ReasonRead:            "the program reads it",
 	ReasonReadOther:       "the program reads another object under this name",
 }

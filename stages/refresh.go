@@ -31,6 +31,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 		}
 		steps = append(steps, &Step{StepInfo: StepInfo{
 			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
+			Reason: Reason{Kind: ReasonRefresh},
 		}, place: i})
 	}
 	if len(steps) == 0 {

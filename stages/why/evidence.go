@@ -64,7 +64,7 @@ func rootOf(s stages.Decided) Root {
 		return RootOutside
 	case stages.ReasonProviderSaysSo, stages.ReasonView:
 		return RootProvider
-	case stages.ReasonRequested, stages.ReasonDestroy, stages.ReasonNotTargeted, stages.ReasonImportCommand:
+	case stages.ReasonRequested, stages.ReasonDestroy, stages.ReasonNotTargeted, stages.ReasonImportCommand, stages.ReasonRefresh:
 		return RootCommand
 	case stages.ReasonTainted, stages.ReasonInterrupted, stages.ReasonInitErrors, stages.ReasonReplaced:
 		return RootRecord
