@@ -376,6 +376,29 @@ func TestAFailedViewIsAFailureOfItsOwnerWithContinueOnError(t *testing.T) {
 	require.ElementsMatch(t, []string{"a", "c"}, k.names())
 }
 
+func TestACallThatIsTriedAgainPublishesAgain(t *testing.T) {
+	k := newKit(t,
+		providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 1},
+		providertest.Failure{Method: providers.MethodUpdate, Name: "a", Nth: 1},
+		providertest.Failure{Method: providers.MethodDelete, Name: "a", Nth: 1})
+	publishing(k, usual())
+	again := func(f func(*script)) func(*script) {
+		return func(s *script) {
+			s.err = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "again", Run: func(context.Context, stages.HookInput) (bool, error) {
+				return true, nil
+			}})
+			f(s)
+		}
+	}
+	k.up(program(again(sized("a", 1, hooks("OnError", "again")))))
+	require.Equal(t, values(in{"result": 1}), k.recorded("a-view").Outputs)
+	k.up(program(again(sized("a", 2, hooks("OnError", "again")))))
+	require.Equal(t, values(in{"result": 2}), k.recorded("a-view").Outputs)
+	out := k.up(program(again(func(*script) {})))
+	require.Equal(t, []string{"delete a", "delete a"}, out.changed())
+	require.Empty(t, k.names())
+}
+
 func TestPublishingWhatMakesNoSenseIsRefusedAndTakesNothing(t *testing.T) {
 	good := providers.ViewStep{Op: providers.ViewCreate, New: view("good", 1)}
 	for name, c := range map[string]struct {

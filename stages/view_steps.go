@@ -3,7 +3,6 @@ package stages
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/sluice-iac/sluice/providers"
@@ -26,11 +25,9 @@ type viewStep struct {
 // viewBatch checks the steps of one publication and turns them into the run's.
 type viewBatch struct {
 	*publication
-	live, replaced map[viewName]*state.Resource
-	steps          []*Step
+	live, replaced, gone map[viewName]*state.Resource
+	steps                []*Step
 }
-
-func cloneViews(m map[viewName]*state.Resource) map[viewName]*state.Resource { return maps.Clone(m) }
 
 // viewOps are the steps that the numbers on the wire stand for.
 var viewOps = map[providers.ViewOp]Op{
@@ -59,6 +56,9 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	}
 	if err := b.setStates(s, v); err != nil {
 		return err
+	}
+	if removes(op) && b.gone[nameOfView(s.Old)] == s.Old {
+		return nil // said already: the call is tried again, see Run.retrying
 	}
 	if err := b.run.claimView(s.URN, b.owner.URN); err != nil {
 		return err
@@ -127,7 +127,10 @@ func (b *viewBatch) find(op Op, v *providers.View) *state.Resource {
 			return old
 		}
 	}
-	return b.live[name]
+	if old := b.live[name]; old != nil {
+		return old
+	}
+	return b.gone[name]
 }
 
 // state makes the state of a view: a component below the resource (steps.md 9.9).
@@ -150,6 +153,7 @@ func (b *viewBatch) advance(s *Step) {
 				delete(m, nameOfView(s.Old))
 			}
 		}
+		b.gone[nameOfView(s.Old)] = s.Old
 		return
 	}
 	if replacing(s.view.op) && s.Old != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -56,8 +57,9 @@ type publication struct {
 	token string
 	over  bool
 	steps []*Step
-	// live are the views as the steps so far leave them; replaced are those that wait for their delete.
-	live, replaced map[viewName]*state.Resource
+	// live are the views as the steps so far leave them; replaced are those that wait for their delete, and gone those that
+	// have been deleted.
+	live, replaced, gone map[viewName]*state.Resource
 }
 
 // viewName tells the views of one resource apart. It is not the URN: that changes when the resource is renamed.
@@ -141,18 +143,18 @@ func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) err
 		return errCallOver
 	}
 	if p.live == nil {
-		p.live, p.replaced = map[viewName]*state.Resource{}, map[viewName]*state.Resource{}
+		p.live, p.replaced, p.gone = map[viewName]*state.Resource{}, map[viewName]*state.Resource{}, map[viewName]*state.Resource{}
 		for _, v := range p.olds {
 			p.live[nameOfView(v)] = v
 		}
 	}
-	batch := &viewBatch{publication: p, live: cloneViews(p.live), replaced: cloneViews(p.replaced)}
+	batch := &viewBatch{publication: p, live: maps.Clone(p.live), replaced: maps.Clone(p.replaced), gone: maps.Clone(p.gone)}
 	for i, v := range list {
 		if err := batch.add(v); err != nil {
 			return &InvalidRequestError{fmt.Errorf("step %d of the views of %s: %w", i+1, p.owner.URN, err)}
 		}
 	}
-	p.live, p.replaced = batch.live, batch.replaced
+	p.live, p.replaced, p.gone = batch.live, batch.replaced, batch.gone
 	for _, s := range batch.steps {
 		begun, err := p.run.start(s)
 		if err != nil {
