@@ -3,8 +3,19 @@ package sluice
 import (
 	"errors"
 
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/urn"
 )
+
+// ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on: what a destroy
+// excludes to leave them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
+func ProtectedURNs(s *Snapshot) []urn.URN {
+	if s == nil {
+		return nil
+	}
+	return stages.ProtectedAndNeeded(s.Resources)
+}
 
 // Selection is the current stack of one project on one backend (state.md 4.12).
 type Selection = workspace.Selection

@@ -34,6 +34,9 @@ type (
 	LogMessage = stages.LogMessage
 )
 
+// PendingCreate is the type of a pending operation that makes something.
+const PendingCreate = state.Creating
+
 // The kinds of change.
 const (
 	DiffAdd           = providers.DiffAdd

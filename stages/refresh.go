@@ -120,6 +120,9 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
 		return f
 	}
 	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
+	if now == s.Old {
+		s.Reason = Reason{Kind: ReasonUnchanged} // whatever it is reported as
+	}
 	if r.Mode == ModeRefresh {
 		s.Op = op
 		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff

@@ -1,6 +1,13 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
 
 func newDestroyCommand(c *cli) *cobra.Command {
 	f := &operationFlags{}
@@ -8,11 +15,13 @@ func newDestroyCommand(c *cli) *cobra.Command {
 		Use:     "destroy",
 		Aliases: []string{"down", "dn"},
 		Short:   "Delete every resource of the stack",
-		Long: "Delete every resource of the stack. The stack itself and its configuration stay: see `stack rm`.\n\n" +
-			"The deletions are previewed first and have to be confirmed, unless --yes is given. The program does not run.",
+		Long: "Delete every resource of the stack. The stack itself and its configuration stay, unless --remove is\n" +
+			"given: see `stack rm`.\n\n" +
+			"The deletions are previewed first and have to be confirmed, unless --yes is given. The program does not run,\n" +
+			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.operate(cmd.Context(), destroyKind, f)
+			return c.destroy(cmd.Context(), f)
 		},
 	}
 	f.add(cmd)
@@ -21,5 +30,90 @@ func newDestroyCommand(c *cli) *cobra.Command {
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")
+	cmd.Flags().BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
+	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
+	cmd.MarkFlagsMutuallyExclusive("exclude-protected", "ignore-protect")
 	return cmd
+}
+
+// destroy runs the command: what is special to it comes before and after the operation.
+func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
+	if f.excludeProtected && len(f.targets) > 0 {
+		return usageErrorf("you cannot specify --target and --exclude-protected")
+	}
+	protected := 0
+	if f.excludeProtected {
+		left, all, err := c.protectedOf(ctx, f)
+		if err != nil {
+			return err
+		}
+		if protected = len(left); protected == all && protected > 0 {
+			c.tell(f, "There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
+			return nil
+		}
+		f.excludes = append(f.excludes, left...)
+	}
+	if err := c.operate(ctx, destroyKind, f); err != nil || f.previewOnly {
+		return err
+	}
+	switch {
+	case protected > 0:
+		c.tell(f, "All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
+	case len(f.targets) > 0:
+	case f.remove:
+		return c.removeDestroyed(ctx, f)
+	}
+	return nil
+}
+
+// tell writes a line for people.
+func (c *cli) tell(f *operationFlags, format string, args ...any) {
+	if !f.json {
+		fmt.Fprintf(c.out, format+"\n", args...)
+	}
+}
+
+// protectedOf returns the URNs of what a destroy must leave, and how many resources there are.
+func (c *cli) protectedOf(ctx context.Context, f *operationFlags) (urns []string, all int, err error) {
+	s, err := c.openStack(ctx, f.stack, f.configFile)
+	if err != nil {
+		return nil, 0, err
+	}
+	manager, err := s.secretsManager(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
+		return nil, 0, err
+	}
+	snapshot, err := stack.WithSecrets(manager).Load(ctx)
+	if err != nil || snapshot == nil {
+		return nil, 0, err
+	}
+	for _, u := range sluice.ProtectedURNs(snapshot) {
+		urns = append(urns, string(u))
+	}
+	return urns, len(snapshot.Resources), nil
+}
+
+// removeDestroyed removes a stack whose resources have been deleted, with its configuration file. If something is left after
+// all, because it is excluded, the stack is refused and stays.
+func (c *cli) removeDestroyed(ctx context.Context, f *operationFlags) error {
+	s, err := c.openProject(ctx)
+	if err != nil {
+		return err
+	}
+	if s.ref, err = s.choose(f.stack); err != nil {
+		return err
+	}
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	if err := c.removeChosen(ctx, s, stack, false, sluice.StackRemoval{}); err != nil {
+		return err
+	}
+	c.tell(f, "The resources in the stack have been deleted, and the history and configuration removed.")
+	return nil
 }

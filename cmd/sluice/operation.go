@@ -62,6 +62,8 @@ type operation struct {
 	screenMu   sync.Mutex   // guards what follows
 	screen     *phaseScreen // of the phase that goes on
 	fence      *sluice.Fence
+	// creates says what a refresh is to do about interrupted creates, by URN.
+	creates map[string]sluice.CreateResolution
 	// endProcesses ends the plugins and the program of the phase.
 	endProcesses func()
 }
@@ -84,6 +86,9 @@ func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags
 			return err
 		}
 	}
+	if err := o.resolvePending(ctx); err != nil {
+		return err
+	}
 	if f.previewOnly {
 		_, err := o.runInterruptible(ctx, nil, func() error { return o.previewOnly(ctx) })
 		return err
@@ -105,6 +110,9 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	}
 	if f.strict && f.skipPreview {
 		return usageErrorf("--strict cannot be used with --skip-preview: it holds the update to its preview")
+	}
+	if err := f.checkPendingFlags(); err != nil {
+		return err
 	}
 	if err := f.policies.check(); err != nil {
 		return err
@@ -364,8 +372,8 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		Providers: host, Service: service,
 		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
 		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
-		RunProgram: o.flags.runProgram,
-		Plan:       o.plan, MakePlan: preview && o.makesPlan(),
+		RunProgram: o.flags.runProgram, ResolveCreate: o.resolveCreate,
+		Plan: o.plan, MakePlan: preview && o.makesPlan(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
 	if options.Targeting, err = o.flags.targeting(); err != nil {

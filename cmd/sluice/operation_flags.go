@@ -37,6 +37,9 @@ type operationFlags struct {
 	continueOnError                     bool
 	refresh                             optionalBool
 	runProgram                          bool
+	excludeProtected, remove            bool
+	clearCreates, skipCreates           bool
+	importCreates                       []string
 	targets, excludes                   []string
 	replace, targetReplace              []string
 	targetDependents, excludeDependents bool

@@ -7,8 +7,11 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Record how the stack's resources are now",
-		Long: "Read every resource of the stack from its provider and record what is found. No resource is changed and the\n" +
-			"program does not run; only the state changes.\n\n" +
+		Long: "Read every resource of the stack from its provider and record what is found. No resource is changed; only the\n" +
+			"state changes. The program does not run, unless --run-program is given: then the resources are read with the\n" +
+			"configuration that it gives its providers.\n\n" +
+			"What has become of creates that an earlier operation began and did not end cannot be found out by reading. At a\n" +
+			"terminal you are asked about each of them; --clear-pending-creates and --import-pending-creates answer that.\n\n" +
 			"What would be recorded is previewed first and has to be confirmed, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -21,6 +24,11 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	f.addRunProgram(cmd, "run the program, and read with the configuration that it gives its providers")
 	f.addConfirmation(cmd)
 	f.addExpectNoChanges(cmd)
+	p := cmd.Flags()
+	p.BoolVar(&f.clearCreates, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose end nobody knows")
+	p.StringArrayVar(&f.importCreates, "import-pending-creates", nil,
+		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
+	p.BoolVar(&f.skipCreates, "skip-pending-creates", false, "do not ask about interrupted creates")
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
 	return cmd
 }

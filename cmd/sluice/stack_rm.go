@@ -59,6 +59,15 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 			return err
 		}
 	}
+	if err := c.removeChosen(ctx, s, stack, preserveConfig, removal); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
+	return nil
+}
+
+// removeChosen removes the stack of a session, its configuration file and its selection.
+func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, preserveConfig bool, removal sluice.StackRemoval) error {
 	if err := s.backend.Remove(ctx, s.ref, removal); err != nil {
 		return err
 	}
@@ -70,6 +79,5 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 	if err := s.notes(stack).Remove(previewNote, operationNote); err != nil {
 		c.warn("what `sluice why` knew of the stack: %v", err)
 	}
-	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
 	return s.forget(s.ref)
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// checkPendingFlags refuses what contradicts itself.
+func (f *operationFlags) checkPendingFlags() error {
+	if f.skipCreates && f.clearCreates {
+		return usageErrorf("cannot set both --skip-pending-creates and --clear-pending-creates")
+	}
+	if len(f.importCreates)%2 != 0 {
+		return usageErrorf("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
+	}
+	return nil
+}
+
+// resolvePending finds out, before the first phase, what is to be done about interrupted creates: what the flags say, and
+// what somebody at a terminal answers about the rest. Nothing is changed before the refresh itself begins.
+func (o *operation) resolvePending(ctx context.Context) error {
+	if o.kind.history != refreshKind.history {
+		return nil
+	}
+	snapshot, err := o.stack.Load(ctx)
+	if err != nil || snapshot == nil {
+		return err
+	}
+	f := o.flags
+	imports := map[string]string{}
+	for i := 0; i < len(f.importCreates); i += 2 {
+		imports[f.importCreates[i]] = f.importCreates[i+1]
+	}
+	o.creates = map[string]sluice.CreateResolution{}
+	for _, op := range snapshot.Pending {
+		if op.Type != sluice.PendingCreate {
+			continue
+		}
+		name := string(op.Resource.URN)
+		id, given := imports[name]
+		delete(imports, name)
+		switch {
+		case given:
+			o.creates[name] = sluice.CreateResolution{ID: id}
+		case f.clearCreates:
+			o.creates[name] = sluice.CreateResolution{Clear: true}
+		case f.skipCreates, f.yes, f.previewOnly, f.json, !o.cli.interactive():
+		default:
+			if o.creates[name], err = o.askAboutCreate(name); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 0; i < len(f.importCreates); i += 2 {
+		if _, unused := imports[f.importCreates[i]]; unused {
+			o.cli.warn("%q did not correspond to a pending create", f.importCreates[i])
+		}
+	}
+	return nil
+}
+
+// askAboutCreate asks what an interrupted create has led to.
+func (o *operation) askAboutCreate(name string) (sluice.CreateResolution, error) {
+	for {
+		answer, err := o.cli.ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
+			"  clear   it does not exist: forget the create\n"+
+			"  import  it exists: read it by its ID and record it\n"+
+			"  skip    leave it as it is\n"+
+			"What is to be done? [clear/import/skip] (skip): ", name))
+		if err != nil {
+			return sluice.CreateResolution{}, err
+		}
+		switch strings.ToLower(answer) {
+		case "clear":
+			return sluice.CreateResolution{Clear: true}, nil
+		case "", "skip":
+			return sluice.CreateResolution{}, nil
+		case "import":
+			id, err := o.cli.ask("ID: ")
+			if err != nil {
+				return sluice.CreateResolution{}, err
+			}
+			if id != "" {
+				return sluice.CreateResolution{ID: id}, nil
+			}
+		}
+		fmt.Fprintln(o.cli.out, "Please answer clear, import or skip.")
+	}
+}
+
+func (o *operation) resolveCreate(op sluice.PendingOperation) sluice.CreateResolution {
+	return o.creates[string(op.Resource.URN)]
+}
