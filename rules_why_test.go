@@ -350,6 +350,11 @@ update a [inputs size(program) 1=>2] by Diff <= program
 		}, "b", `update b [inputs y(program) 1=>2] by Diff skipped <- a <= program
   update a [inputs x(program) 1=>2] by Diff failed <= failure <= program
 `, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
+		"renamed and deleted first": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+			k.up(program(one(in{"dbr": 1})))
+			return k.up(program(func(s *script) { s.thing("c", in{"dbr": 2}, alias(urn.Alias{URN: urnOf("a")})) }))
+		}, string(urnOf("a")), `replace c [inputs dbr(program) 1=>2] by Diff first provider <= program
+`, nil},
 		"under the name before": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			r := k.up(program(func(s *script) { s.thing("c", in{"x": 2}, alias(urn.Alias{URN: urnOf("a")})) }))

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sourcegraph/conc/panics"
+
 	"github.com/sluice-iac/sluice"
 )
 
@@ -35,7 +37,10 @@ func (o *operation) keepDecisions(r *sluice.Result, preview bool) {
 	}
 	var b bytes.Buffer
 	b.WriteString(stampOf(o.stack) + "\n")
-	err := r.Decisions().Write(&b)
+	var err error
+	if p := panics.Try(func() { err = r.Decisions().Write(&b) }); p != nil {
+		err = p.AsError() // what was done is done
+	}
 	if err == nil {
 		err = o.notes(o.stack).Write(name, b.Bytes())
 	}

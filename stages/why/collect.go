@@ -39,10 +39,12 @@ func newCollector(decided []stages.Decided) *collector {
 		steps: make(map[urn.URN][]stages.Decided, len(decided)), newNames: map[urn.URN]urn.URN{}, changed: map[urn.URN]bool{},
 	}
 	for _, d := range decided {
-		u := d.URN
 		if d.Old != nil && d.New != nil && d.Old.URN != d.New.URN {
-			c.newNames[d.Old.URN] = u
+			c.newNames[d.Old.URN] = d.New.URN
 		}
+	}
+	for _, d := range decided {
+		u := c.newName(d.URN) // what has been renamed is deleted under the name that it had
 		if _, known := c.steps[u]; !known {
 			c.order = append(c.order, u)
 		}
@@ -102,7 +104,7 @@ func principal(steps []stages.Decided) stages.Decided {
 func (c *collector) decision(steps []stages.Decided) Decision {
 	s := principal(steps)
 	d := Decision{
-		URN: s.URN, Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
+		URN: c.newName(s.URN), Op: s.Op, Internal: isDefaultProvider(s), Reason: s.Reason.Kind, Names: s.Reason.Properties, Cause: c.newName(s.Reason.Cause),
 		DecidedBy: s.Reason.By, Order: s.Reason.Order, Ignored: s.Reason.Ignored,
 	}
 	if len(steps) > 1 {
@@ -111,7 +113,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	if s.Reason.Kind == stages.ReasonInputs || s.Reason.Kind == stages.ReasonReplaceOnChanges {
 		d.ReplaceKeys = s.Keys
 	}
-	if s.Old != nil && s.Old.URN != s.URN {
+	if s.Old != nil && s.Old.URN != d.URN {
 		d.OldURN = s.Old.URN
 	}
 	d.Fate, d.Blame = fateOf(steps)

@@ -107,7 +107,11 @@ func (e *evidence) properties(paths []string) {
 			continue
 		}
 		path, err := property.ParsePath(text)
-		if err != nil || len(path) == 0 {
+		switch {
+		case e.step.Old == nil || e.step.Wanted == nil: // a delete that is part of a replacement which did not come about
+			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProgram})
+			continue
+		case err != nil || len(path) == 0:
 			e.change(Change{Path: text, Kind: e.kindOf(text), Origin: FromProvider})
 			continue
 		}
@@ -120,9 +124,6 @@ func (e *evidence) properties(paths []string) {
 // leaves are the places within a property at which the values differ, when nobody has said it more precisely.
 func (e *evidence) leaves(path property.Path) []property.Path {
 	whole := []property.Path{path}
-	if e.step.Old == nil || e.step.Wanted == nil {
-		return whole
-	}
 	was, _ := e.step.Old.Inputs.Lookup(path)
 	is, _ := e.step.Wanted.Inputs.Lookup(path)
 	if isSecretAt(e.step.Old.Inputs, path) || isSecretAt(e.step.Wanted.Inputs, path) || !was.IsMap() && !was.IsArray() {
@@ -176,10 +177,6 @@ func (e *evidence) change(c Change) {
 func (e *evidence) propertyChange(text string, at property.Path) Change {
 	s := e.step
 	c := Change{Path: at.String(), Kind: e.kindOf(text)}
-	if s.Old == nil || s.Wanted == nil {
-		c.Origin = FromProgram // a delete under the name that the resource had before: its values are told at the new name
-		return c
-	}
 	was, is := s.Old.Inputs, s.Wanted.Inputs
 	if d, ok := s.DetailedDiff[text]; ok && !d.InputDiff {
 		if _, found := s.Old.Outputs.Lookup(at); found {
