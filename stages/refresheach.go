@@ -46,6 +46,7 @@ func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error)
 	r.outcomes.add(l.URN, refreshed)
 	s := &Step{StepInfo: StepInfo{
 		Op: OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
+		Reason: Reason{Kind: ReasonRefresh},
 	}, seq: l.Seq, place: -1}
 	r.decisions.note(s)
 	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
@@ -85,6 +86,7 @@ func (r *Run) refreshRest(ctx context.Context) error {
 		}
 		steps = append(steps, &Step{StepInfo: StepInfo{
 			Op: OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: isDefaultProvider(now.URN),
+			Reason: Reason{Kind: ReasonRefresh},
 		}, seq: afterAll, place: i})
 	}
 	r.decisions.note(steps...)
