@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,13 +63,8 @@ func (f *failures) sorted() []Failure {
 	defer f.mu.Unlock()
 	list := slices.Clone(f.list)
 	slices.SortStableFunc(list, func(a, b Failure) int {
-		if a.URN != b.URN {
-			if a.URN < b.URN {
-				return -1
-			}
-			return 1
-		}
-		return a.Seq - b.Seq
+		// Copies of one resource are read and deleted at once: their texts tell them apart.
+		return cmp.Or(cmp.Compare(a.URN, b.URN), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Err.Error(), b.Err.Error()))
 	})
 	return list
 }

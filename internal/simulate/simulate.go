@@ -20,7 +20,12 @@ func Check(t *testing.T, c Case) Report {
 		return r
 	}
 	kind := kindOf(r.Faults[0])
+	const patience = 20 * time.Second // of real time, for making it smaller
+	began := time.Now()
 	small := Shrink(c, func(c Case) bool {
+		if time.Since(began) > patience {
+			return false
+		}
 		for range 2 { // of calls that end at the same time any may go on first
 			if again := Run(t, c); len(again.Faults) > 0 && kindOf(again.Faults[0]) == kind {
 				return true
