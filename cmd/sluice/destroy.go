@@ -21,12 +21,16 @@ func newDestroyCommand(c *cli) *cobra.Command {
 			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(f.policies.packs) > 0 && !f.runProgram {
+				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+			}
 			return c.destroy(cmd.Context(), f)
 		},
 	}
 	f.add(cmd)
 	f.addTargets(cmd)
 	f.addRunProgram(cmd, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
+	f.policies.add(cmd)
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")

@@ -15,6 +15,9 @@ func newRefreshCommand(c *cli) *cobra.Command {
 			"What would be recorded is previewed first and has to be confirmed, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(f.policies.packs) > 0 && !f.runProgram {
+				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+			}
 			return c.operate(cmd.Context(), refreshKind, f)
 		},
 	}
@@ -22,6 +25,7 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	f.addTargets(cmd)
 	f.addExcludeDependents(cmd)
 	f.addRunProgram(cmd, "run the program, and read with the configuration that it gives its providers")
+	f.policies.add(cmd)
 	f.addConfirmation(cmd)
 	f.addExpectNoChanges(cmd)
 	p := cmd.Flags()
