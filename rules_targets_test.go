@@ -49,6 +49,44 @@ func TestTargetedResourceMayNotDependOnOneThatIsNotCreated(t *testing.T) {
 	require.Equal(t, []string{"c"}, k.names())
 }
 
+func TestTargetsThatLackWhatTheyNeedAreRefusedWithAllThatIsToBeAdded(t *testing.T) {
+	p := program(func(s *script) {
+		a := s.thing("a", nil)
+		b := s.thing("b", nil, dependsOn(a))
+		s.thing("apart", nil)
+		s.thing("c", nil, dependsOn(b))
+	})
+	k := newKit(t)
+	k.options.Targeting.Targets = set(t, string(urnOf("c")))
+	text := "Add what it needs: --target '" + string(urnOf("a")) + "' --target '" + string(urnOf("b")) + "'"
+	r := k.try(sluice.Preview, p)
+	r.requireFailure(text)
+	r.requireDiagnostic(sluice.Error, 2013, text)
+	require.Empty(t, k.fails(p, text).changed())
+
+	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("b")), string(urnOf("c")))
+	require.Equal(t, []string{"create a", "create b", "create c"}, k.up(p).changed())
+}
+
+func TestDeletesThatTargetsImplyAreRefusedWithAllThatIsToBeAdded(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		a := s.thing("a", nil)
+		s.thing("c", nil, dependsOn(s.thing("b", nil, dependsOn(a))))
+	}))
+	before := k.state.Snapshot()
+	k.options.Targeting.Targets = set(t, string(urnOf("a")))
+	r := k.try(sluice.Destroy, nil)
+	r.requireFailure("will be destroyed but was not specified")
+	r.requireDiagnostic(sluice.Info, 0, "to delete them too, add: --target '"+string(urnOf("b"))+"' --target '"+string(urnOf("c"))+"'")
+	require.Empty(t, r.changed())
+	require.Equal(t, before.Resources, k.state.Snapshot().Resources)
+
+	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("b")), string(urnOf("c")))
+	k.destroy()
+	require.Empty(t, k.names())
+}
+
 func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	k := newKit(t)
 	k.up(program(three(1)))

@@ -1,8 +1,11 @@
 package stages
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -32,6 +35,9 @@ type outcomes struct {
 	gone    map[*state.Resource]Reason
 	deletes map[*state.Resource]*Step // the steps that do it
 	decided map[int]bool
+	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
+	// to: whoever wants one of them needs those too.
+	uncreated map[urn.URN][]urn.URN
 }
 
 func newOutcomes() *outcomes {
@@ -39,7 +45,7 @@ func newOutcomes() *outcomes {
 		byID:    map[urn.URN]outcome{},
 		gone:    map[*state.Resource]Reason{},
 		deletes: map[*state.Resource]*Step{},
-		decided: map[int]bool{},
+		decided: map[int]bool{}, uncreated: map[urn.URN][]urn.URN{},
 	}
 }
 
@@ -60,6 +66,39 @@ func (o *outcomes) has(u urn.URN, what outcome) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.byID[u]&what != 0
+}
+
+// leaveUncreated records that a resource is not created because it is no target.
+func (o *outcomes) leaveUncreated(s *state.Resource) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.byID[s.URN] |= same | skippedCreate
+	var needs []urn.URN
+	references(s, func(u urn.URN, _ graph.Kind) {
+		if _, ok := o.uncreated[u]; ok {
+			needs = append(needs, u)
+		}
+	})
+	o.uncreated[s.URN] = needs
+}
+
+// missingFor returns what would have to be created for a resource, and is not because it is no target: what it refers to,
+// what that refers to, and so on, sorted.
+func (o *outcomes) missingFor(s *state.Resource) []urn.URN {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var todo []urn.URN
+	references(s, func(u urn.URN, _ graph.Kind) { todo = append(todo, u) })
+	found := map[urn.URN]bool{}
+	for len(todo) > 0 {
+		u := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if needs, ok := o.uncreated[u]; ok && !found[u] {
+			found[u] = true
+			todo = append(todo, needs...)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // condemn records that a delete-before-replace of something else deletes a base state, and by which step: nil if an

@@ -66,8 +66,8 @@ func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
 func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o := b.run.outcomes
 	if d.Old == nil {
-		o.add(d.URN, same|skippedCreate)
 		s := b.same(d)
+		o.leaveUncreated(s.New)
 		s.skipped, s.Reason = true, Reason{Kind: ReasonNotTargeted}
 		return b.commit(d, []*Step{s}, x)
 	}
@@ -173,7 +173,8 @@ func (r *Run) uncreated(l Located, steps []*Step) error {
 		if missing == "" {
 			continue
 		}
-		code, err := codeUntargetedCreate, fmt.Errorf("Resource '%v' depends on '%v' which was was not specified in --target list.", s.URN, missing)
+		code, err := codeUntargetedCreate, fmt.Errorf("Resource '%v' depends on '%v' which was not specified in --target list.\nAdd what it needs: %s",
+			s.URN, missing, targetFlags(r.outcomes.missingFor(s.New)))
 		if !targeted {
 			code, err = 0, fmt.Errorf("resource %q depends on %q, which does not exist and is excluded from the operation: exclude both, "+
 				"for example with --exclude-dependents, or neither", s.URN, missing)
@@ -190,6 +191,15 @@ func (r *Run) uncreated(l Located, steps []*Step) error {
 		r.failures.add(Failure{Seq: l.Seq, URN: s.URN, Err: err})
 	}
 	return nil
+}
+
+// targetFlags are the flags that make resources targets.
+func targetFlags(us []urn.URN) string {
+	flags := make([]string, len(us))
+	for i, u := range us {
+		flags[i] = "--target " + shellQuote(string(u))
+	}
+	return strings.Join(flags, " ")
 }
 
 // missingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
@@ -318,19 +328,24 @@ func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
 		return nil
 	}
-	found := false
+	var found []urn.URN
 	for i := range all.resources {
 		s, ok := steps[graph.ID(i)]
 		if !ok || s.Op == OpSame || r.Targeting.Targets.Matches(s.URN) {
 			continue
 		}
-		found = true
+		found = append(found, s.URN)
 		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
 			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
 		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
 		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
 	}
-	if found && !r.DryRun() {
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	r.diagnose("", Info, 0, "to delete them too, add: "+targetFlags(slices.Compact(found)))
+	if !r.DryRun() {
 		r.Halt()
 		return &bailError{errors.New("delete untargeted resource")}
 	}
