@@ -1,16 +1,14 @@
 package sluice_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/providertest"
-	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -117,6 +115,12 @@ func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
 		out.requireFailure("one or more targets could not be found")
 		out.requireDiagnostic(sluice.Error, 2011, "Did you forget to escape $ in your shell?")
 	}
+	child := "urn:pulumi:dev::p::test:index:Group$test:index:Thing::nobody"
+	k.options.Targeting.Targets = set(t, child)
+	out := k.try(sluice.Refresh, nil)
+	out.requireFailure("one or more targets could not be found")
+	out.requireDiagnostic(sluice.Error, 2010, "Target '"+child+"' could not be found in the stack.")
+	require.NotContains(t, out.diagnostics(sluice.Error)[0].Message, "escape")
 	k.options.Targeting.Targets = set(t, "**::nobody")
 	require.Empty(t, k.up(program(three(2))).changed())
 }
@@ -128,92 +132,104 @@ func TestRequestedReplacementsAreThoseNamed(t *testing.T) {
 	require.ElementsMatch(t, []string{"create a", "create c", "delete a", "delete c"}, k.up(program(three(1))).changed())
 }
 
-func TestRefreshRecordsWhatIsThere(t *testing.T) {
-	type row struct {
-		id, arn string
-		inputs  in
-		gone    bool
-		partial bool
-		want    sluice.Op
+func TestParentOfATargetIsLeftAsItIsRecorded(t *testing.T) {
+	k := newKit(t)
+	family := func(size int) func(s *script) {
+		return func(s *script) {
+			g := s.group("g", func(r *stages.RegisterRequest) { r.Inputs = values(in{"size": size}) })
+			s.thing("b", in{"size": size}, parent(s.thing("a", in{"size": size}, parent(g))))
+		}
 	}
-	for name, test := range map[string]row{
-		"unchanged":    {id: "x", arn: "old", inputs: in{"size": 1}, want: sluice.OpSame},
-		"outputs only": {id: "x", arn: "new", inputs: in{"size": 1}, want: sluice.OpSame},
-		"inputs":       {id: "x", arn: "old", inputs: in{"size": 2}, want: sluice.OpUpdate},
-		"another ID":   {id: "y", arn: "old", inputs: in{"size": 1}, want: sluice.OpSame},
-		"gone":         {gone: true, want: sluice.OpDelete},
-		"not healthy":  {id: "x", arn: "old", inputs: in{"size": 1}, partial: true, want: sluice.OpSame},
-	} {
+	k.up(program(family(1)))
+	k.options.Targeting.Targets = set(t, string(k.recorded("b").URN))
+	out := k.up(program(family(2)))
+	require.Equal(t, []string{"update b"}, out.changed())
+	require.Equal(t, []string{"g", "a", "b"}, k.names())
+	for name, size := range map[string]int{"g": 1, "a": 1, "b": 2} {
+		require.Equal(t, property.Number(float64(size)), k.recorded(name).Inputs.At("size"), name)
+	}
+	require.Equal(t, k.recorded("a").URN, k.recorded("b").Parent)
+}
+
+func TestWhatATargetNeedsIsCarriedThoughNothingDeclaresIt(t *testing.T) {
+	for name, left := range map[string]bool{"by a target": true, "by what is not a target": false} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
-			k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
-			k.fake = func(f *providertest.Fake) {
-				f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
-					switch {
-					case test.gone:
-						return providers.ReadResponse{}, nil
-					case test.partial:
-						return providers.ReadResponse{}, &providers.InitError{
-							ID: test.id, Reasons: []string{"it is ill"}, Inputs: values(test.inputs), HasInputs: true, Properties: values(in{"arn": test.arn}),
-						}
-					}
-					return providers.ReadResponse{
-						ID: test.id, Exists: true, Inputs: values(test.inputs), HasInputs: true, Properties: values(in{"arn": test.arn}),
-					}, nil
-				}
+			k.up(program(func(s *script) {
+				b := s.thing("b", nil, dependsOn(s.thing("a", nil)))
+				s.thing("c", in{"size": 1}, dependsOn(b))
+				s.thing("d", in{"size": 1})
+			}))
+			target, want := "c", "update c"
+			if !left {
+				target, want = "d", "update d"
 			}
-			out := k.try(sluice.Refresh, nil)
-			require.NoError(t, out.err)
-			out.step(test.want, "a")
-			require.Empty(t, out.changed())
-			if test.gone {
-				require.Empty(t, k.names())
-				return
-			}
-			a := k.recorded("a")
-			require.Equal(t, test.id, a.ID)
-			require.Equal(t, values(test.inputs), a.Inputs)
-			require.Equal(t, property.String(test.arn), a.Outputs.At("arn"))
-			if test.partial {
-				require.Equal(t, []string{"it is ill"}, a.InitErrors)
-				out.requireDiagnostic(sluice.Warning, 0, "Refreshed resource is in an unhealthy state:\n* it is ill")
-			}
+			k.options.Targeting.Targets = set(t, string(urnOf(target)))
+			out := k.up(program(func(s *script) {
+				s.thing("c", in{"size": 2}, func(r *stages.RegisterRequest) { r.Dependencies = []urn.URN{urnOf("b")} })
+				s.thing("d", in{"size": 2})
+			}))
+			require.Equal(t, []string{want}, out.changed())
+			require.ElementsMatch(t, []string{"a", "b", "c", "d"}, k.names())
+			require.Equal(t, []urn.URN{urnOf("b")}, k.recorded("c").Dependencies)
+			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
 		})
 	}
 }
 
-func TestRefreshThatMissesADependencyStripsReferencesToIt(t *testing.T) {
-	k := newKit(t)
-	k.up(program(func(s *script) {
-		a := s.thing("a", nil)
-		s.thing("b", nil, dependsOn(a), deletedWith(a))
-	}))
-	require.NoError(t, k.cloud.Remove(idOf("a", 1)))
-	require.NoError(t, k.try(sluice.Refresh, nil).err)
-	b := k.recorded("b")
-	require.Empty(t, b.Dependencies)
-	require.Empty(t, b.DeletedWith)
+func TestWhatWasCarriedMayRegisterLater(t *testing.T) {
+	for name, targets := range map[string][]string{"and is a target": {"a", "c"}, "and is none": {"c"}} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(func(s *script) {
+				a := s.thing("a", in{"size": 1})
+				s.thing("b", in{"size": 1}, dependsOn(a))
+				s.thing("c", in{"size": 1})
+			}))
+			k.options.Targeting.Targets = set(t, literals(targets)...)
+			out := k.up(program(func(s *script) {
+				s.thing("b", in{"size": 2}) // not a target: it goes on depending on a
+				s.thing("a", in{"size": 2})
+				s.thing("c", in{"size": 2})
+			}))
+			var want []string
+			for _, n := range targets {
+				want = append(want, "update "+n)
+			}
+			require.Equal(t, want, out.changed())
+			require.ElementsMatch(t, []string{"a", "b", "c"}, k.names())
+			require.Equal(t, property.Number(float64(len(targets))), k.recorded("a").Inputs.At("size"))
+			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
+		})
+	}
 }
 
-func TestWhatAsksForItIsReadBeforeTheProgramAndNothingElse(t *testing.T) {
-	k := newKit(t)
-	p := program(three(1))
-	k.up(p)
-	k.change("a", func(r *state.Resource) { r.RefreshBeforeUpdate = true })
-	require.NoError(t, k.cloud.Remove(idOf("a", 1)))
-	out := k.up(p)
-	require.Equal(t, "read a", out.did()[0])
-	require.Equal(t, []string{"create a"}, out.changed())
-	require.NotContains(t, out.did(), "read c")
+// literals are the URNs of things of these names.
+func literals(names []string) []string {
+	var out []string
+	for _, n := range names {
+		out = append(out, string(urnOf(n)))
+	}
+	return out
 }
 
-func TestPendingOperationsAreListedByAnUpdateAndNotByARefreshOrAPreview(t *testing.T) {
+func TestUntargetedResourceMayNotChangeItsProvider(t *testing.T) {
 	k := newKit(t)
-	k.up(program(func(s *script) { s.thing("a", nil) }))
-	interrupt(k, "a")
-	nothing := program(func(*script) {})
-	k.try(sluice.Update, nothing).requireDiagnostic(sluice.Warning, 0, string(urnOf("a"))+", interrupted while creating")
-	require.Empty(t, k.try(sluice.Preview, nothing).diagnostics(sluice.Warning))
-	require.Empty(t, k.try(sluice.Refresh, nil).diagnostics(sluice.Warning))
-	require.Len(t, k.state.Snapshot().Pending, 1)
+	declare := func(v string, more ...string) source.Func {
+		return program(func(s *script) {
+			s.thing("a", in{"size": 1}, version(v))
+			for _, n := range more {
+				s.thing(n, nil, version(v))
+			}
+		})
+	}
+	k.up(declare("1.0.0"))
+	before, old := k.state.Snapshot(), k.recorded("a").Provider
+	k.options.Targeting.Targets = set(t, string(urnOf("b")))
+	text := "provider " + old + " for resource " + string(urnOf("a")) + " has not been registered yet, this is due to a change of " +
+		"providers mixed with --target. Change your program back to the original providers"
+	out := k.fails(declare("2.0.0", "b"), text)
+	require.Empty(t, out.changed())
+	require.Equal(t, before.Resources[1], k.recorded("a"))
+	require.Equal(t, []string{"create b"}, k.up(declare("1.0.0", "b")).changed())
 }
