@@ -43,7 +43,7 @@ func TestExitStatuses(t *testing.T) {
 		says   string
 	}{
 		"help":                 {"empty", "--help", 0, ""},
-		"unknown flag":         {"p", "up --plan x", statusFailure, "unknown flag"},
+		"unknown flag":         {"p", "up --planet x", statusFailure, "unknown flag"},
 		"unknown command":      {"p", "frobnicate", statusFailure, "unknown command"},
 		"no project":           {"empty", "preview", statusUsage, "no Pulumi.yaml"},
 		"malformed project":    {"bad", "preview", statusUsage, "Pulumi.yaml:2"},
