@@ -8,6 +8,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -34,11 +36,34 @@ func TestRefreshByProgramReadsWithTheProgramsProviderAndSkipsWhatIsNew(t *testin
 		}
 	}
 	k.up(program(declare("here", false)))
+	used := noteRegions(k)
 	out := k.try(sluice.Refresh, program(declare("there", true)))
 	require.NoError(t, out.err)
+	require.Equal(t, []string{"there"}, used["read"])
 	require.Equal(t, []string{"here", "there"}, regions(k, out))
 	require.Equal(t, []string{"read a", "diff a"}, out.did())
 	require.Equal(t, []string{"mine", "a"}, k.names())
+}
+
+// noteRegions writes down with which region objects are read and deleted from now on.
+func noteRegions(k *kit) map[string][]string {
+	used := map[string][]string{}
+	k.fake = func(f *providertest.Fake) {
+		base, region := f.Base, "" // of this instance of the provider
+		f.OnConfigure = func(ctx context.Context, r providers.ConfigureRequest) error {
+			region = r.Inputs.At("region").AsString()
+			return base.Configure(ctx, r)
+		}
+		f.OnRead = func(ctx context.Context, r providers.ReadRequest) (providers.ReadResponse, error) {
+			used["read"] = append(used["read"], region)
+			return base.Read(ctx, r)
+		}
+		f.OnDelete = func(ctx context.Context, r providers.DeleteRequest) error {
+			used["delete"] = append(used["delete"], region)
+			return base.Delete(ctx, r)
+		}
+	}
+	return used
 }
 
 // regions are those that the recorded provider had before and has now.
@@ -85,8 +110,10 @@ func TestDestroyByProgramDeletesWithTheProgramsProvider(t *testing.T) {
 		}
 	}
 	k.up(program(declare("here")))
+	used := noteRegions(k)
 	out := k.try(sluice.Destroy, program(declare("there")))
 	require.NoError(t, out.err)
+	require.Equal(t, []string{"there"}, used["delete"])
 	require.Equal(t, []string{"update mine", "same a", "delete a", "delete mine"}, out.steps())
 	require.Empty(t, k.names())
 }

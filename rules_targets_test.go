@@ -47,6 +47,55 @@ func TestTargetedResourceMayNotDependOnOneThatIsNotCreated(t *testing.T) {
 	require.Equal(t, []string{"c"}, k.names())
 }
 
+func TestTargetMayNotReferInAnyWayToWhatIsNotCreated(t *testing.T) {
+	for name, refers := range map[string]func(to *stages.RegisterReply) option{
+		"dependency":   func(to *stages.RegisterReply) option { return dependsOn(to) },
+		"property":     func(to *stages.RegisterReply) option { return from("x", to) },
+		"parent":       parent,
+		"deleted with": deletedWith,
+		"replace with": func(to *stages.RegisterReply) option { return replaceWith(to) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			p := program(func(s *script) {
+				for _, n := range []string{"1", "2"} {
+					s.thing("b"+n, nil, refers(s.thing("a"+n, nil)))
+				}
+			})
+			k.options.Targeting.Targets = set(t, "**::b*")
+			preview := k.try(sluice.Preview, p)
+			preview.requireFailure("was not specified in --target list")
+			preview.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a1"))+"'")
+			preview.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a2"))+"'")
+			out := k.fails(p, "was not specified in --target list")
+			out.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a1"))+"'")
+			require.Empty(t, out.changed())
+			require.Empty(t, k.names())
+		})
+	}
+}
+
+func TestTargetsGrowByDependentsAndChildrenAndNotByWhatSharesAProvider(t *testing.T) {
+	declare := func(size int) source.Func {
+		return program(func(s *script) {
+			_, ref := s.provider("mine", nil)
+			a := s.thing("a", in{"size": size}, via(ref))
+			s.thing("child", in{"size": size}, via(ref), parent(a))
+			user := s.thing("user", in{"size": size}, via(ref), from("x", a))
+			s.thing("grandchild", in{"size": size}, via(ref), parent(user))
+			s.thing("with", in{"size": size}, via(ref), deletedWith(a))
+			s.thing("sibling", in{"size": size}, via(ref))
+		})
+	}
+	k := newKit(t)
+	k.up(declare(1))
+	k.options.Targeting.Targets, k.options.Targeting.TargetDependents = set(t, "**::a"), true
+	require.Equal(t, []string{"update a", "update child", "update user", "update grandchild", "update with"}, k.up(declare(2)).changed())
+
+	k.options.Targeting.Targets = set(t, "**::mine") // named itself, it has dependents
+	require.Equal(t, []string{"update sibling"}, k.up(declare(2)).changed())
+}
+
 func TestTargetsThatLackWhatTheyNeedAreRefusedWithAllThatIsToBeAdded(t *testing.T) {
 	p := program(func(s *script) {
 		a := s.thing("a", nil)
@@ -97,13 +146,19 @@ func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	require.Equal(t, []string{"c"}, k.names())
 }
 
-func TestExcludesAreLeftWithTheirDependents(t *testing.T) {
+func TestDestroyOfAParentAsksForItsChildren(t *testing.T) {
 	k := newKit(t)
-	k.up(program(three(1)))
-	k.options.Targeting.Excludes = set(t, "**::a")
-	k.options.Targeting.ExcludeDependents = true
-	require.Equal(t, []string{"update c"}, k.up(program(three(2))).changed())
-	require.Equal(t, []string{"delete c"}, k.destroy().changed())
+	k.up(program(func(s *script) {
+		s.thing("child", nil, parent(s.group("g")))
+		s.thing("c", nil)
+	}))
+	k.options.Targeting.Targets = set(t, "**::g")
+	out := k.try(sluice.Destroy, nil)
+	out.requireDiagnostic(sluice.Error, 2014, "::child' will be destroyed but was not specified in --target list.")
+	require.Equal(t, []string{"g", "child", "c"}, k.names())
+	k.options.Targeting.TargetDependents = true
+	require.Equal(t, []string{"delete child"}, k.destroy().changed())
+	require.Equal(t, []string{"c"}, k.names())
 }
 
 func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
@@ -121,8 +176,45 @@ func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
 	out.requireFailure("one or more targets could not be found")
 	out.requireDiagnostic(sluice.Error, 2010, "Target '"+child+"' could not be found in the stack.")
 	require.NotContains(t, out.diagnostics(sluice.Error)[0].Message, "escape")
-	k.options.Targeting.Targets = set(t, "**::nobody")
-	require.Empty(t, k.up(program(three(2))).changed())
+}
+
+func TestGlobThatMatchesNothingIsFine(t *testing.T) {
+	for _, glob := range []string{"**::nobody", "urn:pulumi:dev::p::test:index:Group$test:index:Thing::*"} {
+		k := newKit(t)
+		k.up(program(three(1)))
+		k.options.Targeting.Targets = set(t, glob)
+		require.Empty(t, k.up(program(three(2))).changed(), glob)
+		require.NoError(t, k.try(sluice.Refresh, nil).err, glob)
+		require.Empty(t, k.destroy().changed(), glob)
+		require.Equal(t, []string{"a", "b", "c"}, k.names(), glob)
+	}
+}
+
+// A $ in a pattern stands for itself, as in the types of children.
+func TestGlobsFindChildrenByTheTypesOfTheirParents(t *testing.T) {
+	family := func(size int) source.Func {
+		return program(func(s *script) {
+			g := s.group("g")
+			s.thing("inner-1", in{"size": size}, parent(g))
+			s.thing("inner-2", in{"size": size}, parent(g))
+			s.thing("outer", in{"size": size})
+		})
+	}
+	for glob, want := range map[string][]string{
+		"urn:pulumi:dev::p::test:index:Group$test:index:Thing::inner-*": {"update inner-1", "update inner-2"},
+		"urn:pulumi:*::p::test:index:Group$test:index:Thing::inner-1":   {"update inner-1"},
+		"urn:pulumi:dev::p::*:index:Thing::*":                           {"update outer"},
+		"urn:pulumi:dev::p::**:Thing::*":                                {"update inner-1", "update inner-2", "update outer"},
+		"**$**":                                                         {"update inner-1", "update inner-2"},
+		"urn:pulumi:dev::p::*::inner-1":                                 nil,
+	} {
+		t.Run(glob, func(t *testing.T) {
+			k := newKit(t)
+			k.up(family(1))
+			k.options.Targeting.Targets = set(t, glob)
+			require.Equal(t, want, k.up(family(2)).changed())
+		})
+	}
 }
 
 func TestRequestedReplacementsAreThoseNamed(t *testing.T) {
@@ -130,6 +222,9 @@ func TestRequestedReplacementsAreThoseNamed(t *testing.T) {
 	k.up(program(three(1)))
 	k.options.Targeting.Replace = set(t, string(urnOf("a")), string(urnOf("c")))
 	require.ElementsMatch(t, []string{"create a", "create c", "delete a", "delete c"}, k.up(program(three(1))).changed())
+
+	k.options.Targeting.Targets = set(t, string(urnOf("c"))) // what is not a target is not replaced either
+	require.Equal(t, []string{"create c", "delete c"}, k.up(program(three(1))).changed())
 }
 
 func TestParentOfATargetIsLeftAsItIsRecorded(t *testing.T) {

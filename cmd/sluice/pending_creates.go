@@ -40,6 +40,9 @@ func (o *operation) resolvePending(ctx context.Context) error {
 			continue
 		}
 		name := string(op.Resource.URN)
+		if _, again := o.creates[name]; again {
+			continue // interrupted more than once: there is one answer for the resource
+		}
 		id, given := imports[name]
 		delete(imports, name)
 		switch {
@@ -86,6 +89,8 @@ func (o *operation) askAboutCreate(name string) (sluice.CreateResolution, error)
 			if id != "" {
 				return sluice.CreateResolution{ID: id}, nil
 			}
+			fmt.Fprintln(o.cli.out, "Without its ID nothing can be imported.")
+			continue
 		}
 		fmt.Fprintln(o.cli.out, "Please answer clear, import or skip.")
 	}

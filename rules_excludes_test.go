@@ -1,0 +1,115 @@
+package sluice_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+)
+
+func TestExcludesAreLeftWithTheirDependents(t *testing.T) {
+	k := newKit(t)
+	k.up(program(three(1)))
+	k.options.Targeting.Excludes = set(t, "**::a")
+	k.options.Targeting.ExcludeDependents = true
+	require.Equal(t, []string{"update c"}, k.up(program(three(2))).changed())
+	require.Equal(t, []string{"delete c"}, k.destroy().changed())
+}
+
+func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
+	k.options.Targeting.Excludes = set(t, "**::a", "**::n")
+	p := program(func(s *script) {
+		s.thing("a", in{"size": 2})
+		n := s.thing("n", nil)
+		require.True(t, n.Unknown)
+		s.thing("b", in{"size": 2})
+	})
+	out := k.up(p)
+	require.Equal(t, []string{"create b"}, out.changed())
+	require.Equal(t, []string{"a", "b"}, k.names())
+	require.Equal(t, property.Number(1), k.recorded("a").Inputs.At("size"))
+}
+
+func TestWhatDependsOnAnExcludedResourceIsDoneWithoutTheFlag(t *testing.T) {
+	k := newKit(t)
+	k.up(program(three(1)))
+	k.options.Targeting.Excludes = set(t, string(urnOf("a")))
+	require.Equal(t, []string{"update b", "update c"}, k.up(program(three(2))).changed())
+	require.Equal(t, property.Number(1), k.recorded("a").Inputs.At("size"))
+	k.options.Targeting.ExcludeDependents = true
+	require.Equal(t, []string{"update c"}, k.up(program(three(3))).changed())
+}
+
+func TestExcludesOfADestroyKeepWhatTheyNeed(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		_, ref := s.provider("mine", nil)
+		g := s.group("g")
+		a := s.thing("a", nil, via(ref), parent(g))
+		s.thing("b", nil, dependsOn(a))
+		s.thing("c", nil, dependsOn(a))
+	}))
+	k.options.Targeting.Excludes = set(t, "**::b")
+	require.Equal(t, []string{"delete c"}, k.destroy().changed())
+	require.Equal(t, []string{"mine", "g", "a", "b"}, k.names())
+}
+
+func TestProvidersOfWhatIsNotExcludedAreMade(t *testing.T) {
+	declare := func(size int) source.Func {
+		return program(func(s *script) {
+			_, ref := s.provider("mine", in{"region": "here"})
+			s.thing("a", in{"size": size}, via(ref))
+			s.thing("b", in{"size": size})
+		})
+	}
+	for name, excludes := range map[string]string{"its resource": "**::a", "the provider itself": "**::mine", "all providers": "**pulumi:providers:**"} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.options.Targeting.Excludes = set(t, excludes)
+			k.up(declare(1))
+			want := []string{"mine", "a", "b"}
+			if name == "its resource" {
+				want = []string{"mine", "b"}
+			}
+			require.Equal(t, want, k.names())
+		})
+	}
+}
+
+func TestExcludedResourcesAreNotRefreshed(t *testing.T) {
+	for name, byProgram := range map[string]bool{"plain": false, "by the program": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(three(1)))
+			k.options.RunProgram = byProgram
+			k.options.Targeting.Excludes = set(t, "**::a")
+			out := k.try(sluice.Refresh, program(three(1)))
+			require.NoError(t, out.err)
+			require.NotContains(t, out.did(), "read a")
+			require.Contains(t, out.did(), "read b")
+			k.options.Targeting.ExcludeDependents = true
+			out = k.try(sluice.Refresh, program(three(1)))
+			require.NoError(t, out.err)
+			require.NotContains(t, out.did(), "read b")
+			require.Contains(t, out.did(), "read c")
+		})
+	}
+}
+
+func TestUnknownExcludeIsRefusedWhereNoProgramCouldDeclareIt(t *testing.T) {
+	k := newKit(t)
+	k.up(program(three(1)))
+	k.options.Targeting.Excludes = set(t, string(urnOf("nobody")))
+	for _, op := range []operation{sluice.Destroy, sluice.Refresh} {
+		out := k.try(op, nil)
+		out.requireFailure("one or more targets could not be found")
+		require.Empty(t, out.did())
+	}
+	require.Equal(t, []string{"a", "b", "c"}, k.names())
+	require.Equal(t, []string{"update a", "update b", "update c"}, k.up(program(three(2))).changed())
+}
