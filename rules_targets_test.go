@@ -294,6 +294,7 @@ func TestWhatWasCarriedMayRegisterLater(t *testing.T) {
 			require.Equal(t, want, out.changed())
 			require.ElementsMatch(t, []string{"a", "b", "c"}, k.names())
 			require.Equal(t, property.Number(float64(len(targets))), k.recorded("a").Inputs.At("size"))
+			require.Len(t, out.Why(urnOf("a")).Links, 1, "carrying it was no decision about it")
 			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/internal/simulate"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
@@ -112,6 +113,34 @@ func TestValuesComeFromWhatIsInAComponent(t *testing.T) {
 	require.Len(t, e.Links, 2)
 	require.Equal(t, "a", e.Links[1].Name)
 	require.Equal(t, sluice.FromResource, e.Links[0].Properties[0].Origin)
+}
+
+// Two resources have values from a component in which there is something made of each of them. Neither's values come from
+// that: it was made later.
+func TestValuesDoNotComeFromWhatIsMadeInAComponentLater(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(*script) {
+		return func(s *script) {
+			g := s.group("g")
+			reads := func(r *stages.RegisterRequest) {
+				r.PropertyDependencies["immutable"], r.Dependencies = []urn.URN{g.URN}, []urn.URN{g.URN}
+			}
+			first := s.thing("first", in{"immutable": v}, parent(g))
+			a := s.thing("a", in{"immutable": first.Outputs.At("arn")}, reads)
+			b := s.thing("b", in{"immutable": v}, reads)
+			s.thing("of-a", nil, parent(g), from("of", a))
+			s.thing("of-b", nil, parent(g), from("of", b))
+		}
+	}
+	k.up(program(version(1)))
+	r := k.up(program(version(2)))
+	for _, name := range []string{"a", "b"} {
+		l := r.Why(urnOf(name)).Links[0]
+		require.Equal(t, r.Decisions().Find("first"), l.Causes)
+		require.Equal(t, sluice.FromResource, l.Properties[0].Origin)
+	}
+	require.Equal(t, []urn.URN{urnOf("a")}, r.Why(r.Decisions().Find("of-a")[0]).Links[0].Causes)
+	require.Empty(t, simulate.Reasons(r.Result))
 }
 
 func TestPolicyThatChangesAnInputIsNamedAsItsOrigin(t *testing.T) {

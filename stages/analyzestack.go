@@ -89,6 +89,7 @@ func (r *Run) finalStates() []*state.Resource {
 	r.world.mu.Lock()
 	news := maps.Clone(r.world.news)
 	r.world.mu.Unlock()
+	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.names.newNameOf(u) != u }) // carried over, then renamed
 	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
 	out := make([]*state.Resource, len(order))
 	for i, u := range order {

@@ -168,7 +168,7 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 	if p := d.Prelude; p != nil && !b.isGenerated(p.URN) {
 		b.run.outcomes.add(p.URN, same)
 		carried := carriedStep(p)
-		carried.Reason = Reason{Kind: ReasonCarried, Cause: d.URN}
+		carried.provisional, carried.Reason = true, Reason{Kind: ReasonCarried, Cause: d.URN}
 		before = append(before, carried)
 	}
 	if b.run.Targeting.Targets.IsConstrained() {

@@ -59,7 +59,7 @@ func (r *Run) noteStay(res *state.Resource, why Reason) {
 // about the rest. It is called once the run is over.
 func (r *Run) Decided() []Decided {
 	r.decisions.mu.Lock()
-	steps := slices.Clone(r.decisions.list)
+	steps := r.withoutSuperseded(r.decisions.list)
 	r.decisions.mu.Unlock()
 	slices.SortStableFunc(steps, func(a, b *Step) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place), cmp.Compare(a.URN, b.URN))

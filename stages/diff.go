@@ -34,7 +34,12 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || !a.Included || a.answered || a.passive || a.violation != nil:
+	case a.Goal == nil || a.answered || a.passive || a.violation != nil:
+		return d, nil
+	case a.Old != nil && a.Old.External:
+		d.Reason = Reason{Kind: ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
+		return d, nil
+	case !a.Included:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = Reason{Kind: ReasonNew}
@@ -44,9 +49,6 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 		return d, nil
 	case r.outcomes.isGone(a.claimed):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
-	case a.Old.External:
-		d.Reason = Reason{Kind: ReasonTakenOver}
-		return d, nil
 	}
 	d.Compared = true
 	if err := r.compare(ctx, &d); err != nil {

@@ -252,7 +252,7 @@ func (r *Run) end(s *Step, a applied) error {
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
 func (r *Run) reportDone(s *Step) {
-	r.world.count1(s)
+	r.world.addStep(s)
 	res := s.New
 	if res == nil {
 		res = s.Old

@@ -204,8 +204,8 @@ type Step struct {
 	skipped bool
 	// carried marks a same step for a recorded state that this run did not register.
 	carried bool
-	// superseded marks a carried step whose recorded state a registration goes on with after all.
-	superseded bool
+	// provisional marks a carried step that stands for a recorded state only if no registration goes on with it.
+	provisional bool
 	// displaced is the recorded state that an import takes the place of, also where Old does not name it because a
 	// delete-before-replace of something else deletes it.
 	displaced *state.Resource

@@ -126,7 +126,7 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
 	if r.Mode == ModeRefresh {
 		s.Op = op
 		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
-		r.world.count1(s)
+		r.world.addStep(s)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)

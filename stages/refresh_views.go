@@ -88,7 +88,7 @@ func (r *Run) refreshView(s *Step, record bool) error {
 	}
 	if r.Mode == ModeRefresh {
 		s.Op = s.view.op
-		r.world.count1(s)
+		r.world.addStep(s)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	return nil

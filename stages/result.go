@@ -2,7 +2,6 @@ package stages
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -18,8 +17,7 @@ import (
 // steps of one resource in the order in which they were taken.
 func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	r.world.mu.Lock()
-	steps := slices.DeleteFunc(slices.Clone(r.world.steps), func(s *Step) bool { return s.superseded })
-	counts := maps.Clone(r.world.count)
+	steps := r.withoutSuperseded(r.world.steps)
 	r.world.mu.Unlock()
 
 	slices.SortStableFunc(steps, func(a, b *Step) int {
@@ -40,7 +38,29 @@ func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 			out = append(out, s.StepInfo)
 		}
 	}
-	return out, counts
+	return out, countsOf(steps)
+}
+
+// countsOf counts the steps that are meant for users, by kind (steps.md 8.3).
+func countsOf(steps []*Step) map[Op]int {
+	counts := map[Op]int{}
+	for _, s := range steps {
+		if !s.Op.IsLogical() || s.Internal || s.Op == OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
+			continue
+		}
+		counts[s.Op]++
+	}
+	return counts
+}
+
+// withoutSuperseded leaves out what a registration has made void: a step that keeps a recorded state for the sake of what
+// refers to it stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). So what was decided
+// about a resource does not depend on whether it was registered before what refers to its recorded state.
+func (r *Run) withoutSuperseded(steps []*Step) []*Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s *Step) bool {
+		_, claimed := r.names.claimant(s.Old)
+		return s.provisional && claimed
+	})
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.

@@ -74,14 +74,14 @@ func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	if err := b.providerIsThere(d); err != nil {
 		return err
 	}
-	steps, err := b.carry(d.Old, d.Located)
+	steps, err := b.carryReferences(d.Old, d.Located)
 	if err != nil {
 		return err
 	}
-	own := steps[len(steps)-1]
+	own := carriedStep(d.Old)
 	own.replies = true
 	o.add(d.URN, same)
-	return b.commit(d, steps, x)
+	return b.commit(d, append(steps, own), x)
 }
 
 // providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5).
@@ -104,16 +104,7 @@ func (b *builder) providerIsThere(d Diffed) error {
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
-// carry makes the steps that leave a recorded state as it is, after those for what it refers to and nothing has been
-// decided about (steps.md 6.5).
-func (b *builder) carry(res *state.Resource, l Located) ([]*Step, error) {
-	steps, err := b.carryReferences(res, l)
-	if err != nil {
-		return nil, err
-	}
-	return append(steps, carriedStep(res)), nil
-}
-
+// carriedStep leaves a recorded state as it is.
 func carriedStep(res *state.Resource) *Step {
 	return &Step{StepInfo: StepInfo{
 		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
@@ -121,7 +112,8 @@ func carriedStep(res *state.Resource) *Step {
 	}, carried: true}
 }
 
-// carryReferences carries what a state refers to, depth first. What is missing from the recorded state is an error only for
+// carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
+// 6.5). What is missing from the recorded state is an error only for
 // a state that is left as it is.
 func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
 	var olds []*state.Resource
@@ -144,11 +136,13 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 			continue // carried meanwhile, as a reference of another one
 		}
 		b.run.outcomes.add(old.URN, same)
-		more, err := b.carry(old, l)
+		more, err := b.carryReferences(old, l)
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, more...)
+		carried := carriedStep(old)
+		carried.provisional = true
+		steps = append(append(steps, more...), carried)
 	}
 	return steps, nil
 }

@@ -18,11 +18,6 @@ type world struct {
 	views map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
 	open  map[urn.URN]*Step                   // steps whose resource may still register outputs
 	steps []*Step
-	count map[Op]int
-	// carried are the steps that leave recorded states as they are for the sake of what refers to them; registered are the
-	// recorded states that a registration goes on with.
-	carried    map[*state.Resource]*Step
-	registered map[*state.Resource]bool
 	// failed and skipped registrations under continue-on-error (steps.md 9.4).
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
@@ -33,15 +28,10 @@ type world struct {
 
 func newWorld() *world {
 	return &world{
-		news:  map[urn.URN]*state.Resource{},
-		reads: map[urn.URN]*state.Resource{},
-		fate:  map[*state.Resource]*state.Resource{},
-		open:  map[urn.URN]*Step{},
-		count: map[Op]int{},
-
-		carried:    map[*state.Resource]*Step{},
-		registered: map[*state.Resource]bool{},
-
+		news:   map[urn.URN]*state.Resource{},
+		reads:  map[urn.URN]*state.Resource{},
+		fate:   map[*state.Resource]*state.Resource{},
+		open:   map[urn.URN]*Step{},
 		failed: map[urn.URN]urn.URN{},
 	}
 }
@@ -144,56 +134,20 @@ func (w *world) keep(s *Step, final *state.Resource) {
 		w.reads[s.URN] = final
 		return
 	}
+	if _, known := w.news[s.URN]; known && s.provisional {
+		return // the registration was faster
+	}
 	w.news[s.URN] = final
 	if s.replies {
 		w.open[s.URN] = s
 	}
 }
 
-// supersede makes what is decided about a registration the only step of its recorded state: another resource may have
-// carried that over before, or may do so afterwards (steps.md 6.5). It tells whether s counts. The world is locked.
-func (w *world) supersede(s *Step) bool {
-	switch {
-	case s.Old == nil:
-	case s.carried && !s.replies:
-		if w.registered[s.Old] {
-			return false
-		}
-		w.carried[s.Old] = s
-	case s.replies:
-		w.registered[s.Old] = true
-		if earlier, ok := w.carried[s.Old]; ok {
-			delete(w.carried, s.Old)
-			earlier.superseded = true
-			if !earlier.Internal {
-				w.uncount(earlier.Op)
-			}
-		}
-	}
-	return true
-}
-
-func (w *world) uncount(op Op) {
-	if w.count[op]--; w.count[op] == 0 {
-		delete(w.count, op)
-	}
-}
-
-// count1 remembers a finished step and counts it if it is meant for users (steps.md 8.3).
-func (w *world) count1(s *Step) {
+// addStep remembers a finished step.
+func (w *world) addStep(s *Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.supersede(s) {
-		return
-	}
 	w.steps = append(w.steps, s)
-	if !s.Op.IsLogical() || s.Internal {
-		return
-	}
-	if s.Op == OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
-		return
-	}
-	w.count[s.Op]++
 }
 
 func (w *world) setUncertain() {

@@ -3,7 +3,6 @@ package why
 import (
 	"slices"
 
-	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -31,7 +30,7 @@ type collector struct {
 	steps    map[urn.URN][]stages.Decided // of one resource in the order in which they were decided on
 	newNames map[urn.URN]urn.URN          // of what was found by an alias
 	changed  map[urn.URN]bool             // whether its outputs changed
-	children map[urn.URN][]urn.URN
+	lineage  *lineage                     // made when it is needed
 }
 
 func newCollector(decided []stages.Decided) *collector {
@@ -155,72 +154,6 @@ func (c *collector) newName(u urn.URN) urn.URN {
 		return now
 	}
 	return u
-}
-
-// hasChanged tells whether the outputs of a resource changed in this operation, so that what is made of them may have too.
-func (c *collector) hasChanged(u urn.URN) bool {
-	if known, ok := c.changed[u]; ok {
-		return known
-	}
-	changed := slices.ContainsFunc(c.steps[u], changesOutputs)
-	c.changed[u] = changed
-	return changed
-}
-
-func changesOutputs(s stages.Decided) bool {
-	switch {
-	case s.New == nil:
-		return false
-	case s.Old == nil:
-		return true
-	case s.Op == stages.OpSame && s.Old.Custom:
-		return false
-	}
-	return s.Old.ID != s.New.ID || !property.EqualMaps(s.Old.Outputs, s.New.Outputs)
-}
-
-// sources are those of the given resources that changed, in ascending order. A component stands for what is in it: its own
-// outputs are made of theirs.
-func (c *collector) sources(deps []urn.URN) []urn.URN {
-	var out []urn.URN
-	for _, u := range deps {
-		u = c.newName(u)
-		if c.isQuietComponent(u) {
-			out = append(out, c.changedInside(u)...)
-		} else if c.hasChanged(u) {
-			out = append(out, u)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func (c *collector) isQuietComponent(u urn.URN) bool {
-	steps := c.steps[u]
-	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s stages.Decided) bool {
-		return s.New == nil || s.New.Custom || s.Op != stages.OpSame
-	})
-}
-
-// changedInside lists the changed resources in a component, which form a tree.
-func (c *collector) changedInside(component urn.URN) []urn.URN {
-	if c.children == nil {
-		c.children = map[urn.URN][]urn.URN{}
-		for _, u := range c.order {
-			if s := c.steps[u][0]; s.New != nil && s.New.Parent != "" {
-				c.children[s.New.Parent] = append(c.children[s.New.Parent], u)
-			}
-		}
-	}
-	var out []urn.URN
-	for todo := c.children[component]; len(todo) > 0; {
-		u := todo[0]
-		todo = append(slices.Clone(todo[1:]), c.children[u]...)
-		if !c.isQuietComponent(u) && c.hasChanged(u) {
-			out = append(out, u)
-		}
-	}
-	return out
 }
 
 // drifted returns what a refresh before the operation recorded and found, if it found a difference.

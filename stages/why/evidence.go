@@ -190,7 +190,7 @@ func (e *evidence) propertyChange(text string, at property.Path) Change {
 	name := at[0].Key
 	deps, before := s.Wanted.PropertyDependencies[name], s.Old.PropertyDependencies[name]
 	recorded, _ := e.drifted(s.URN, s.Old)
-	from := e.sources(deps)
+	from := e.sources(e.decision.URN, deps)
 	switch {
 	case slices.Contains(s.Reason.Remediated, text):
 		c.Origin = FromPolicy
