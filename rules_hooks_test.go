@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // hooked is a program's hooks: they write down what they are called with and answer as they are told.
@@ -91,6 +92,17 @@ func TestHooksRunAroundTheirOperations(t *testing.T) {
 	require.Equal(t, []string{"bd a", "ad a", "program ends"}, h.log)
 	require.Nil(t, h.inputs["ad"].NewInputs)
 	require.Equal(t, idOf("a", 2), h.inputs["ad"].ID)
+}
+
+func TestHooksAreToldTheAliasThatMatched(t *testing.T) {
+	k, h := newKit(t), &hooked{}
+	k.up(program(func(s *script) { s.thing("before", in{"x": 1}) }))
+	k.up(program(h.program(in{"x": 2}, alias(urn.Alias{Name: "no one"}, urn.Alias{Name: "before"}))))
+	require.Equal(t, []string{"bu a", "au a"}, h.log)
+	for _, name := range h.log {
+		options := h.inputs[name[:2]].NewOptions
+		require.Equal(t, []urn.Alias{{URN: urnOf("before")}}, options.Aliases, name)
+	}
 }
 
 func TestHooksRunInAPreviewOnlyIfTheySaySo(t *testing.T) {

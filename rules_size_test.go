@@ -255,7 +255,7 @@ func TestNameWithoutRandomnessIsReplacedDeletingFirst(t *testing.T) {
 		"verbatim":              {names(`{"mode": "verbatim"}`), nil, []string{"delete a", "create a"}, providers.AutonamingEnforce},
 		"random":                {names(`{"pattern": "${name}-${hex(4)}"}`), nil, []string{"create a", "delete a"}, providers.AutonamingPropose},
 		"disabled":              {names(`{"mode": "disabled"}`), nil, nil, providers.AutonamingDisable},
-		"the program's word":    {names(`{"mode": "verbatim"}`), []option{deleteFirst(false)}, []string{"create a", "delete a"}, providers.AutonamingEnforce},
+		"the program's word":    {names(`{"mode": "verbatim"}`), []option{deleteFirst(false)}, []string{"delete a", "create a"}, providers.AutonamingEnforce},
 		"a pattern without any": {names(`{"pattern": "${project}-${name}"}`), nil, []string{"delete a", "create a"}, providers.AutonamingPropose},
 	}
 	for name, test := range tests {

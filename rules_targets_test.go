@@ -217,6 +217,29 @@ func TestGlobsFindChildrenByTheTypesOfTheirParents(t *testing.T) {
 	}
 }
 
+// What other targets name in the program has been made by the time that the unknown one is found out, and what they name and
+// the program does not declare any more is deleted too.
+func TestUnknownTargetDoesNotKeepTheOthersFromBeingTreated(t *testing.T) {
+	k := newKit(t)
+	k.up(program(three(1)))
+	k.options.Targeting.Targets = set(t, string(urnOf("nobody")), string(urnOf("a")), string(urnOf("c")))
+	k.options.Targeting.TargetDependents = true
+	out := k.try(sluice.Update, program(func(s *script) { s.thing("a", in{"size": 2}) }))
+	out.requireFailure("one or more targets could not be found")
+	require.Contains(t, out.changed(), "update a")
+	require.Contains(t, out.changed(), "delete c")
+	k.requireTruth()
+}
+
+func TestUnknownTargetIsRefusedInAnEmptyStackToo(t *testing.T) {
+	k := newKit(t)
+	k.options.Targeting.Targets = set(t, string(urnOf("nobody")))
+	out := k.try(sluice.Update, program(three(1)))
+	out.requireFailure("one or more targets could not be found")
+	out.requireDiagnostic(sluice.Error, 2011, "Did you forget to escape $ in your shell?")
+	require.Empty(t, out.changed())
+}
+
 func TestRequestedReplacementsAreThoseNamed(t *testing.T) {
 	k := newKit(t)
 	k.up(program(three(1)))

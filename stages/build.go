@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -247,14 +248,14 @@ func (d Diffed) order() Order {
 	switch {
 	case d.Old.PendingReplacement:
 		return OrderInterrupted
-	case wish != nil && *wish:
+	case d.deleteFirst:
+		return OrderName // two objects of that name cannot exist, whatever the program says (steps.md 3.5)
+	case isTrue(wish):
 		return OrderOption
 	case wish != nil:
 		return ""
 	case d.Diff.DeleteBeforeReplace:
 		return OrderProvider
-	case d.deleteFirst:
-		return OrderName
 	}
 	return ""
 }
@@ -328,8 +329,7 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	return b.probed(a, x)
 }
 
+// isDefaultProvider recognises the providers that the engine makes by their names (steps.md 1.6).
 func isDefaultProvider(u urn.URN) bool {
-	const stem = "default"
-	name := u.Name()
-	return u.Type().IsProvider() && len(name) >= len(stem) && name[:len(stem)] == stem
+	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }

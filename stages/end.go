@@ -17,14 +17,25 @@ import (
 // what it does declare. In a refresh it reads what the program does not declare instead (7.4). It is called once, when the
 // program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a failed one
 // keeps what it depends on and nothing else.
+//
+// A target that nothing has turned out to be fails the run, but not before the others have been treated: what they name in
+// the program has been (5.1).
 func (r *Run) EndPhase(ctx context.Context) error {
-	if r.IsHalted() || len(r.base.resources) == 0 {
+	if r.IsHalted() {
 		return nil
 	}
-	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
+	unknown := r.unknownTargets(r.Targeting.Targets)
+	if err := r.finish(ctx); err != nil {
 		return err
 	}
-	if r.Mode == ModeRefresh {
+	return unknown
+}
+
+func (r *Run) finish(ctx context.Context) error {
+	switch {
+	case len(r.base.resources) == 0:
+		return nil
+	case r.Mode == ModeRefresh:
 		return r.refreshRest(ctx)
 	}
 	all := r.remains()

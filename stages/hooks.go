@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // The types of hooks, as states name them (state.md 1.6).
@@ -254,10 +255,14 @@ func hookOptions(s *state.Resource) *HookOptions {
 		return time.Duration(seconds * float64(time.Second)).String()
 	}
 	o := &HookOptions{Parent: s.Parent}
+	var aliases []urn.Alias // the one that matched, if one did
+	for _, u := range s.Aliases {
+		aliases = append(aliases, urn.Alias{URN: u})
+	}
 	protect, retain := s.Protect, s.RetainOnDelete
 	o.TransformOptions = TransformOptions{
 		DependsOn: s.Dependencies, Protect: &protect, IgnoreChanges: s.IgnoreChanges, ReplaceOnChanges: s.ReplaceOnChanges,
-		Provider: s.Provider, RetainOnDelete: &retain, DeletedWith: s.DeletedWith, AdditionalSecretOutputs: s.AdditionalSecretOutputs,
+		Aliases: aliases, Provider: s.Provider, RetainOnDelete: &retain, DeletedWith: s.DeletedWith, AdditionalSecretOutputs: s.AdditionalSecretOutputs,
 		Hooks: s.ResourceHooks, Import: s.ImportID, HideDiffs: s.HideDiff, ReplaceWith: s.ReplaceWith,
 		ReplacementTrigger: property.Null,
 		CustomTimeouts: CustomTimeouts{

@@ -141,8 +141,6 @@ const (
 	codeTargetNotFoundEscape = 2011
 	codeUntargetedCreate     = 2013
 	codeUntargetedDelete     = 2014
-	codeMustBeReplaced       = 0
-	providerResourceName     = "default"
 )
 
 // newState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.

@@ -24,7 +24,8 @@ type Monitor interface {
 	RegisterHook(ctx context.Context, h Hook) error
 	RegisterErrorHook(ctx context.Context, h ErrorHook) error
 
-	// Log reports a message of the program or of a plugin. An error message fails the run (protocol.md 5.1).
+	// Log reports a message of the program or of a plugin (protocol.md 5.1). An error message alone does not fail the run:
+	// the program says by how it ends whether it has failed.
 	Log(ctx context.Context, m LogMessage)
 	// WaitForShutdown says that no more registrations will come, and returns when the engine is completely done
 	// (steps.md 9.8). Only one caller may wait.

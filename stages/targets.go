@@ -210,7 +210,8 @@ func (r *Run) missingFrom(s *Step) urn.URN {
 	return missing
 }
 
-// unknownTargets reports the literal members of a set that name nothing (steps.md 6.6).
+// unknownTargets reports the literal members of a set that name nothing (steps.md 6.6). The run goes on until its caller
+// stops it.
 func (r *Run) unknownTargets(set *urn.PatternSet) error {
 	unknown := false
 	for u := range set.Literals() {
@@ -228,14 +229,27 @@ func (r *Run) unknownTargets(set *urn.PatternSet) error {
 		return nil
 	}
 	r.failures.add(Failure{Err: errUnknownTargets})
-	r.Halt()
 	return &bailError{errUnknownTargets}
 }
 
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
 
 // CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
-func (r *Run) CheckReplaceTargets() error { return r.unknownTargets(r.Targeting.Replace) }
+func (r *Run) CheckReplaceTargets() error { return r.refuseUnknown(r.Targeting.Replace) }
+
+// CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
+func (r *Run) CheckTargets() error { return r.refuseUnknown(r.Targeting.Targets, r.Targeting.Excludes) }
+
+// refuseUnknown stops the run if a set has literal members that name nothing.
+func (r *Run) refuseUnknown(sets ...*urn.PatternSet) error {
+	for _, set := range sets {
+		if err := r.unknownTargets(set); err != nil {
+			r.Halt()
+			return err
+		}
+	}
+	return nil
+}
 
 // selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
 func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, error) {
@@ -371,12 +385,4 @@ func (r *Run) Refreshable() func(*state.Resource) bool {
 		}
 		return true
 	}
-}
-
-// CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
-func (r *Run) CheckTargets() error {
-	if err := r.unknownTargets(r.Targeting.Targets); err != nil {
-		return err
-	}
-	return r.unknownTargets(r.Targeting.Excludes)
 }
