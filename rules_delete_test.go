@@ -319,4 +319,13 @@ func TestUnhealthyReadIsRecordedAndFails(t *testing.T) {
 	k.exists("x", in{"unhealthy": true})
 	k.fails(program(func(s *script) { s.read("r", "x") }), "x is unhealthy")
 	require.Equal(t, []string{"x is unhealthy"}, k.recorded("r").InitErrors)
+
+	k.options.ContinueOnError = true
+	id := ""
+	r := k.fails(program(func(s *script) {
+		id = s.read("r", "x").ID
+		s.thing("a", in{"x": 1})
+	}), "x is unhealthy")
+	require.Equal(t, "x", id, "the program learns what was read")
+	require.Equal(t, []string{"create a"}, r.changed())
 }

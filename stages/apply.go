@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -229,16 +230,13 @@ func (r *Run) applyRead(s *Step) applied {
 		switch {
 		case errors.As(err, &partial):
 			a.err, a.status = err, statusPartial
-			final.Outputs, final.InitErrors = partial.Properties, partial.Reasons
+			final.ID, final.Outputs, final.InitErrors = cmp.Or(partial.ID, final.ID), partial.Properties, partial.Reasons
 		case err != nil:
 			return failed(err)
 		case !res.Exists:
 			return failed(fmt.Errorf("resource '%s' does not exist", final.ID))
 		default:
-			final.Outputs, final.RefreshBeforeUpdate = res.Properties, res.RefreshBeforeUpdate
-			if res.ID != "" {
-				final.ID = res.ID
-			}
+			final.ID, final.Outputs, final.RefreshBeforeUpdate = cmp.Or(res.ID, final.ID), res.Properties, res.RefreshBeforeUpdate
 		}
 	}
 	if s.Old != nil && !(property.EqualMaps(s.Old.Inputs, final.Inputs) && property.EqualMaps(s.Old.Outputs, final.Outputs)) {

@@ -184,7 +184,7 @@ func (r *Run) conclude(s *Step, a applied) error {
 			return err
 		}
 	}
-	if a.err == nil && s.replies {
+	if s.replies && (a.err == nil || s.isRead() && s.made) { // a read that is not healthy fails and is answered (steps.md 4.1)
 		s.question.answer(r.replyTo(s))
 	}
 	return a.err

@@ -223,3 +223,5 @@ type Step struct {
 	replies  bool
 	question *Question
 }
+
+func (s *Step) isRead() bool { return s.Op == OpRead || s.Op == OpReadReplacement }

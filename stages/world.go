@@ -130,7 +130,7 @@ func (w *world) keep(s *Step, final *state.Resource) {
 	if final.ViewOf != "" && !s.carried {
 		w.views[final.ViewOf] = append(w.views[final.ViewOf], final)
 	}
-	if s.Op == OpRead || s.Op == OpReadReplacement {
+	if s.isRead() {
 		w.reads[s.URN] = final
 		return
 	}
