@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -113,8 +114,14 @@ func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) err
 	return failed
 }
 
+// errUnsettled keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
+var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
+
 // deleteOne takes one step of the end phase. Its error keeps what the resource depends on.
 func (r *Run) deleteOne(s *Step) error {
+	if r.world.isUnsettled(s.Old) {
+		return errUnsettled
+	}
 	if !r.enter() {
 		return ErrShutDown
 	}

@@ -93,7 +93,8 @@ func failedReply(b Built) *RegisterReply {
 }
 
 // blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
-// that a delete never runs without its create.
+// that a delete never runs without its create. A provider counts only if there is no state of its name: what refers to it
+// could not be recorded.
 func (r *Run) blamed(b Built) (urn.URN, bool) {
 	if !r.ContinueOnError {
 		return "", false
@@ -103,8 +104,13 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 			if !s.replies && s.place != importPlace || s.New == nil {
 				continue
 			}
-			references(s.New, func(u urn.URN, kind graph.Kind) {
-				if kind != graph.Provider {
+			wanted := s.New
+			if s.carried && b.Goal != nil {
+				// Of what the recorded state refers to and the program does not, the program has not awaited the end.
+				wanted = b.newState(Checked{})
+			}
+			references(wanted, func(u urn.URN, kind graph.Kind) {
+				if kind != graph.Provider || r.base.olds[u] == nil {
 					f(u)
 				}
 			})
@@ -245,6 +251,7 @@ func (r *Run) end(s *Step, a applied) error {
 	var uncertain *providers.UncertainError
 	if a.err != nil && errors.As(a.err, &uncertain) && uncertain.Died && a.final == nil {
 		// The process died during the call: nobody knows what it had done, so the operation stays pending.
+		r.world.unsettle(a.change.Begun)
 		return nil
 	}
 	return r.Recorder.End(r.operations, a.change)

@@ -24,15 +24,17 @@ type world struct {
 	stack        *Step
 	stackOutputs *property.Map
 	uncertain    bool
+	unsettled    map[*state.Resource]bool // whose operations stay pending: see Run.end
 }
 
 func newWorld() *world {
 	return &world{
-		news:   map[urn.URN]*state.Resource{},
-		reads:  map[urn.URN]*state.Resource{},
-		fate:   map[*state.Resource]*state.Resource{},
-		open:   map[urn.URN]*Step{},
-		failed: map[urn.URN]urn.URN{},
+		news:      map[urn.URN]*state.Resource{},
+		reads:     map[urn.URN]*state.Resource{},
+		fate:      map[*state.Resource]*state.Resource{},
+		open:      map[urn.URN]*Step{},
+		failed:    map[urn.URN]urn.URN{},
+		unsettled: map[*state.Resource]bool{},
 	}
 }
 
@@ -148,6 +150,19 @@ func (w *world) addStep(s *Step) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = append(w.steps, s)
+}
+
+// unsettle remembers that an operation stays pending: nobody knows what it did, so no other may begin on its resource.
+func (w *world) unsettle(r *state.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unsettled[r] = true
+}
+
+func (w *world) isUnsettled(r *state.Resource) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unsettled[r]
 }
 
 func (w *world) setUncertain() {

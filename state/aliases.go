@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +34,9 @@ func (m renames) of(u urn.URN) urn.URN {
 
 // collectRenames computes what the aliases of rs rename (state.md 3.5): the aliased resources themselves, and children
 // that were not registered again, whose qualified types begin with their parent's. What a resource claims by an alias
-// wins over what its parent's name would make of it. The result depends on the set of resources, not on their order.
+// wins over what its parent's name would make of it. A child whose new name is another one's keeps the name that it has:
+// two live entries of one name would not be a valid state (decision 0020). The result depends on the set of resources,
+// not on their order.
 func collectRenames(rs []*Resource) (renames, error) {
 	if !slices.ContainsFunc(rs, func(r *Resource) bool { return len(r.Aliases) > 0 }) {
 		return nil, nil
@@ -42,22 +45,28 @@ func collectRenames(rs []*Resource) (renames, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := derivation{claimed: m, byURN: make(map[urn.URN]*Resource, len(rs)), done: make(renames, len(rs))}
+	byURN := make(map[urn.URN]*Resource, len(rs))
 	for _, r := range rs {
-		if known, ok := d.byURN[r.URN]; !ok || known.Delete && !r.Delete {
-			d.byURN[r.URN] = r
+		if known, ok := byURN[r.URN]; !ok || known.Delete && !r.Delete {
+			byURN[r.URN] = r
 		}
 	}
-	out := make(renames, len(m))
-	for _, r := range rs {
-		if u := d.of(r.URN); u != r.URN {
-			out[r.URN] = u
+	keep := map[urn.URN]bool{}
+	for {
+		d := derivation{claimed: m, byURN: byURN, keep: keep, done: make(renames, len(rs))}
+		out := make(renames, len(m))
+		for u := range byURN {
+			if now := d.of(u); now != u {
+				out[u] = now
+			}
+		}
+		if !d.keepTaken(out) {
+			for a, u := range m {
+				out[a] = u
+			}
+			return out, nil
 		}
 	}
-	for a, u := range m {
-		out[a] = u
-	}
-	return out, nil
 }
 
 // claims collects the aliases. Of several conflicts it reports the one with the smallest alias.
@@ -85,7 +94,32 @@ func claims(rs []*Resource) (renames, error) {
 type derivation struct {
 	claimed renames
 	byURN   map[urn.URN]*Resource
+	keep    map[urn.URN]bool // children whose new names are taken
 	done    renames
+}
+
+// keepTaken finds children whose new names are those of other live entries, and has them keep the names that they have.
+// Of several that would get one name the first by its old name gets it. It tells whether it found any.
+func (d *derivation) keepTaken(out renames) (found bool) {
+	owners := make(map[urn.URN]urn.URN, len(out)) // new name -> old name
+	isDerived := func(old urn.URN) bool { return out.of(old) != old && !has(d.claimed, old) }
+	for _, old := range slices.Sorted(maps.Keys(d.byURN)) {
+		if d.byURN[old].Delete {
+			continue
+		}
+		now := out.of(old)
+		other, taken := owners[now]
+		switch {
+		case !taken:
+			owners[now] = old
+		case isDerived(old):
+			d.keep[old], found = true, true
+		case isDerived(other):
+			d.keep[other], found = true, true
+			owners[now] = old
+		}
+	}
+	return found
 }
 
 func (d *derivation) of(u urn.URN) urn.URN {
@@ -97,7 +131,7 @@ func (d *derivation) of(u urn.URN) urn.URN {
 	}
 	d.done[u] = u // ends a circle of parents
 	r, ok := d.byURN[u]
-	if !ok || r.Parent == "" {
+	if !ok || r.Parent == "" || d.keep[u] {
 		return u
 	}
 	if parent := d.of(r.Parent); parent != r.Parent && !parent.IsRootStack() {
