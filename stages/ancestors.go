@@ -1,6 +1,11 @@
 package stages
 
-import "github.com/sluice-iac/sluice/graph"
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/state"
+)
 
 // doubt says what is known about the decisions that may concern a base state: those about what it depends on.
 type doubt uint8
@@ -57,7 +62,7 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 		case visited[e.ID]:
 			f.doubt = undecided
 		default:
-			claimant, d := b.doubtAbout(e.ID)
+			claimant, d := b.run.doubtAbout(e.ID)
 			if d == undecided && claimant < seq {
 				return claimant, true
 			}
@@ -69,17 +74,36 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 }
 
 // doubtAbout tells whether the registration that goes on with a base state is decided.
-func (b *builder) doubtAbout(id graph.ID) (claimant int, d doubt) {
-	res := b.run.base.resources[id]
+func (r *Run) doubtAbout(id graph.ID) (claimant int, d doubt) {
+	res := r.base.resources[id]
 	if res.Delete {
 		return 0, settled
 	}
-	claimant, ok := b.run.names.awaitClaim(res)
+	claimant, ok := r.names.awaitClaim(res)
 	switch {
 	case !ok:
 		return 0, unclaimed
-	case b.run.outcomes.isDecided(claimant):
+	case r.outcomes.isDecided(claimant):
 		return claimant, settled
 	}
 	return claimant, undecided
+}
+
+// awaitDecisionsAbout waits until no registration before seq is undecided whose decision could concern a recorded state.
+// It is for stages before build, whose items come in order: what they wait for is ahead of them.
+func (r *Run) awaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
+	id, ok := r.base.ids[res]
+	if !ok {
+		return nil
+	}
+	for _, above := range r.base.graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{Kinds: closureKinds}) {
+		claimant, d := r.doubtAbout(above)
+		if d != undecided || claimant >= seq {
+			continue
+		}
+		if err := r.outcomes.awaitDecision(ctx, claimant); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -270,7 +270,7 @@ func (r *Run) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
 }
 
 // isOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
-// that is created is not in the base.
+// that is created is not in the base; one that is imported may be there as what a replacement deleted first.
 func (r *Run) isOperatedOn(u urn.URN) bool {
-	return r.outcomes.has(r.names.newNameOf(u), same|updated|replaced|read|refreshed)
+	return r.outcomes.has(r.names.newNameOf(u), same|updated|replaced|read|refreshed|imported)
 }

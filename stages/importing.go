@@ -63,6 +63,9 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	if _, err := r.providerOf(l); err != nil {
 		return l, err
 	}
+	if err := r.awaitDecisionsAbout(ctx, l.Seq, l.claimed); err != nil {
+		return l, err
+	}
 	r.outcomes.add(l.URN, imported)
 	s := &Step{
 		StepInfo: StepInfo{
@@ -87,7 +90,10 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		return l, err
 	}
 	r.decisions.note(steps...)
-	b := Built{Located: l, Steps: steps}
+	b := Built{Located: l, Steps: steps, after: r.outcomes.deletesOf(l.claimed)}
+	if err := r.sequels.await(ctx, b.after); err != nil {
+		return l, err
+	}
 	err := r.runChain(b)
 	switch {
 	case IsBail(err):

@@ -1,6 +1,11 @@
 package stages
 
-import "sync"
+import (
+	"context"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline"
+)
 
 // sequels lets the steps of one registration wait for deletes among those of others (ORD-4). Almost every registration
 // waits for nothing; the exceptions are what a delete-before-replace takes with it. Waiting costs no worker.
@@ -8,6 +13,7 @@ type sequels struct {
 	mu      sync.Mutex
 	ended   map[*Step]bool // deletes that are over: true if they were done
 	waiting map[*Step][]*sequel
+	awaited map[*Step]*pipeline.Event
 }
 
 // sequel is a registration's steps and how many deletes they still wait for.
@@ -17,7 +23,7 @@ type sequel struct {
 }
 
 func newSequels() *sequels {
-	return &sequels{ended: map[*Step]bool{}, waiting: map[*Step][]*sequel{}}
+	return &sequels{ended: map[*Step]bool{}, waiting: map[*Step][]*sequel{}, awaited: map[*Step]*pipeline.Event{}}
 }
 
 // wait keeps b if something that it must come after is not over, and tells whether it did.
@@ -48,6 +54,10 @@ func (q *sequels) over(steps []*Step) []Built {
 			continue
 		}
 		q.ended[step] = step.taken
+		if e, ok := q.awaited[step]; ok {
+			delete(q.awaited, step)
+			e.Fire()
+		}
 		for _, s := range q.waiting[step] {
 			if s.left--; s.left == 0 {
 				next = append(next, s.built)
@@ -56,6 +66,31 @@ func (q *sequels) over(steps []*Step) []Built {
 		delete(q.waiting, step)
 	}
 	return next
+}
+
+// await waits until deletes are over, for steps that another stage than execute takes.
+func (q *sequels) await(ctx context.Context, deletes []*Step) error {
+	for _, step := range deletes {
+		if err := q.eventOf(step).Wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (q *sequels) eventOf(step *Step) *pipeline.Event {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	e, ok := q.awaited[step]
+	if !ok {
+		e = pipeline.NewEvent()
+		q.awaited[step] = e
+	}
+	if _, over := q.ended[step]; over {
+		delete(q.awaited, step)
+		e.Fire()
+	}
+	return e
 }
 
 // isLost tells whether a delete that b must come after was not done, so that b cannot be either.
