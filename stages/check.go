@@ -70,10 +70,41 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 	if err := r.extendFor(ctx, l); err != nil {
 		return c, err
 	}
-	olds, news, raw := r.checkInputs(l)
-	c.Raw = raw
-	c.Inputs, err = r.callCheck(ctx, c, olds, news)
+	c.Inputs, err = r.checkAgainst(ctx, &c)
 	return c, err
+}
+
+// checkAgainst calls Check for a resource with a recorded state. What a refusal says only counts once it is certain that
+// the state does.
+func (r *Run) checkAgainst(ctx context.Context, c *Checked) (property.Map, error) {
+	var olds, news property.Map
+	olds, news, c.Raw = r.checkInputs(c.Located)
+	p, err := r.providerOf(c.Located)
+	if err != nil {
+		return property.Map{}, err
+	}
+	res, err := p.Check(ctx, r.checkRequest(*c, olds, news))
+	if !c.Raw && (err != nil || len(res.Failures) > 0) {
+		gone, err := r.isGoneAfterAll(ctx, c.Located)
+		if err != nil {
+			return property.Map{}, err
+		}
+		if gone {
+			return r.checkAgainst(ctx, c)
+		}
+	}
+	return r.accepted(*c, news, res, err)
+}
+
+// isGoneAfterAll is isGone once every decision that could concern the recorded state of a registration has been made.
+func (r *Run) isGoneAfterAll(ctx context.Context, l Located) (bool, error) {
+	if l.claimed == nil {
+		return false, nil
+	}
+	if err := r.awaitDecisionsAbout(ctx, l.Seq, l.claimed); err != nil {
+		return false, err
+	}
+	return r.outcomes.isGone(l.claimed), nil
 }
 
 // checkInputs says what Check is called with (steps.md 3.5).
@@ -111,10 +142,19 @@ func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map)
 	if err != nil {
 		return property.Map{}, err
 	}
-	res, err := p.Check(ctx, providers.CheckRequest{
+	res, err := p.Check(ctx, r.checkRequest(c, olds, news))
+	return r.accepted(c, news, res, err)
+}
+
+func (r *Run) checkRequest(c Checked, olds, news property.Map) providers.CheckRequest {
+	return providers.CheckRequest{
 		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: r.DryRun(),
 		RandomSeed: c.seed, Autonaming: c.autonaming,
-	})
+	}
+}
+
+// accepted returns the inputs that a provider has accepted, or reports what it refuses.
+func (r *Run) accepted(c Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
 	if err != nil {
 		return property.Map{}, r.bail(c.Located, codeFailed, err)
 	}

@@ -52,7 +52,14 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	}
 	d.Compared = true
 	if err := r.compare(ctx, &d); err != nil {
-		return d, err
+		if IsBail(err) {
+			return d, err
+		}
+		// The comparison only counts if the state does.
+		if gone, waitErr := r.isGoneAfterAll(ctx, a.Located); waitErr != nil || gone {
+			return Diffed{Analyzed: a}, waitErr
+		}
+		return d, r.bail(d.Located, codeFailed, err)
 	}
 	paths, err := replaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
 	if err != nil {
@@ -67,7 +74,8 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	return d, r.recheck(ctx, &d)
 }
 
-// compare finds out what changed. The first rule of steps.md 3.8 that applies decides.
+// compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors that are no bails are a
+// provider's.
 func (r *Run) compare(ctx context.Context, d *Diffed) error {
 	fired, err := r.triggerFired(d.Located)
 	if err != nil {
@@ -112,10 +120,7 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 		return err
 	}
 	d.Diff, d.by, err = r.askDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
-	if err != nil {
-		return r.bail(d.Located, codeFailed, err)
-	}
-	return nil
+	return err
 }
 
 func replaceBecauseOf(key string) providers.DiffResponse {
@@ -192,10 +197,7 @@ func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
 	if errors.Is(err, providers.ErrUnsupported) {
 		return false, nil
 	}
-	if err != nil {
-		return false, r.bail(l, codeFailed, err)
-	}
-	return res.Replaces(), nil
+	return res.Replaces(), err
 }
 
 // callDiff calls the provider's Diff and completes its answer (steps.md 3.8 "interpreting the response").
