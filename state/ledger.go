@@ -40,7 +40,7 @@ type Ledger struct {
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
 	open       map[*Resource]PendingType
-	carried    map[*Resource]struct{} // pending creates of the base (state.md 3.4)
+	carried    map[*Resource]int      // pending creates of the base, by their place there (state.md 3.4)
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
@@ -73,7 +73,7 @@ func (l *Ledger) reset(base *Snapshot) {
 	l.index = make(map[*Resource]int, n)
 	l.ranks = make(map[urn.URN]int, n)
 	l.rewritten = map[*Resource]*Resource{}
-	l.carried = map[*Resource]struct{}{}
+	l.carried = map[*Resource]int{}
 	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
 	for i, r := range base.Resources {
 		l.slots[i], l.index[r] = slot{r, i}, i
@@ -82,9 +82,9 @@ func (l *Ledger) reset(base *Snapshot) {
 			copies[r.URN] = r.Delete
 		}
 	}
-	for _, p := range base.Pending {
+	for i, p := range base.Pending {
 		if p.Type == Creating {
-			l.carried[p.Resource] = struct{}{}
+			l.carried[p.Resource] = i
 		}
 	}
 }
@@ -267,6 +267,12 @@ func (l *Ledger) pending() []Pending {
 	for r, t := range l.open {
 		ops = append(ops, Pending{t, r})
 	}
+	place := func(r *Resource) int { // those of the base come first
+		if i, ok := l.carried[r]; ok {
+			return i
+		}
+		return len(l.base.Pending)
+	}
 	for r := range l.carried {
 		ops = append(ops, Pending{Creating, r})
 	}
@@ -277,6 +283,7 @@ func (l *Ledger) pending() []Pending {
 			cmp.Compare(a.Resource.ID, b.Resource.ID),
 			a.Resource.Created.Compare(b.Resource.Created),
 			a.Resource.Modified.Compare(b.Resource.Modified),
+			cmp.Compare(place(a.Resource), place(b.Resource)),
 		)
 	})
 	return ops

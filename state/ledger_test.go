@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,6 +81,22 @@ func TestCanonicalOrder(t *testing.T) {
 			}
 			require.Equal(t, c.want, namesOf(snapshotFrom(t, l).Resources))
 		})
+	}
+}
+
+// An earlier run may have left the same operation behind, and a run can leave several that differ in nothing that is sorted by.
+func TestPendingOperationsOfTheBaseComeFirst(t *testing.T) {
+	base := &Snapshot{}
+	for range 8 {
+		base.Pending = append(base.Pending, Pending{Creating, box("a")})
+	}
+	l := NewLedger(base, LedgerOptions{})
+	now := box("a")
+	require.NoError(t, l.Begin(Pending{Creating, now}))
+	got := snapshotFrom(t, l).Pending
+	require.Len(t, got, 9)
+	for i, want := range append(slices.Clone(base.Pending), Pending{Creating, now}) {
+		require.Same(t, want.Resource, got[i].Resource, "place %d", i)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -77,7 +78,7 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 		a.fault("%s of %s %s is not recorded as begun", m, u, id)
 	}
 	for _, other := range a.calls {
-		if other.urn == u && other.end == 0 && (other.id == id || m != providers.MethodDelete || other.method != providers.MethodDelete) {
+		if other.urn == u && other.end == 0 && (other.id == id || !a.buries(c) && !a.buries(other)) {
 			a.fault("%s of %s %s overlaps %s of %s", m, u, id, other.method, other.id)
 		}
 	}
@@ -87,6 +88,14 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 		defer a.mu.Unlock()
 		c.end, c.err = a.tick(), err
 	}
+}
+
+// buries tells whether a call deletes an old copy of which an earlier operation has made a new one: that may happen at any
+// time. The old object of a replacement that deletes first goes before the new one comes.
+func (a *attempt) buries(c *call) bool {
+	return c.method == providers.MethodDelete && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
+		return r.URN == c.urn && r.ID == c.id && r.Delete
+	})
 }
 
 // show publishes what a call does to the view of a resource. inputs are nil for a delete, of which every other resource says
