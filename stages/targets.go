@@ -155,16 +155,18 @@ func (b *builder) isGenerated(u urn.URN) bool {
 
 // uncreated reports a step whose resource depends on something that is not created because it is not part of the
 // operation (steps.md 6.4). With excludes alone the rules say nothing of it. A state that refers to what does not exist
-// cannot be recorded, so an update is refused then too, before the step is taken; its preview warns.
+// cannot be recorded, so an update is refused then too, before the step is taken; its preview warns. A preview says so of
+// each resource: which of them comes first is a matter of timing.
 func (r *Run) uncreated(l Located, steps []*Step) error {
 	sel := r.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
 	if !targeted && !sel.Excludes.IsConstrained() {
 		return nil
 	}
+	var said urn.URN // a replacement has several steps
 	for _, s := range steps {
 		missing := r.missingFrom(s)
-		if missing == "" {
+		if missing == "" || s.URN == said {
 			continue
 		}
 		code, err := codeUntargetedCreate, fmt.Errorf("Resource '%v' depends on '%v' which was not specified in --target list.\nAdd what it needs: %s",
@@ -176,7 +178,7 @@ func (r *Run) uncreated(l Located, steps []*Step) error {
 		if !r.DryRun() {
 			return r.bail(l, code, err)
 		}
-		r.outcomes.remove(missing, skippedCreate) // said once
+		said = s.URN
 		if !targeted {
 			r.warn(s.URN, "%v", err)
 			continue
