@@ -40,7 +40,7 @@ type Ledger struct {
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
 	open       map[*Resource]PendingType
-	carried    map[*Resource]int      // pending creates of the base, by their place there (state.md 3.4)
+	carried    map[*Resource]int // pending creates of the base, by their place there (state.md 3.4)
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
