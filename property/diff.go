@@ -39,9 +39,6 @@ func Diff(old, new Map, ignore func(Path) bool) *ObjectDiff {
 	return differ{ignore: ignore}.objects(nil, old, new)
 }
 
-// DiffValues is [Diff] for two values.
-func DiffValues(old, new Value) *ValueDiff { return differ{}.values(nil, old, new) }
-
 type differ struct{ ignore func(Path) bool }
 
 func (d differ) ignores(p Path) bool { return d.ignore != nil && d.ignore(p) }

@@ -192,9 +192,6 @@ func (v Value) AsOutput() Output {
 // Array is an immutable list of values. The zero Array is empty.
 type Array struct{ a []Value }
 
-// NewArray copies vs.
-func NewArray(vs []Value) Array { return Array{slices.Clone(vs)} }
-
 // Len returns the number of elements.
 func (a Array) Len() int { return len(a.a) }
 

@@ -120,7 +120,7 @@ func (r *Run) remediate(ctx context.Context, a Analyzed, report func(Event)) (pr
 }
 
 // askAll asks all analyzers at once, or as many as the run allows, and returns their answers in the analyzers' order. Its
-// error is that of the first, in that order, that could not answer.
+// error joins those of the analyzers that could not answer, in that order too.
 func (r *Run) askAll(ask func(Analyzer) (Findings, error)) ([]Findings, error) {
 	found := make([]Findings, len(r.Analyzers))
 	errs := make([]error, len(r.Analyzers))

@@ -27,12 +27,16 @@ func (r *Run) AnalyzeStack(ctx context.Context) error {
 		return r.bailAnalysis(Located{}, fmt.Errorf("failed to analyze resources: %w", err))
 	}
 	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+	known := make(map[urn.URN]bool, len(resources))
+	for _, s := range resources {
+		known[s.URN] = true
+	}
 	var broken []string
 	for i, an := range r.Analyzers {
 		violations, mandatory := enforced(found[i])
 		for _, v := range violations {
 			at := root
-			if isOf(resources, v.URN) {
+			if known[v.URN] {
 				at = v.URN
 			}
 			r.violate(at, an, v)
@@ -54,10 +58,6 @@ func (r *Run) onlyViolations() bool {
 		}
 	}
 	return true
-}
-
-func isOf(resources []StackResource, u urn.URN) bool {
-	return slices.ContainsFunc(resources, func(s StackResource) bool { return s.URN == u })
 }
 
 // stackResources describes all managed resources of the stack as they are now, each after what it refers to.

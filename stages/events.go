@@ -177,10 +177,10 @@ const (
 	OpImportReplacement    Op = "import-replacement"
 )
 
-// IsLogical tells whether steps of this kind are meaningful to users and counted.
+// IsLogical tells whether steps of this kind are meaningful to users and counted (steps.md 8.1). A refresh is what it finds.
 func (o Op) IsLogical() bool {
 	switch o {
-	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpRefresh, OpDiscard, OpImport:
+	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpDiscard, OpImport:
 		return true
 	}
 	return false

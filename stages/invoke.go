@@ -105,10 +105,6 @@ func (m *monitor) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
 // expand looks at resources and below the components among them: has any no ID, is any registration beneath in flight? The
 // monitor must be locked.
 func (m *monitor) expand(us []urn.URN) (unresolved, busy bool) {
-	children := map[urn.URN][]urn.URN{}
-	for u, f := range m.known {
-		children[f.parent] = append(children[f.parent], u)
-	}
 	todo := append([]urn.URN(nil), us...)
 	for len(todo) > 0 {
 		u := todo[len(todo)-1]
@@ -118,7 +114,7 @@ func (m *monitor) expand(us []urn.URN) (unresolved, busy bool) {
 		case f == nil:
 		case !f.custom:
 			busy = busy || m.beneath[u] > 0
-			todo = append(todo, children[u]...)
+			todo = append(todo, m.children[u]...)
 		case f.id == "" || f.id == urn.UnknownID:
 			unresolved = true
 		}

@@ -21,6 +21,7 @@ type monitor struct {
 
 	mu         sync.Mutex
 	known      map[urn.URN]*family
+	children   map[urn.URN][]urn.URN // of those known, by parent
 	transforms []Transform
 	invokes    []InvokeTransform
 	hooks      map[string]Hook
@@ -56,6 +57,7 @@ func newMonitor(r *Run) *monitor {
 	return &monitor{
 		run: r, open: open, close: closeIt,
 		known:      map[urn.URN]*family{},
+		children:   map[urn.URN][]urn.URN{},
 		hooks:      map[string]Hook{},
 		errorHooks: map[string]ErrorHook{},
 		packages:   map[string]Package{},
@@ -181,6 +183,9 @@ func (m *monitor) remember(reply *RegisterReply, f *family) {
 	f.id = reply.ID
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.known[reply.URN] == nil { // a remote component is registered twice: by its provider, and by who asked for it
+		m.children[f.parent] = append(m.children[f.parent], reply.URN)
+	}
 	m.known[reply.URN] = f
 }
 

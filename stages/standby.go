@@ -55,17 +55,17 @@ func (r *Run) includesRecorded(s *state.Resource) bool {
 	sel, grown := r.Targeting, r.names.grown
 	switch {
 	case sel.Targets.IsConstrained():
-		return sel.Targets.Matches(s.URN) || sel.TargetDependents && refersTo(s, grown.targets)
+		return sel.Targets.Matches(s.URN) || sel.TargetDependents && refersTo(s, grown.targets, 0)
 	case sel.Excludes.IsConstrained():
-		return !sel.Excludes.Matches(s.URN) && !(sel.ExcludeDependents && refersTo(s, grown.excludes))
+		return !sel.Excludes.Matches(s.URN) && !(sel.ExcludeDependents && refersTo(s, grown.excludes, 0))
 	}
 	return true
 }
 
-// refersTo tells whether a state refers to a member of the set.
-func refersTo(s *state.Resource, set *urn.PatternSet) bool {
+// refersTo tells whether a state refers to a member of the set, in another way than one of those left out.
+func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	found := false
-	references(s, func(u urn.URN, _ graph.Kind) { found = found || set.Matches(u) })
+	references(s, func(u urn.URN, kind graph.Kind) { found = found || kind&without == 0 && set.Matches(u) })
 	return found
 }
 

@@ -59,7 +59,7 @@ func (r *Run) include(l *Located) {
 
 // dependsOnAny tells whether the registration refers to a member of the set.
 func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
-	return refersTo(l.newState(Checked{}), set)
+	return refersTo(l.newState(Checked{}), set, 0)
 }
 
 // leaveOut decides about a registration that is not part of the operation.
@@ -367,20 +367,15 @@ func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 func (r *Run) Refreshable() func(*state.Resource) bool {
 	sel := r.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
-	refersTo := func(s *state.Resource, set *urn.PatternSet) bool {
-		found := false
-		references(s, func(u urn.URN, kind graph.Kind) { found = found || kind != graph.Provider && set.Matches(u) })
-		return found
-	}
 	return func(s *state.Resource) bool {
 		switch {
 		case sel.Targets.IsConstrained():
-			if !targets.Matches(s.URN) && !(sel.TargetDependents && refersTo(s, targets)) {
+			if !targets.Matches(s.URN) && !(sel.TargetDependents && refersTo(s, targets, graph.Provider)) {
 				return false
 			}
 			targets.Add(s.URN)
 		case sel.Excludes.IsConstrained():
-			if excludes.Matches(s.URN) || sel.ExcludeDependents && refersTo(s, excludes) {
+			if excludes.Matches(s.URN) || sel.ExcludeDependents && refersTo(s, excludes, graph.Provider) {
 				excludes.Add(s.URN)
 				return false
 			}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // DeleteOptions say how far [Delete] may go.
@@ -164,17 +162,4 @@ func more(n int) string {
 		return ""
 	}
 	return fmt.Sprintf("\n  and %d more", n-mostListed)
-}
-
-// URNsOf returns the URNs of resources, each once, in their order.
-func URNsOf(rs []*Resource) []urn.URN {
-	seen := make(map[urn.URN]bool, len(rs))
-	var us []urn.URN
-	for _, r := range rs {
-		if !seen[r.URN] {
-			seen[r.URN] = true
-			us = append(us, r.URN)
-		}
-	}
-	return us
 }

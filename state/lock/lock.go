@@ -62,9 +62,6 @@ type Lock struct {
 	released bool
 }
 
-// Path returns the lock file.
-func (l *Lock) Path() string { return l.path }
-
 // Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed
 // first. It does not wait.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {

@@ -178,7 +178,7 @@ type eventDiff struct {
 func newEventMetadata(s sluice.StepInfo) eventMetadata {
 	m := eventMetadata{
 		Op: string(s.Op), URN: string(s.URN), Type: string(s.Type), Old: newEventState(s.Old), New: newEventState(s.New),
-		Keys: s.Keys, Diffs: s.Diffs, Logical: isLogical(s.Op), Provider: s.Provider, Reason: s.Reason.String(),
+		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Op.IsLogical(), Provider: s.Provider, Reason: s.Reason.String(),
 	}
 	if m.Type == "" {
 		m.Type = string(s.URN.Type())

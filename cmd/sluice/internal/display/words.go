@@ -44,7 +44,7 @@ func wordsFor(op sluice.Op) words {
 	return words{"  ", plain, text, text, text, text, text}
 }
 
-// isReplacement tells whether op is a part of a replacement that people see only as one.
+// isReplacementPart tells whether op is a part of a replacement that people see only as one.
 func isReplacementPart(op sluice.Op) bool {
 	switch op {
 	case sluice.OpCreateReplacement, sluice.OpDeleteReplaced, sluice.OpReadReplacement, sluice.OpDiscardReplaced,
@@ -53,6 +53,3 @@ func isReplacementPart(op sluice.Op) bool {
 	}
 	return false
 }
-
-// isLogical tells whether steps of this kind are counted (steps.md 8.1).
-func isLogical(op sluice.Op) bool { return op.IsLogical() }
