@@ -132,6 +132,13 @@ func TestDestroyByProgramCreatesNothing(t *testing.T) {
 	require.Empty(t, k.names())
 }
 
+func TestDestroyByProgramLeavesNothingOfAnEmptyStack(t *testing.T) {
+	k := running(newKit(t))
+	out := k.try(sluice.Destroy, program(func(s *script) { s.thing("a", nil, parent(s.group("g"))) }))
+	require.NoError(t, out.err)
+	require.Empty(t, k.names(), "components neither")
+}
+
 func TestDestroyByProgramDeletesWhatHasBeenRenamedOnce(t *testing.T) {
 	k := running(newKit(t))
 	k.up(program(func(s *script) { s.thing("old", nil) }))

@@ -176,6 +176,10 @@ func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
 	out.requireFailure("one or more targets could not be found")
 	out.requireDiagnostic(sluice.Error, 2010, "Target '"+child+"' could not be found in the stack.")
 	require.NotContains(t, out.diagnostics(sluice.Error)[0].Message, "escape")
+	for near, meant := range map[string]string{"b": string(urnOf("b")), string(urnOf("bb")): string(urnOf("b")), "xyz": "sluice stack --show-urns"} {
+		k.options.Targeting.Targets = set(t, near)
+		k.try(sluice.Update, program(three(1))).requireDiagnostic(sluice.Error, 2011, meant)
+	}
 }
 
 func TestGlobThatMatchesNothingIsFine(t *testing.T) {

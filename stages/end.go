@@ -34,7 +34,7 @@ func (r *Run) EndPhase(ctx context.Context) error {
 
 func (r *Run) finish(ctx context.Context) error {
 	switch {
-	case len(r.base.resources) == 0:
+	case len(r.base.resources) == 0 && len(r.declared) == 0:
 		return nil
 	case r.Mode == ModeRefresh:
 		return r.refreshRest(ctx)

@@ -225,6 +225,14 @@ func (r *Run) unknownTargets(set *urn.PatternSet) error {
 		if !strings.Contains(string(u), "$") {
 			code, text = codeTargetNotFoundEscape, text+" Did you forget to escape $ in your shell?"
 		}
+		if like := state.Near(r.base.resources, string(u)); len(like) > 0 {
+			text += "\nDid you mean"
+			for _, u := range like {
+				text += "\n  " + shellQuote(string(u))
+			}
+		} else {
+			text += "\n`sluice stack --show-urns` lists what there is."
+		}
 		r.diagnose("", Error, code, text)
 	}
 	if !unknown {

@@ -159,6 +159,11 @@ func DescribeCopy(r *Resource) string {
 // nearest is how many suggestions an error makes.
 const nearest = 3
 
+// Near returns the URNs of a state that are most like what somebody wrote, a URN or a bare name, the nearest first.
+func Near(rs []*Resource, text string) []urn.URN {
+	return near(rs, text, !strings.HasPrefix(text, "urn:"))
+}
+
 // near returns the URNs that are most like text, by their names only if byName is set.
 func near(rs []*Resource, text string, byName bool) []urn.URN {
 	type candidate struct {
@@ -178,7 +183,7 @@ func near(rs []*Resource, text string, byName bool) []urn.URN {
 		if byName {
 			other = r.URN.Name()
 		}
-		d := levenshtein.Distance(folded, strings.ToLower(other), levenshtein.NewParams().MaxCost(most+1))
+		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // a MaxCost makes it find distances that are too small
 		if d <= most {
 			found = append(found, candidate{r.URN, d})
 		}
@@ -186,6 +191,9 @@ func near(rs []*Resource, text string, byName bool) []urn.URN {
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })
 	var out []urn.URN
 	for _, c := range found[:min(nearest, len(found))] {
+		if c.distance > 2*found[0].distance {
+			break // beside a near one, it is hardly what is meant
+		}
 		out = append(out, c.urn)
 	}
 	return out

@@ -19,7 +19,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 	a, b := box("a"), box("b")
 	gone := box("a", old)
 	inGroup := &Resource{URN: urn.New("dev", "shop", "shop:index:Group", "testpkg:index:Box", "b"), Type: "testpkg:index:Box", Parent: testRoot}
-	s := snapshotOf(a, gone, b, inGroup, box("network"), box("only", old))
+	s := snapshotOf(a, gone, b, inGroup, box("network"), box("default"), box("only", old))
 
 	found, err := Find(s, string(a.URN))
 	require.NoError(t, err)
@@ -30,6 +30,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 
 	for text, message := range map[string]string{
 		"b":                                     "2 resources are named b",
+		"databse":                               "the state has no resource databse\n`sluice stack",
 		"netwrk":                                "did you mean\n  " + string(boxURN("network")),
 		string(boxURN("netwrok")):               "did you mean\n  " + string(boxURN("network")),
 		"urn:pulumi:dev::shop::index:Box::zzzz": "in single quotes",
@@ -53,7 +54,8 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 	require.Same(t, a, live)
 	_, err = FindLive(s, "only")
 	require.ErrorContains(t, err, "not live")
-	require.Len(t, Live(s), 4)
+	require.Len(t, Live(s), 5)
+	require.Equal(t, []urn.URN{boxURN("network")}, Near(s.Resources, "network"), "what is named exactly is meant")
 }
 
 func TestDeletingFromAState(t *testing.T) {

@@ -111,6 +111,9 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if f.strict && f.skipPreview {
 		return usageErrorf("--strict cannot be used with --skip-preview: it holds the update to its preview")
 	}
+	if _, err := f.targeting(); err != nil {
+		return err
+	}
 	if err := f.checkPendingFlags(); err != nil {
 		return err
 	}

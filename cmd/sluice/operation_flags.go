@@ -141,12 +141,16 @@ func (f *operationFlags) targeting() (sluice.Targeting, error) {
 		return t, usageErrorf("--target and --exclude cannot be used together")
 	}
 	for _, x := range []struct {
-		set  **urn.PatternSet
-		list []string
-	}{{&t.Targets, targets}, {&t.Excludes, f.excludes}, {&t.Replace, slices.Concat(f.replace, f.targetReplace)}} {
+		flags string
+		set   **urn.PatternSet
+		list  []string
+	}{
+		{"--target or --target-replace", &t.Targets, targets}, {"--exclude", &t.Excludes, f.excludes},
+		{"--replace", &t.Replace, slices.Concat(f.replace, f.targetReplace)},
+	} {
 		var err error
 		if *x.set, err = urn.CompileSet(x.list...); err != nil {
-			return t, usageErrorf("%v", err)
+			return t, usageErrorf("%s: %v; give a URN, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
 		}
 	}
 	return t, nil

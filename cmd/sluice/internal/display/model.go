@@ -18,7 +18,10 @@ type model struct {
 	components  map[urn.URN]sluice.StepInfo // begun, and not reported as done yet
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN][]sluice.Diagnostic
-	speakers    []urn.URN // keys of diagnostics, in the order of their first message
+	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
+	left        map[urn.URN]bool // reported as unchanged
+	gone        int              // reported as unchanged and then deleted, as a destroy that runs the program does
+	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	stdout      []string
 	summary     *sluice.Summary
@@ -32,7 +35,7 @@ type runningStep struct {
 }
 
 func newModel(now time.Time) *model {
-	return &model{failed: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
+	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
 }
 
 // observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
@@ -75,6 +78,9 @@ func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duratio
 	if count && step.Op != sluice.OpSame && !step.Internal {
 		m.done++
 	}
+	if count && !step.Internal {
+		m.countLeft(step)
+	}
 	if s, ok := m.components[step.URN]; ok && sameStep(s, step) {
 		delete(m.components, step.URN)
 	}
@@ -86,6 +92,22 @@ func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duratio
 	m.running = slices.Delete(m.running, i, i+1)
 	return max(took, 0)
 }
+
+// countLeft counts what an operation reports as unchanged and is not.
+func (m *model) countLeft(step sluice.StepInfo) {
+	switch {
+	case step.Op == sluice.OpSame && step.Old == nil:
+		m.absent++
+	case step.Op == sluice.OpSame:
+		m.left[step.URN] = true
+	case m.left[step.URN] && (step.Op == sluice.OpDelete || step.Op == sluice.OpDiscard):
+		delete(m.left, step.URN)
+		m.gone++
+	}
+}
+
+// unchanged counts the resources that are there and stay as they are.
+func (m *model) unchanged() int { return max(0, m.summary.Changes[sluice.OpSame]-m.gone-m.absent) }
 
 // sameStep tells whether two events are about one step. A URN can have two copies: the state tells them apart.
 func sameStep(a, b sluice.StepInfo) bool {

@@ -122,7 +122,7 @@ func (p stepPrinter) summarySection(m *model) string {
 		b.WriteString("    " + p.style.paint(w.colour, fmt.Sprintf("%s%d %s", w.mark, n, word)) + "\n")
 		total, kinds = total+n, kinds+1
 	}
-	if text := unchangedLine(total, kinds, m.summary.Changes[sluice.OpSame]); text != "" {
+	if text := unchangedLine(total, kinds, m.unchanged(), m.absent); text != "" {
 		b.WriteString("    " + text + "\n")
 	}
 	if n := m.errored(); n > 0 {
@@ -135,13 +135,16 @@ func (p stepPrinter) summarySection(m *model) string {
 	return b.String()
 }
 
-func unchangedLine(total, kinds, unchanged int) string {
+func unchangedLine(total, kinds, unchanged, absent int) string {
 	var parts []string
 	if kinds > 1 {
 		parts = append(parts, plural(total, "change", "changes"))
 	}
 	if unchanged > 0 {
 		parts = append(parts, fmt.Sprintf("%d unchanged", unchanged))
+	}
+	if absent > 0 {
+		parts = append(parts, fmt.Sprintf("%d not part of the operation", absent))
 	}
 	return strings.Join(parts, ". ")
 }

@@ -19,10 +19,15 @@ type stepPrinter struct {
 	style style
 }
 
+// unchangedReason is that of a refresh that found nothing.
+const unchangedReason = sluice.ReasonKind("unchanged")
+
 // shows tells whether a step gets a line of its own.
 func (p stepPrinter) shows(s sluice.StepInfo) bool {
 	switch {
-	case s.Internal && s.Op != sluice.OpRefresh:
+	case s.Op == sluice.OpRefresh:
+		return s.Reason.Kind != unchangedReason || p.ShowSames && !s.Internal
+	case s.Internal:
 		return false
 	case s.Op == sluice.OpSame:
 		return p.ShowSames
@@ -99,7 +104,7 @@ func (p stepPrinter) row(w words, s sluice.StepInfo, said string) string {
 // reasonOf says why, where that is worth a word: for replacements, and for deletions that nobody asked for.
 func reasonOf(s sluice.StepInfo) string {
 	switch s.Op {
-	case sluice.OpReplace:
+	case sluice.OpReplace, sluice.OpRefresh:
 		return s.Reason.String()
 	case sluice.OpDelete, sluice.OpUpdate, sluice.OpDiscard:
 		if s.Op == sluice.OpUpdate && len(s.Reason.Properties) > 0 {
