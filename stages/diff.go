@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/pipeline"
@@ -256,87 +255,6 @@ func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []s
 		}
 		res.DetailedDiff[c.Path.String()] = providers.PropertyDiff{Kind: kind, InputDiff: true}
 	}
-}
-
-// InitErrorKey stands for the errors of a resource that is not healthy, where properties are named (steps.md 3.10).
-const InitErrorKey = "#initerror"
-
-// replaceOnChanges upgrades changes to replacements (steps.md 3.10). It returns the properties that it upgraded.
-func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors bool) (upgraded []string, err error) {
-	if len(patterns) == 0 || d.Changes != providers.DiffSome && !initErrors {
-		return nil, nil
-	}
-	paths := make([]property.Path, 0, len(patterns))
-	for _, text := range patterns {
-		p, err := property.ParsePath(text)
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, p)
-	}
-	contained := func(text string) bool {
-		q, err := property.ParsePath(text)
-		return err == nil && slices.ContainsFunc(paths, func(p property.Path) bool { return p.Contains(q) })
-	}
-	if d.DetailedDiff != nil {
-		detailed := make(map[string]providers.PropertyDiff, len(d.DetailedDiff))
-		for _, text := range sortedKeys(d.DetailedDiff) {
-			v := d.DetailedDiff[text]
-			if contained(text) {
-				if !v.Kind.IsReplace() {
-					upgraded = append(upgraded, text)
-				}
-				v.Kind = v.Kind.AsReplace()
-			}
-			detailed[text] = v
-		}
-		d.DetailedDiff = detailed
-	}
-	keys := slices.Clone(d.ReplaceKeys)
-	for _, k := range d.ChangedKeys {
-		if contained(k) && !slices.Contains(keys, k) {
-			keys = append(keys, k)
-			upgraded = append(upgraded, k)
-		}
-	}
-	if initErrors && contained(InitErrorKey) {
-		keys = append(keys, InitErrorKey)
-		upgraded = append(upgraded, InitErrorKey)
-		if d.DetailedDiff != nil {
-			d.DetailedDiff[InitErrorKey] = providers.PropertyDiff{Kind: providers.DiffUpdateReplace}
-		}
-		d.Changes = providers.DiffSome
-	}
-	d.ReplaceKeys = keys
-	slices.Sort(upgraded)
-	return slices.Compact(upgraded), nil
-}
-
-// replacingProperties are the properties that force a replacement, most precise first choice: the detailed diff.
-func replacingProperties(d providers.DiffResponse) []string {
-	var out []string
-	for _, p := range sortedKeys(d.DetailedDiff) {
-		if d.DetailedDiff[p].Kind.IsReplace() {
-			out = append(out, p)
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	return sortedStrings(d.ReplaceKeys)
-}
-
-func changedProperties(d providers.DiffResponse) []string {
-	if len(d.DetailedDiff) > 0 {
-		return sortedKeys(d.DetailedDiff)
-	}
-	return sortedStrings(d.ChangedKeys)
-}
-
-func sortedStrings(s []string) []string {
-	out := slices.Clone(s)
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // recheck has the inputs of a replacement's new object checked, without old ones (steps.md 3.9). A replacement that will
