@@ -77,7 +77,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	}
 	b.run.outcomes.decide(d.Seq)
 	for i, s := range steps {
-		s.seq, s.place, s.question = d.Seq, i, d.Question
+		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
 		if s.Reason.Kind == ReasonNone {
 			s.Reason = d.Reason
 		}

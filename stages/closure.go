@@ -166,6 +166,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	r, d := b.run, c.d
 	var steps []*Step
 	members := c.members(r)
+	b.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
 	for i := len(members) - 1; i >= 0; i-- {
 		m := members[i]

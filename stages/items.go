@@ -219,6 +219,9 @@ type Step struct {
 	noted         bool // the run's decisions have it; they guard this
 	// made is true once New is what the step has produced.
 	made bool
+	// declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
+	// on under its old name.
+	declared urn.URN
 	// replies is true for the step whose end answers the question.
 	replies  bool
 	question *Question

@@ -32,7 +32,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		r.world.setStackOutputs(s, outputs)
 		return nil
 	}
-	if v := r.holdOutputs(s.URN, outputs); v != nil {
+	if v := r.holdOutputs(s, outputs); v != nil {
 		return r.broken(s, v)
 	}
 	return r.setOutputs(s, outputs)
@@ -46,7 +46,7 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 	after.Outputs = outputs
 	r.world.news[s.URN] = after
 	r.world.mu.Unlock()
-	r.noteOutputs(s.URN, outputs)
+	r.noteOutputs(s, outputs)
 
 	if r.Recorder != nil && r.world.current(before) != nil { // a destroy has deleted it by the time its outputs are set
 		c := state.Change{
@@ -90,7 +90,7 @@ func (r *Run) FinishOutputs() error {
 		final = property.NewMap(merged)
 	}
 	if !failed {
-		if v := r.holdOutputs(s.URN, final); v != nil {
+		if v := r.holdOutputs(s, final); v != nil {
 			return r.broken(s, v)
 		}
 	}

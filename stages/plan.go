@@ -23,6 +23,8 @@ type plans struct {
 	making bool
 	goals  map[urn.URN]*state.PlannedResource
 	steps  []plannedStep
+	// unsure are the resources of which the preview does not know what will be done, under all of their names.
+	unsure map[urn.URN]bool
 
 	mu      sync.Mutex // guards outputs
 	outputs map[urn.URN]state.PlannedDiff
@@ -40,6 +42,7 @@ func newPlans(held *state.Plan, making bool) *plans {
 	p := &plans{
 		held: held, left: map[urn.URN][]string{}, making: making,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
+		unsure: map[urn.URN]bool{},
 	}
 	if held != nil {
 		for u, r := range held.Resources {
@@ -71,11 +74,15 @@ func (r *Run) formerInputs(c Checked) property.Map {
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
 func (b *builder) followPlan(d Diffed, steps []*Step) error {
 	p := b.run.plans
+	b.noteDoubt(d)
 	if d.Goal == nil || d.answered || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
-		p.goals[d.URN] = &state.PlannedResource{Goal: d.plannedGoal(b.run.formerInputs(d.Checked)), Seed: b.run.seedFor(d.URN)}
+		p.goals[d.URN] = &state.PlannedResource{Goal: d.plannedGoal(b.plannedInputs(d)), Seed: b.run.seedFor(d.URN)}
+	}
+	if d.imported && len(steps) == 0 {
+		p.passOver(d.URN)
 	}
 	for i, s := range steps {
 		of, ok := d.plannedAs(s)
@@ -102,10 +109,24 @@ func (d Diffed) plannedAs(s *Step) (urn.URN, bool) {
 	return s.URN, true
 }
 
-func (d Diffed) plannedGoal(former property.Map) *state.PlannedGoal {
+// plannedInputs is how the inputs of a registration change. For an object that is made anew it has both what the new object
+// gets and what the recorded one has not: it may turn out that it can stay.
+func (b *builder) plannedInputs(d Diffed) state.PlannedDiff {
+	inputs := d.accepted
+	if b.run.plans.unsure[d.URN] && b.run.outcomes.isGone(d.claimed) {
+		inputs = d.eitherInputs()
+	}
+	out := state.NewPlannedDiff(b.run.formerInputs(d.Checked), inputs)
+	if d.Raw && d.Old != nil {
+		out.Deletes = state.NewPlannedDiff(d.Old.Inputs, inputs).Deletes
+	}
+	return out
+}
+
+func (d Diffed) plannedGoal(inputs state.PlannedDiff) *state.PlannedGoal {
 	g := d.Goal
 	return &state.PlannedGoal{
-		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: state.NewPlannedDiff(former, d.accepted), Parent: g.Parent,
+		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: inputs, Parent: g.Parent,
 		Protect: isTrue(g.Protect), Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
 		DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts,
@@ -136,14 +157,14 @@ func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool 
 }
 
 // noteOutputs writes down what a resource registers as outputs.
-func (r *Run) noteOutputs(u urn.URN, outputs property.Map) {
+func (r *Run) noteOutputs(s *Step, outputs property.Map) {
 	p := r.plans
 	if !p.making {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[u] = state.NewPlannedDiff(r.recordedOutputs(u), outputs)
+	p.outputs[s.declared] = state.NewPlannedDiff(r.recordedOutputs(s.URN), outputs)
 }
 
 func (r *Run) recordedOutputs(u urn.URN) property.Map {
@@ -174,6 +195,9 @@ func (r *Run) Planned() map[urn.URN]*state.PlannedResource {
 			p.goals[s.of] = &state.PlannedResource{} // it is only deleted, or stays
 		}
 		p.goals[s.of].Ops = append(p.goals[s.of].Ops, string(s.op))
+	}
+	for u, planned := range p.goals {
+		planned.Uncertain = p.unsure[u] && slices.ContainsFunc(planned.Ops, replaces)
 	}
 	return p.goals
 }

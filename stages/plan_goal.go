@@ -185,10 +185,11 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *Goal) *difference {
 }
 
 // holdOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
-func (r *Run) holdOutputs(u urn.URN, outputs property.Map) *PlanViolation {
+func (r *Run) holdOutputs(s *Step, outputs property.Map) *PlanViolation {
 	if r.plans.held == nil {
 		return nil
 	}
+	u := s.declared
 	planned := r.plans.held.Resources[u]
 	if planned == nil || planned.Goal == nil {
 		return &PlanViolation{
@@ -196,7 +197,7 @@ func (r *Run) holdOutputs(u urn.URN, outputs property.Map) *PlanViolation {
 			Now: "the program registers outputs of it",
 		}
 	}
-	d := r.changedProperties(r.recordedOutputs(u), outputs, planned.Goal.Outputs)
+	d := r.changedProperties(r.recordedOutputs(s.URN), outputs, planned.Goal.Outputs)
 	if d == nil {
 		return nil
 	}

@@ -21,6 +21,54 @@ func allows(planned string, actual Op) bool {
 	return string(actual) == planned
 }
 
+// replaces tells whether a planned step is part of a replacement.
+func replaces(planned string) bool {
+	switch Op(planned) {
+	case OpReplace, OpCreateReplacement, OpDeleteReplaced, OpRemovePendingReplace:
+		return true
+	}
+	return false
+}
+
+// isUncertain tells whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
+// the values that were not known.
+func (p *plans) isUncertain(u urn.URN) bool {
+	r := p.held.Resources[u]
+	return r.Uncertain || r.Goal != nil && (r.Goal.Inputs.Adds.HasUnknowns() || r.Goal.Inputs.Updates.HasUnknowns())
+}
+
+// stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one comes;
+// false if it is not allowed there. It is the next one, except where it is uncertain whether the resource is replaced: then
+// it may be replaced on its own account, in another order, and the object may be deleted because it is not declared any
+// more, or as the old copy that it was before.
+func (p *plans) stepFor(of urn.URN, actual Op) (int, bool) {
+	left := p.left[of]
+	if !p.isUncertain(of) {
+		return 0, allows(left[0], actual)
+	}
+	if i := slices.Index(left, string(actual)); i >= 0 {
+		return i, true
+	}
+	i := slices.IndexFunc(left, func(planned string) bool {
+		switch {
+		case actual == OpDelete:
+			return planned == string(OpDeleteReplaced) && p.held.Resources[of].Goal == nil
+		case actual == OpDeleteReplaced:
+			return planned == string(OpDelete)
+		}
+		return allows(planned, actual)
+	})
+	return max(i, 0), i >= 0
+}
+
+// passOver crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
+// step.
+func (p *plans) passOver(u urn.URN) {
+	if left := p.left[u]; len(left) > 0 && allows(left[0], OpSame) {
+		p.left[u] = left[1:]
+	}
+}
+
 // take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
 // place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
 func (p *plans) take(of urn.URN, s *Step, why Reason) *PlanViolation {
@@ -47,11 +95,12 @@ func (p *plans) take(of urn.URN, s *Step, why Reason) *PlanViolation {
 		v.Planned = orNothing(p.held.Resources[of].Ops) + ", and no more"
 		return v
 	}
-	p.left[of] = left[1:]
-	if allows(left[0], s.Op) {
+	i, ok := p.stepFor(of, s.Op)
+	p.left[of] = slices.Concat(left[:i], left[i+1:])
+	if ok {
 		return nil
 	}
-	v.Rule = fmt.Sprintf("%v is not allowed by the plan: this resource is constrained to %v", s.Op, left[0])
+	v.Rule = fmt.Sprintf("%v is not allowed by the plan: this resource is constrained to %v", s.Op, left[i])
 	v.Planned = orNothing(p.held.Resources[of].Ops)
 	return v
 }
@@ -67,6 +116,16 @@ func (b *builder) holdAnew(d Diffed) error {
 	return nil
 }
 
+// mayRest tells whether the planned steps that are left of a resource were not needed after all: those of a replacement of
+// which the preview was not sure. What was to be declared must have been.
+func (p *plans) mayRest(u urn.URN) bool {
+	r, left := p.held.Resources[u], p.left[u]
+	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
+		return false
+	}
+	return !slices.ContainsFunc(left, func(planned string) bool { return !replaces(planned) })
+}
+
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
 // delete of what is gone already was not needed.
 func (r *Run) CheckPlanFulfilled() {
@@ -75,7 +134,7 @@ func (r *Run) CheckPlanFulfilled() {
 	}
 	for _, u := range slices.Sorted(maps.Keys(r.plans.left)) {
 		left := r.plans.left[u]
-		if len(left) == 0 || len(left) == 1 && Op(left[0]) == OpDelete && len(r.base.all[u]) == 0 {
+		if len(left) == 0 || len(left) == 1 && Op(left[0]) == OpDelete && len(r.base.all[u]) == 0 || r.plans.mayRest(u) {
 			continue
 		}
 		v := &PlanViolation{

@@ -87,6 +87,8 @@ type plannedRecord struct {
 	Steps []string        `json:"steps"`
 	State *map[string]any `json:"state"`
 	Seed  []byte          `json:"seed"`
+
+	Uncertain bool `json:"uncertain"`
 }
 
 type goalRecord struct {
@@ -128,7 +130,7 @@ func (d planReader) one(ctx context.Context, c *cursor, u urn.URN) (*PlannedReso
 	if rec == nil {
 		return nil, errors.New("null instead of the plan of a resource")
 	}
-	r := &PlannedResource{Ops: rec.Steps, Seed: rec.Seed}
+	r := &PlannedResource{Ops: rec.Steps, Seed: rec.Seed, Uncertain: rec.Uncertain}
 	if rec.State != nil {
 		outputs, err := d.object(ctx, *rec.State)
 		if err != nil {

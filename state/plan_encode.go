@@ -44,6 +44,7 @@ func EncodePlan(ctx context.Context, p *Plan, o EncoderOptions) ([]byte, error) 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // encodePlanned writes the members in the order of the reference, which has all of them optional but "state".
+// It ignores "uncertain", which is our own.
 func encodePlanned(ctx context.Context, r *PlannedResource, o EncoderOptions) ([]byte, error) {
 	w := newFields(ctx, o)
 	if r.Goal != nil {
@@ -58,6 +59,9 @@ func encodePlanned(ctx context.Context, r *PlannedResource, o EncoderOptions) ([
 		w.object(*r.Outputs)
 	}
 	w.text("seed", base64.StdEncoding.EncodeToString(r.Seed))
+	if r.Uncertain {
+		w.always("uncertain", true)
+	}
 	return append(w.b, '}'), w.err
 }
 

@@ -98,6 +98,25 @@ func TestPlanIsWrittenAsTheReferenceWritesIt(t *testing.T) {
 	require.Equal(t, withoutConfig(t, again.Bytes()), withoutConfig(t, text))
 }
 
+// What is uncertain is the only member that the reference does not have. It ignores it.
+func TestPlanSaysWhatIsUncertain(t *testing.T) {
+	plan := &Plan{Resources: map[urn.URN]*PlannedResource{
+		boxURN("a"): {Ops: []string{"delete-replaced"}, Uncertain: true}, boxURN("b"): {Ops: []string{"delete"}},
+	}}
+	text, err := EncodePlan(t.Context(), plan, EncoderOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), `"uncertain": true`))
+	require.NotContains(t, string(text), "false")
+	read, err := DecodePlan(t.Context(), text, PlanDecodeOptions{Name: "plan.json"})
+	require.NoError(t, err)
+	require.True(t, read.Resources[boxURN("a")].Uncertain)
+	require.False(t, read.Resources[boxURN("b")].Uncertain)
+
+	var peer apitype.DeploymentPlanV1
+	require.NoError(t, json.Unmarshal(text, &peer))
+	require.Len(t, peer.ResourcePlans, 2)
+}
+
 // withoutConfig cuts the configuration out: the reference's type for it escapes what this one does not.
 func withoutConfig(t *testing.T, text []byte) string {
 	t.Helper()

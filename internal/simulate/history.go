@@ -148,6 +148,10 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 	if preview.program.sawUnknown.Load() && slices.ContainsFunc(op.Program, func(d Declaration) bool { return d.Kind == Provider }) {
 		return // a provider whose configuration is not known cannot say what it will do
 	}
+	if preview.sharesObjects() {
+		h.Excused[string(shared)]++ // one of them changes it, and the preview of the other cannot see that
+		return
+	}
 	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
 	var violation *sluice.PlanViolation
 	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // what is missing because of another failure would be deleted

@@ -22,7 +22,7 @@ const (
 	// delete-before-replace takes a dependent, or whose name counts.
 	arrival excuse = "order of arrival"
 	// shared operations manage or read one object under two names at once: what one sees of the other's change is a matter
-	// of time. That is the cloud's doing, and no promise of the engine's.
+	// of time, and no preview can foresee it. That is the cloud's doing, and no promise of the engine's.
 	shared excuse = "two resources share an object"
 )
 

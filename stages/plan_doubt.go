@@ -1,0 +1,62 @@
+package stages
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// A preview takes what it does not know for a change. So it may plan a replacement that turns out not to be needed, which
+// then does not take with it what it was to take: that stays, or is replaced on its own account and in its own order. All of
+// that may happen in the update of an unchanged program, so plans say of which resources it is true (decision 0013).
+
+// isUnsure tells whether the preview does not know what will be done to the resource of a registration: because of values
+// that it does not know, or because of what will be done to another one.
+func (b *builder) isUnsure(d Diffed) bool {
+	p := b.run.plans
+	switch {
+	case !p.making || d.answered:
+		return false
+	case d.Read != nil:
+		return d.Read.ID.HasUnknowns()
+	case d.Goal == nil:
+		return false
+	}
+	return d.accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.unsure[d.Reason.Cause]
+}
+
+// noteDoubt writes down whether the preview is sure about a registration, when it is decided.
+func (b *builder) noteDoubt(d Diffed) {
+	if !b.isUnsure(d) {
+		return
+	}
+	b.run.plans.unsure[d.URN] = true
+	if d.Old != nil {
+		b.run.plans.unsure[d.Old.URN] = true
+	}
+}
+
+// noteDoubtAbout writes down that what a delete-before-replace takes with it goes only if it happens.
+func (b *builder) noteDoubtAbout(root Diffed, members []member) {
+	if !b.isUnsure(root) {
+		return
+	}
+	for _, m := range members {
+		b.run.plans.unsure[m.res.URN] = true
+	}
+}
+
+// eitherInputs are the inputs of a resource of which it is not sure that it is made anew. What the provider fills in for a
+// new object is unknown, unless the recorded one has the same, and so is what ignoreChanges keeps as long as there is
+// something to keep.
+func (d Diffed) eitherInputs() property.Map {
+	kept, _ := ignoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
+	out := d.accepted.Mutable()
+	for _, name := range slices.Concat(d.accepted.Names(), kept.Names()) {
+		v := d.accepted.At(name)
+		if !property.Equal(v, kept.At(name)) && !property.Equal(v, d.Old.Inputs.At(name)) {
+			out[name] = property.Computed()
+		}
+	}
+	return property.NewMap(out)
+}
