@@ -24,7 +24,7 @@ func newConfigCommand(c *cli) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "List and change the configuration of a stack",
-		Args:  cobra.NoArgs,
+		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.listConfig(cmd.Context(), f, asJSON, showSecrets)
 		},

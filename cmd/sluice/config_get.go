@@ -71,18 +71,3 @@ func parseConfigKey(text, project string, path bool) (workspace.Key, error) {
 	}
 	return workspace.ParseKey(text, project)
 }
-
-// exactArgs is cobra.ExactArgs with the status of a wrong invocation.
-func exactArgs(n int) cobra.PositionalArgs { return checkArgs(cobra.ExactArgs(n)) }
-
-// rangeArgs is cobra.RangeArgs with the status of a wrong invocation.
-func rangeArgs(least, most int) cobra.PositionalArgs { return checkArgs(cobra.RangeArgs(least, most)) }
-
-func checkArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageErrorf("%w; see `%s --help`", err, cmd.CommandPath())
-		}
-		return nil
-	}
-}

@@ -39,7 +39,7 @@ func newImportCommand(c *cli) *cobra.Command {
 			"  {\"resources\": [{\"type\": \"aws:s3/bucket:Bucket\", \"name\": \"logs\", \"id\": \"my-log-bucket\"}]}\n\n" +
 			"Imported resources are protected against deletion unless --protect=false is given. What would be recorded is\n" +
 			"previewed first and has to be confirmed, unless --yes is given.",
-		Args: cobra.MaximumNArgs(3),
+		Args: rangeArgs(0, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.importResources(cmd.Context(), f, args)
 		},

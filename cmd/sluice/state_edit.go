@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (e *stateEdit) edit(ctx context.Context) error {
 	for {
 		text, err := e.inEditor(ctx, command, file)
 		if err != nil {
-			return fmt.Errorf("%w; the state is unchanged, the text is in %s", err, file)
+			return notEdited(err, file, was)
 		}
 		now, shown, err := sluice.ParseStateText(ctx, e.snapshot, e.ref.Name, text)
 		if err == nil && now == nil {
@@ -94,6 +95,14 @@ func (e *stateEdit) edit(ctx context.Context) error {
 func (e *stateEdit) saveEdited(ctx context.Context, now *sluice.Snapshot) error {
 	now.Pending = nil
 	return e.stack.Save(ctx, now)
+}
+
+// notEdited reports that the editor has failed. The file stays if something has been written.
+func notEdited(err error, file string, was []byte) error {
+	if now, readErr := os.ReadFile(file); readErr == nil && bytes.Equal(now, was) && os.Remove(file) == nil {
+		return fmt.Errorf("%w; the state is unchanged", err)
+	}
+	return fmt.Errorf("%w; the state is unchanged, the text is in %s", err, file)
 }
 
 // scratchFile keeps a text for an editor. Only its owner may read it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 			"The destination is written first. If the move is interrupted, some resources are recorded in both stacks; the\n" +
 			"same command finishes it.",
 		Example: "  sluice state move --dest organization/network/prod 'urn:pulumi:prod::shop::aws:ec2/vpc:Vpc::main'",
-		Args:    checkArgs(cobra.MinimumNArgs(1)),
+		Args:    rangeArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.source == "" && f.dest == "" {
 				return usageErrorf("at least one of --source and --dest must be given; the other one is the selected stack")

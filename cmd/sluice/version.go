@@ -12,7 +12,7 @@ func newVersionCommand(c *cli) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of sluice",
-		Args:  cobra.NoArgs,
+		Args:  exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(c.out, "v"+sluice.Version)
 			return err
