@@ -215,7 +215,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 // copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14
 // I-4), so the old provider stays until the end, as in a replacement that deletes last.
 func (b *builder) lingers(res *state.Resource, members []member) bool {
-	if !res.Type.IsProvider() || res.PendingReplacement || res.Delete {
+	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
 	r, ref := b.run, state.ProviderRefOf(res)
