@@ -231,6 +231,64 @@ func TestRecordedProviderThatIsNamedAndNotRegisteredIsStartedAndKept(t *testing.
 	require.Equal(t, "r", askedOnce[providers.ConfigureRequest](r, "prov").Inputs.At("region").AsString())
 }
 
+// The provider stays whoever has started it, an import and a refresh too, and so does what it refers to.
+func TestRecordedProviderThatIsNamedIsKeptByWhateverUsesIt(t *testing.T) {
+	thing := func(name string, v int, with ...option) func(*script, string) {
+		return func(s *script, ref string) { s.thing(name, in{"x": v}, append(with, via(ref))...) }
+	}
+	for name, c := range map[string]struct {
+		refresh bool
+		do      func(s *script, ref string)
+		names   []string
+	}{
+		"update":                {false, thing("a", 2), []string{"x", "prov", "a"}},
+		"refresh and update":    {true, thing("a", 2), []string{"x", "prov", "a"}},
+		"import":                {false, thing("a", 1, imports("ext-1")), []string{"x", "prov", "a"}},
+		"import of another one": {false, thing("b", 1, imports("ext-1")), []string{"x", "prov", "b"}},
+		"import and update":     {false, thing("b", 2, imports("ext-1")), []string{"x", "prov", "b"}},
+		"read": {false, func(s *script, ref string) {
+			s.read("b", "ext-1", func(r *stages.ReadRequest) { r.Provider = ref })
+		}, []string{"x", "prov", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.exists("ext-1", in{"x": 1})
+			var ref string
+			k.up(program(func(s *script) {
+				x := s.thing("x", nil)
+				_, ref = s.provider("prov", nil, dependsOn(x))
+				s.thing("a", in{"x": 1}, via(ref))
+			}))
+			k.options.Refresh, k.options.RunProgram = c.refresh, c.refresh
+			r := k.try(sluice.Update, program(func(s *script) { c.do(s, ref) }))
+			require.NoError(t, r.err)
+			require.Equal(t, c.names, k.names())
+			require.Equal(t, stages.ReasonCarried, r.Why(urnOf("x")).Links[0].Reason)
+		})
+	}
+}
+
+// Of all that use a provider which nothing registers, the first by name is what it is kept for, whoever comes first.
+func TestWhatAProviderIsKeptForDoesNotDependOnWhoComesFirst(t *testing.T) {
+	k := newKit(t)
+	var ref string
+	k.up(program(func(s *script) {
+		_, ref = s.provider("prov", nil)
+		s.thing("a", nil, via(ref))
+		s.thing("b", nil, via(ref))
+	}))
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		r := k.preview(program(func(s *script) {
+			for _, name := range order {
+				s.thing(name, nil, via(ref))
+			}
+		}))
+		l := r.Why(r.Decisions().Find("prov")[0]).Links[0]
+		require.Equal(t, stages.ReasonCarried, l.Reason)
+		require.Equal(t, urnOf("a"), l.Cause, order)
+	}
+}
+
 func TestOneDefaultProviderServesAllWhoAskAtOnce(t *testing.T) {
 	k := newKit(t)
 	k.up(func(ctx context.Context, m stages.Monitor) error {

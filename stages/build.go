@@ -135,7 +135,7 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	}
 	if d.imported {
 		d.Question.answer(importedReply(d.URN, d.Old))
-		return b.commit(d, nil, x)
+		return b.commit(d, b.keepProvider(d, d.Goal.Provider), x)
 	}
 	o.add(d.URN, same)
 	own := b.same(d)
@@ -166,11 +166,8 @@ func (b *builder) same(d Diffed) *Step {
 // not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
 func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 	var before []*Step
-	if p := d.Prelude; p != nil && !b.isGenerated(p.URN) {
-		b.run.outcomes.add(p.URN, same)
-		carried := carriedStep(p)
-		carried.provisional, carried.Reason = true, Reason{Kind: ReasonCarried, Cause: d.URN}
-		before = append(before, carried)
+	if d.Goal.Custom {
+		before = b.keepProvider(d, d.Goal.Provider)
 	}
 	if b.run.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
@@ -178,6 +175,28 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 		before = append(before, more...)
 	}
 	return append(before, steps...)
+}
+
+// keepProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that names
+// it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded and not by who has started the
+// provider: that may have been another registration, or an import or a refresh of the same one.
+func (b *builder) keepProvider(d Diffed, ref string) []*Step {
+	p := b.run.base.providers[ref]
+	if p == nil || p.Delete {
+		return nil
+	}
+	if _, claimed := b.run.names.claimant(p); claimed {
+		return nil
+	}
+	b.run.decisions.use(p, d.URN)
+	if b.isGenerated(p.URN) {
+		return nil
+	}
+	b.run.outcomes.add(p.URN, same)
+	steps, _ := b.carryReferences(p, d.Located) // what is missing is no error for what is not itself registered
+	s := carriedStep(p)
+	s.provisional, s.Reason = true, Reason{Kind: ReasonCarried, Cause: d.URN}
+	return append(steps, s)
 }
 
 // replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
@@ -284,14 +303,14 @@ func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	s.idUnknown = g.ID.HasUnknowns()
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.add(d.URN, read)
-		return b.commit(d, []*Step{s}, x)
+		return b.commit(d, append(b.keepProvider(d, g.Provider), s), x)
 	}
 	o.add(d.URN, replaced)
 	s.Op, s.Reason.Kind = OpReadReplacement, ReasonReadOther
 	marker := &Step{StepInfo: StepInfo{
 		Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
 	}}
-	return b.commit(d, []*Step{s, marker}, x)
+	return b.commit(d, append(b.keepProvider(d, g.Provider), s, marker), x)
 }
 
 // Ask is a question that build puts to providers while it decides.

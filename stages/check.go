@@ -62,15 +62,14 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 		options, random := r.Autonamer.Autoname(l.URN, c.seed)
 		c.autonaming, c.deleteFirst = options, options != nil && !random
 	}
-	prelude, err := r.ensureProvider(ctx, l)
-	if err != nil {
+	if err := r.ensureProvider(ctx, l); err != nil {
 		return c, err
 	}
-	c.Prelude = prelude
 	if err := r.extendFor(ctx, l); err != nil {
 		return c, err
 	}
-	c.Inputs, err = r.checkAgainst(ctx, &c)
+	inputs, err := r.checkAgainst(ctx, &c)
+	c.Inputs = inputs
 	return c, err
 }
 
@@ -234,29 +233,26 @@ func (r *Run) providerOf(l Located) (providers.Provider, error) {
 }
 
 // ensureProvider starts the provider of a registration from its recorded state when this run has not registered it
-// (steps.md 3.3). It returns that state, which then needs a same step of its own.
-func (r *Run) ensureProvider(ctx context.Context, l Located) (*state.Resource, error) {
+// (steps.md 3.3). That state then needs a same step of its own: [builder.keepProvider].
+func (r *Run) ensureProvider(ctx context.Context, l Located) error {
 	if l.Goal.Type.IsProvider() {
-		return nil, nil
+		return nil
 	}
 	ref, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return nil, nil // reported by providerOf
+		return nil // reported by providerOf
 	}
 	if _, ok := r.Registry.Lookup(ref); ok {
-		return nil, nil
+		return nil
 	}
 	recorded := r.base.providers[ref.String()]
 	if recorded == nil || recorded.Delete {
-		return nil, nil // reported by providerOf
+		return nil // reported by providerOf
 	}
 	if _, err := r.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
-		return nil, r.bail(l, codeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
+		return r.bail(l, codeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
 	}
-	if r.names.isSeen(recorded.URN) {
-		return nil, nil
-	}
-	return recorded, nil
+	return nil
 }
 
 // providerFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and

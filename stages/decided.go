@@ -34,6 +34,9 @@ type Decided struct {
 type decisions struct {
 	mu   sync.Mutex
 	list []*Step
+	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
+	// resources that they are kept for.
+	users map[*state.Resource]urn.URN
 }
 
 // note writes steps down, each once.
@@ -48,6 +51,38 @@ func (d *decisions) note(steps ...*Step) {
 	}
 }
 
+// use writes down that a resource uses another one as it is recorded.
+func (d *decisions) use(old *state.Resource, by urn.URN) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.users == nil {
+		d.users = map[*state.Resource]urn.URN{}
+	}
+	if first, ok := d.users[old]; !ok || by < first {
+		d.users[old] = by
+	}
+}
+
+// standing completes a list of steps once the run is over, so that it does not depend on who came first. What a
+// registration has made void is left out: a step that keeps a recorded state for the sake of what refers to it stands only
+// if nothing goes on with that state, before or afterwards (steps.md 6.5). What is kept for several is kept for the first of
+// them by name.
+func (r *Run) standing(steps []*Step) []*Step {
+	r.decisions.mu.Lock()
+	defer r.decisions.mu.Unlock()
+	out := make([]*Step, 0, len(steps))
+	for _, s := range steps {
+		if _, claimed := r.names.claimant(s.Old); s.provisional && claimed {
+			continue
+		}
+		if user, ok := r.decisions.users[s.Old]; ok && s.provisional {
+			s.Reason = Reason{Kind: ReasonCarried, Cause: user}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
 // noteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
 func (r *Run) noteStay(res *state.Resource, why Reason) {
 	r.decisions.note(&Step{StepInfo: StepInfo{
@@ -58,9 +93,7 @@ func (r *Run) noteStay(res *state.Resource, why Reason) {
 // Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
 // about the rest. It is called once the run is over.
 func (r *Run) Decided() []Decided {
-	r.decisions.mu.Lock()
-	steps := r.withoutSuperseded(r.decisions.list)
-	r.decisions.mu.Unlock()
+	steps := r.standing(r.decisions.list)
 	slices.SortStableFunc(steps, func(a, b *Step) int {
 		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place), cmp.Compare(a.URN, b.URN))
 	})

@@ -50,6 +50,9 @@ func (r *Run) runChain(b Built) error {
 	if ok {
 		r.world.markFailed(b.URN, cause)
 		b.Question.answer(&RegisterReply{URN: b.URN, Result: Skip})
+		if err := r.takeProvisional(b.Steps); err != nil {
+			return err
+		}
 		return fmt.Errorf("skipped because of %s", cause)
 	}
 	for _, s := range b.Steps {
@@ -72,6 +75,20 @@ func (r *Run) runChain(b Built) error {
 		r.world.markFailed(b.URN, b.URN)
 		b.Question.answer(failedReply(b))
 		return err
+	}
+	return nil
+}
+
+// takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
+// to them too, and which of them comes first is a matter of timing.
+func (r *Run) takeProvisional(steps []*Step) error {
+	for _, s := range steps {
+		if !s.provisional {
+			continue
+		}
+		if err := r.runStep(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	if err := r.holdImportToPlan(l); err != nil {
 		return l, err
 	}
-	if _, err := r.ensureProvider(ctx, l); err != nil {
+	if err := r.ensureProvider(ctx, l); err != nil {
 		return l, err
 	}
 	if _, err := r.providerOf(l); err != nil {

@@ -109,9 +109,7 @@ type Checked struct {
 	// Inputs are the checked inputs; for components the program's.
 	Inputs property.Map
 	// Raw is true when Check was called without old inputs (steps.md 3.5).
-	Raw bool
-	// Prelude is a recorded provider that the resource names and that this run had not registered (steps.md 3.3).
-	Prelude    *state.Resource
+	Raw        bool
 	seed       []byte
 	autonaming *providers.Autonaming
 	// accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.

@@ -36,7 +36,7 @@ func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
 func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error) {
 	managed := l.Goal.isManaged()
 	if managed {
-		if _, err := r.ensureProvider(ctx, l); err != nil {
+		if err := r.ensureProvider(ctx, l); err != nil {
 			return l, err
 		}
 		if _, err := r.providerOf(l); err != nil {

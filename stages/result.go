@@ -17,7 +17,7 @@ import (
 // steps of one resource in the order in which they were taken.
 func (r *Run) Steps() ([]StepInfo, map[Op]int) {
 	r.world.mu.Lock()
-	steps := r.withoutSuperseded(r.world.steps)
+	steps := r.standing(r.world.steps)
 	r.world.mu.Unlock()
 
 	slices.SortStableFunc(steps, func(a, b *Step) int {
@@ -51,16 +51,6 @@ func countsOf(steps []*Step) map[Op]int {
 		counts[s.Op]++
 	}
 	return counts
-}
-
-// withoutSuperseded leaves out what a registration has made void: a step that keeps a recorded state for the sake of what
-// refers to it stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). So what was decided
-// about a resource does not depend on whether it was registered before what refers to its recorded state.
-func (r *Run) withoutSuperseded(steps []*Step) []*Step {
-	return slices.DeleteFunc(slices.Clone(steps), func(s *Step) bool {
-		_, claimed := r.names.claimant(s.Old)
-		return s.provisional && claimed
-	})
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.

@@ -113,12 +113,20 @@ func carriedStep(res *state.Resource) *Step {
 }
 
 // carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
-// 6.5). What is missing from the recorded state is an error only for
-// a state that is left as it is.
+// 6.5). What is missing from the recorded state is an error only for a state that is left as it is. When everything is part
+// of the operation, the state is a provider that is kept, and what it refers to is kept for it.
 func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
 	var olds []*state.Resource
+	why := Reason{Kind: ReasonNotTargeted}
+	whole := !b.run.Targeting.Targets.IsConstrained() && !b.run.Targeting.Excludes.IsConstrained()
+	if whole {
+		why = Reason{Kind: ReasonCarried, Cause: res.URN}
+	}
 	references(res, func(u urn.URN, kind graph.Kind) {
 		old := b.run.base.olds[u]
+		if whole && old != nil {
+			b.run.decisions.use(old, res.URN)
+		}
 		switch {
 		case b.isGenerated(u):
 		case old != nil:
@@ -141,7 +149,7 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 			return nil, err
 		}
 		carried := carriedStep(old)
-		carried.provisional = true
+		carried.provisional, carried.Reason = true, why
 		steps = append(append(steps, more...), carried)
 	}
 	return steps, nil
