@@ -171,6 +171,51 @@ func TestDestroyByProgramDeletesDependentsThatTheProgramDoesNotDeclareFirst(t *t
 	require.Equal(t, []string{"delete b", "delete a"}, out.changed())
 }
 
+func TestReadOfWhatIsNotCreatedIsNotMade(t *testing.T) {
+	for name, op := range map[string]operation{"refresh": sluice.Refresh, "destroy": sluice.Destroy} {
+		t.Run(name, func(t *testing.T) {
+			k := running(newKit(t))
+			k.exists("there", nil)
+			k.up(program(func(s *script) { s.thing("a", nil) }))
+			out := k.try(op, program(func(s *script) {
+				s.thing("a", nil)
+				n := s.thing("n", nil)
+				child := s.read("child", "there", func(r *stages.ReadRequest) { r.Parent = n.URN })
+				require.True(t, child.Unknown)
+				require.True(t, s.read("unknown", "", func(r *stages.ReadRequest) { r.ID = property.Computed() }).Unknown)
+			}))
+			require.NoError(t, out.err)
+			require.NotContains(t, out.did(), "read child")
+			require.NotContains(t, k.names(), "child")
+		})
+	}
+}
+
+func TestDestroyByProgramDeletesWhatStillUsesAnOldCopyBeforeThat(t *testing.T) {
+	k := running(newKit(t, providertest.Failure{Method: providers.MethodUpdate, Name: "b"}))
+	declare := func(zone int) source.Func {
+		return program(func(s *script) {
+			a := s.thing("a", in{"immutable": zone})
+			s.thing("b", in{"size": zone}, dependsOn(a))
+		})
+	}
+	k.up(declare(1))
+	k.fails(declare(2), "b")
+	require.Contains(t, k.names(), "a (delete)")
+	out := k.try(sluice.Destroy, declare(2))
+	require.NoError(t, out.err)
+	require.Len(t, out.changed(), 3)
+	require.Equal(t, "delete b", out.changed()[0])
+}
+
+func TestDestroyByProgramDeletesDependentsOfWhatHasBeenRenamedFirst(t *testing.T) {
+	k := running(newKit(t))
+	k.up(program(func(s *script) { s.thing("b", nil, dependsOn(s.thing("old", nil))) }))
+	out := k.try(sluice.Destroy, program(func(s *script) { s.thing("new", nil, alias(urn.Alias{URN: urnOf("old")})) }))
+	require.NoError(t, out.err)
+	require.Equal(t, []string{"delete b", "delete new"}, out.changed())
+}
+
 func TestDestroyByProgramLetsGoOfWhatWasRead(t *testing.T) {
 	k := running(newKit(t))
 	k.exists("there", nil)

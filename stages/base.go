@@ -18,6 +18,12 @@ type base struct {
 }
 
 func newBase(resources []*state.Resource) *base {
+	return newBaseOf(resources, func(_ *state.Resource, u urn.URN) urn.URN { return u })
+}
+
+// newBaseOf is newBase for states that may use different names for one resource: the graph is that of the names that name
+// returns for those that a state uses.
+func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.URN) urn.URN) *base {
 	b := &base{
 		resources: resources,
 		olds:      make(map[urn.URN]*state.Resource, len(resources)),
@@ -33,11 +39,12 @@ func newBase(resources []*state.Resource) *base {
 		id := graph.ID(i)
 		references(res, func(u urn.URN, kind graph.Kind) {
 			// Only earlier entries count, and every one with that URN does (steps.md 5.3).
-			for _, dep := range at[u] {
+			for _, dep := range at[name(res, u)] {
 				build.AddEdge(id, dep, kind)
 			}
 		})
-		at[res.URN] = append(at[res.URN], id)
+		u := name(res, res.URN)
+		at[u] = append(at[u], id)
 		b.all[res.URN] = append(b.all[res.URN], res)
 		b.ids[res] = id
 		if !res.Delete {

@@ -104,10 +104,10 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	switch {
 	case d.answered:
 		return b.commit(d, nil, x)
-	case d.Read != nil:
-		return b.read(d, x)
 	case d.passive:
 		return b.standBy(d, x)
+	case d.Read != nil:
+		return b.read(d, x)
 	case o.isGone(d.claimed):
 		if d.Goal.Custom && !d.Raw && d.Included {
 			b.rechecks[d.Seq] = d
@@ -285,18 +285,7 @@ func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	if g.ID.IsString() && g.ID.AsString() == "" {
 		return b.run.bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
-	id := g.ID.AsString()
-	fresh := &state.Resource{
-		URN: d.URN, Custom: true, Type: g.Type, ID: id, Inputs: g.Properties, Parent: g.Parent, External: true,
-		Dependencies: g.Dependencies, Provider: g.Provider, ExtensionRef: g.ExtensionRef, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
-		SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
-	}
-	if d.Alias != "" {
-		fresh.Aliases = []urn.URN{d.Alias}
-	}
-	if d.Old != nil {
-		fresh.Created, fresh.Modified = d.Old.Created, d.Old.Modified
-	}
+	id, fresh := g.ID.AsString(), d.newRead()
 	s := &Step{StepInfo: StepInfo{
 		Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: Reason{Kind: ReasonRead},
 	}, replies: true}

@@ -148,33 +148,6 @@ func (r *Run) takeGuarded(s *Step) error {
 	return err
 }
 
-// remains are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
-// program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
-type remains struct {
-	*base
-	declared map[*state.Resource]bool
-}
-
-func (r *Run) remains() remains {
-	var all []*state.Resource
-	declared := map[*state.Resource]bool{}
-	for _, s := range r.declared {
-		if s.taken && r.world.current(s.New) == s.New && !declared[s.New] {
-			declared[s.New] = true
-			all = append(all, s.New)
-		}
-	}
-	if len(declared) == 0 {
-		return remains{base: r.base}
-	}
-	for _, res := range r.base.resources {
-		if !declared[res] { // one that was left as it is comes where the program declares it
-			all = append(all, res)
-		}
-	}
-	return remains{base: newBase(all), declared: declared}
-}
-
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //

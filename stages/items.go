@@ -90,7 +90,8 @@ type Located struct {
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
 	passive bool
-	// stranded is true when it is passive because it refers to something that is not created.
+	// stranded is true when it is passive because it refers to something that is not created. Reads are passive for no other
+	// reason.
 	stranded bool
 	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
 	// to be decided, because others may wait for that.

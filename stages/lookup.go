@@ -167,4 +167,29 @@ func (l Located) newState(inputs Checked) *state.Resource {
 	return s
 }
 
+// unmade returns the state of a registration or a read before anything is done.
+func (l Located) unmade(inputs Checked) *state.Resource {
+	if l.Read != nil {
+		return l.newRead()
+	}
+	return l.newState(inputs)
+}
+
+// newRead returns the state of a read before it is made. Of an ID that is not known it has none.
+func (l Located) newRead() *state.Resource {
+	g := l.Read
+	s := &state.Resource{
+		URN: l.URN, Custom: true, Type: g.Type, ID: g.ID.AsString(), Inputs: g.Properties, Parent: g.Parent, External: true,
+		Dependencies: g.Dependencies, Provider: g.Provider, ExtensionRef: g.ExtensionRef, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
+		SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
+	}
+	if l.Alias != "" {
+		s.Aliases = []urn.URN{l.Alias}
+	}
+	if l.Old != nil {
+		s.Created, s.Modified = l.Old.Created, l.Old.Modified
+	}
+	return s
+}
+
 func isTrue(b *bool) bool { return b != nil && *b }

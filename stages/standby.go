@@ -29,23 +29,23 @@ func (g *Goal) isManaged() bool { return g.Custom && !g.Type.IsProvider() }
 // again first. Both follow from what was decided about the resources that it refers to, which the program has been told
 // before. The names must be locked.
 func (r *Run) standBy(l *Located) {
-	if l.Goal == nil {
-		return
-	}
 	if r.Mode != ModeUpdate {
 		l.stranded = r.isStranded(l)
-		l.passive = l.stranded || l.Goal.isManaged()
+		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
 	}
-	if r.RefreshEach && l.Old != nil && r.includesRecorded(l.Old) {
+	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includesRecorded(l.Old) {
 		l.refreshes = pipeline.NewEvent()
 		r.names.refreshes[l.Old] = l.refreshes
 	}
 }
 
-// isStranded tells whether a registration refers to something that is not created.
+// isStranded tells whether a registration or a read refers to something that is not created.
 func (r *Run) isStranded(l *Located) bool {
+	if l.Read != nil && l.Read.ID.HasUnknowns() {
+		return true
+	}
 	found := false
-	references(l.newState(Checked{}), func(u urn.URN, _ graph.Kind) { found = found || r.outcomes.has(u, skippedCreate) })
+	references(l.unmade(Checked{}), func(u urn.URN, _ graph.Kind) { found = found || r.outcomes.has(u, skippedCreate) })
 	return found
 }
 
@@ -69,7 +69,7 @@ func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	return found
 }
 
-// standBy decides about a passive registration.
+// standBy decides about what is passive.
 func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	o, mode := b.run.outcomes, b.run.Mode
 	switch {
@@ -83,7 +83,7 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	case mode == ModeRefresh, o.isGone(d.claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
-		b.run.world.openFor(&Step{StepInfo: StepInfo{URN: d.URN, Type: d.Goal.Type}, skipped: true})
+		b.run.world.openFor(&Step{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, skipped: true})
 		d.Question.answer(importedReply(d.URN, d.Old))
 		return b.commit(d, nil, x)
 	}
@@ -92,13 +92,16 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	// The object is what it was, and so is what has happened to it.
 	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement
 	s.Reason = Reason{Kind: ReasonDestroy}
-	return b.commit(d, []*Step{s}, x)
+	return b.commit(d, append([]*Step{s}, b.sameViews(s)...), x)
 }
 
 // skippedCreate makes the step of a resource that is not created because a refresh and a destroy create nothing.
 func (b *builder) skippedCreate(d Diffed) *Step {
-	s := b.same(d)
-	s.skipped, s.Reason = true, Reason{Kind: ReasonNotTargeted}
+	fresh := d.unmade(d.Checked)
+	s := &Step{StepInfo: StepInfo{
+		Op: OpSame, URN: d.URN, Type: fresh.Type, Old: d.Old, New: fresh, Provider: fresh.Provider, Internal: d.Internal,
+		Reason: Reason{Kind: ReasonNotTargeted},
+	}, replies: true, skipped: true}
 	if d.Old != nil {
 		s.New.Outputs = d.Old.Outputs
 	}

@@ -112,6 +112,9 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 	return a
 }
 
+// isLate tells whether the program, if there is one, has ended.
+func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
+
 func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {
 	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
 		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
@@ -162,7 +165,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	op := a.op
 	o := sluice.Options{
 		Stack: "dev", Project: "p", Providers: a.host(), State: a.journal, Parallel: s.Workers, Now: now, Entropy: []byte{byte(a.number)},
-		ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh,
+		ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh, RunProgram: op.RunProgram,
 		Targeting: sluice.Targeting{
 			Targets: a.patterns(op.Targets), Excludes: a.patterns(op.Excludes), Replace: a.patterns(op.Replace),
 			TargetDependents: op.Dependents, ExcludeDependents: op.Dependents,
@@ -171,6 +174,8 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	}
 	if op.Do == Update {
 		o.Plan, o.MakePlan = a.held, a.preview
+	}
+	if op.runsProgram() {
 		a.program = newProgram(op, a.preview)
 		a.program.answered = a.answered
 		o.Program = source.Func(a.program.run)
@@ -179,7 +184,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.events = append(a.events, e)
-		if _, failed := e.(sluice.StepFailed); failed && (a.program == nil || a.program.ended.Load()) {
+		if _, failed := e.(sluice.StepFailed); failed && a.isLate() {
 			a.failedLate = true
 		}
 		if len(a.events) == op.Interrupt {

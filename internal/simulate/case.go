@@ -38,6 +38,7 @@ type Operation struct {
 
 	ContinueOnError bool   `json:",omitempty"`
 	Refresh         bool   `json:",omitempty"`
+	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by it
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
 	Planned         bool   `json:",omitempty"` // it is also tried held to the plan that its preview makes
@@ -67,6 +68,11 @@ const (
 	// unrelated registrations arrives first depends on timing.
 	Eager Manner = "eager"
 )
+
+// runsProgram tells whether the operation runs the program.
+func (o Operation) runsProgram() bool {
+	return o.Do == Update || o.RunProgram && (o.Do == Refresh || o.Do == Destroy)
+}
 
 // Declaration is one thing that a program declares. References are names of earlier declarations; those to what is not
 // declared earlier, or was not made, are left out.

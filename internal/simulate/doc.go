@@ -14,10 +14,13 @@
 //   - no two calls change one object at once, and deletes come in the order of dependencies;
 //   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round;
 //   - a preview changes nothing and says what the update does;
-//   - an update that is done again does nothing, and a destroy leaves nothing;
+//   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - the events tell of every step's beginning and end.
 //
 // And except where decision 0002 says otherwise (promise.go), plan, state and errors are the same for every timing.
+//
+// Refreshes and destroys are tried with and without the program, and updates that refresh are tried refreshing by it
+// (decision 0012); the promises are the same.
 //
 // It is not a model of the engine: it does not know which steps are right. The tests of the rules know that.
 //

@@ -39,7 +39,8 @@ func Generate(c Choices) Case {
 	var out Case
 	n := 1 + g.IntN(4)
 	var program []Declaration
-	manner := g.pick("", "ordered", "eager")
+	var programs [][]Declaration
+	manner := Manner(g.pick("", "ordered", "eager"))
 	g.tame = manner == "eager" && !g.chance(8)
 	for i := range n {
 		if i == 0 {
@@ -47,13 +48,49 @@ func Generate(c Choices) Case {
 		} else if !g.chance(6) {
 			program = g.next(program)
 		}
-		out.Operations = append(out.Operations, g.operation(i, program, Manner(manner)))
+		out.Operations, programs = append(out.Operations, g.operation(i, program, manner)), append(programs, program)
 	}
 	out.Schedules = []Schedule{{Seed: 1, Workers: 1, Milliseconds: 1000}, {Seed: 2, Workers: 64, Milliseconds: 1000}, {Seed: 3, Workers: 2, Milliseconds: 1000}}
 	if g.chance(4) {
 		out.Schedules[2] = Schedule{Workers: 64}
 	}
+	for i := range out.Operations {
+		g.runProgram(&out.Operations[i], programs[i])
+	}
+	for range 3 {
+		if !g.chance(3) {
+			break
+		}
+		if !g.chance(3) {
+			program = g.next(program)
+		}
+		out.Operations = append(out.Operations, g.byProgram(len(out.Operations), program, manner))
+	}
 	return out
+}
+
+// runProgram may have a refresh or a destroy, or an update that refreshes, run the program.
+func (g *generator) runProgram(o *Operation, program []Declaration) {
+	switch {
+	case o.Do == Import, o.Do == Update && !o.Refresh:
+	case g.chance(2):
+		o.RunProgram, o.Program = true, program
+	}
+}
+
+// byProgram is one more operation, most likely one that refreshes or destroys by running the program.
+func (g *generator) byProgram(i int, program []Declaration, manner Manner) Operation {
+	o := g.operation(i, program, manner)
+	o.Do, o.Program, o.RunProgram = Update, program, true
+	switch g.IntN(8) {
+	case 0, 1, 2:
+		o.Do = Refresh
+	case 3, 4, 5:
+		o.Do = Destroy
+	case 6:
+		o.Refresh = true
+	}
+	return o
 }
 
 // chance is true once in n times.

@@ -10,6 +10,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // Report is what a case came to.
@@ -82,8 +83,8 @@ func (h *history) step(i int, op Operation) {
 	h.held(i, op, previews[0])
 	h.world = attempts[0].after
 	h.reread(i, attempts[0].text)
-	if op.Do == Update && attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
-		h.again(i, op)
+	if attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
+		h.achieved(i, op)
 	}
 }
 
@@ -159,19 +160,34 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 	}
 }
 
-// again does a successful update a second time, which is to do nothing.
+// achieved finds out whether a successful operation has done everything that it was to do.
+func (h *history) achieved(i int, op Operation) {
+	switch left := h.world.resources(); op.Do {
+	case Update, Refresh:
+		h.again(i, op)
+	case Destroy:
+		if len(left) > 0 {
+			h.fault("destroy %d: it leaves %s and %d more", i, left[0].URN, len(left)-1)
+		}
+	}
+}
+
+// again does a successful update or refresh a second time, which is to do nothing.
 func (h *history) again(i int, op Operation) {
 	op = op.calm()
-	op.Refresh, op.Replace, op.Throw = false, nil, 0
+	op.Refresh, op.Replace, op.Throw = op.Refresh && op.RunProgram, nil, 0
 	a := h.try(i+100, op, h.Schedules[0], false)
 	if a.err != nil {
 		if !strings.Contains(a.err.Error(), "does not exist") { // it may have deleted what it reads
-			h.fault("update %d: done a second time it fails: %v", i, a.err)
+			h.fault("%s %d: done a second time it fails: %v", op.Do, i, a.err)
 		}
 		return
 	}
+	if op.Do == Refresh && slices.ContainsFunc(h.world.resources(), func(r *state.Resource) bool { return r.PendingReplacement }) {
+		return // with the program, what waits for its replacement counts as changed (decision 0012)
+	}
 	if a.result.HasChanges() && !a.sharesObjects() {
-		h.fault("update %d: done a second time it does\n%s", i, a.plan())
+		h.fault("%s %d: done a second time it does\n%s", op.Do, i, a.plan())
 	}
 }
 

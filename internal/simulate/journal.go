@@ -22,6 +22,7 @@ type journal struct {
 	open    map[*state.Resource]state.Pending
 	records int
 	last    *state.Snapshot // as of the last record
+	ending  *state.Snapshot // before the first delete after the program's end
 	closed  bool
 }
 
@@ -40,6 +41,9 @@ func (j *journal) Record(_ context.Context, base *state.Snapshot) (state.Recorde
 
 func (j *journal) Begin(_ context.Context, op state.Pending) error {
 	return j.record(func() error {
+		if j.ending == nil && op.Type == state.Deleting && j.attempt.isLate() {
+			j.ending = j.last
+		}
 		err := j.ledger.Begin(op)
 		if err == nil {
 			j.open[op.Resource] = op

@@ -54,19 +54,20 @@ func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
 	}
-	if a.op.Do == Update && a.op.Manner == Serial && !a.failedLate {
+	if a.op.runsProgram() && a.op.Manner == Serial && !a.failedLate {
 		return false
 	}
-	if a.op.Throw > 0 && a.op.Do == Update {
+	if a.op.Throw > 0 && a.op.runsProgram() {
 		return true
 	}
 	if !a.op.ContinueOnError {
 		return true
 	}
-	// With continue-on-error only what is not a step stops the run: what a check, a policy or a decision refuses.
+	// With continue-on-error only what is not a step stops the run: what a check, a policy or a decision refuses, and what
+	// cannot be read before that.
 	failed := 0
 	for _, e := range a.events {
-		if _, ok := e.(sluice.StepFailed); ok {
+		if f, ok := e.(sluice.StepFailed); ok && f.Step.Op != sluice.OpRefresh {
 			failed++
 		}
 	}

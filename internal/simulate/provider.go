@@ -73,7 +73,7 @@ type call struct {
 func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.PendingType) (end func(error)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c := &call{method: m, urn: u, id: id, begun: a.tick(), late: a.program == nil || a.program.ended.Load()}
+	c := &call{method: m, urn: u, id: id, begun: a.tick(), late: a.isLate()}
 	if !a.journal.isOpen(u, id, as) {
 		a.fault("%s of %s %s is not recorded as begun", m, u, id)
 	}

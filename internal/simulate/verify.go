@@ -66,7 +66,7 @@ func (a *attempt) verifyEvents() {
 			started[key{e.Step.Op, e.Step.URN}]++
 		case sluice.StepDone:
 			k := key{e.Step.Op, e.Step.URN}
-			if a.op.Do == Refresh || e.Step.Op == sluice.OpRefresh {
+			if a.op.Do == Refresh && started[key{sluice.OpRefresh, e.Step.URN}] > 0 {
 				k.op = sluice.OpRefresh // reported as what it found
 			}
 			if !e.Outputs {
@@ -189,7 +189,7 @@ func (a *attempt) verifyObjects() {
 
 // wasLetGo tells whether the state said that an object is to be kept, or deleted by deleting another one.
 func (a *attempt) wasLetGo(id string) bool {
-	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
+	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }
@@ -245,7 +245,7 @@ func (a *attempt) verifyDeletes() {
 		}
 	}
 	at := map[urn.URN][]*call{}
-	for _, r := range a.before.resources() {
+	for _, r := range a.remaining() {
 		own := late[object{r.URN, r.ID}]
 		if own != nil && r.External && !a.isManagedToo(r.ID) {
 			a.fault("the object %s of %s is deleted, which the stack does not manage", r.ID, r.URN)
@@ -265,6 +265,14 @@ func (a *attempt) verifyDeletes() {
 			at[r.URN] = append(at[r.URN], own)
 		}
 	}
+}
+
+// remaining are the resources that were recorded when the deletes after the program's end began.
+func (a *attempt) remaining() []*state.Resource {
+	if a.journal.ending == nil {
+		return nil
+	}
+	return a.journal.ending.Resources
 }
 
 // isManagedToo tells whether another entry manages the object: a program may read what it imports.

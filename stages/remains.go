@@ -1,0 +1,142 @@
+package stages
+
+import (
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// remains are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
+// program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
+type remains struct {
+	*base
+	declared map[*state.Resource]bool
+}
+
+func (r *Run) remains() remains {
+	a := arrangement{run: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
+	isDeclared := map[*state.Resource]bool{}
+	for _, s := range r.declared {
+		if s.taken && r.world.current(s.New) == s.New && !isDeclared[s.New] {
+			isDeclared[s.New] = true
+			a.declare(s.New)
+		}
+	}
+	if len(isDeclared) == 0 {
+		return remains{base: r.base}
+	}
+	for _, res := range r.base.resources {
+		if !isDeclared[res] {
+			u := a.name(res, res.URN)
+			a.rest[u] = append(a.rest[u], res)
+		}
+	}
+	for i := range a.declared {
+		a.place(i)
+	}
+	for _, res := range r.base.resources {
+		if !isDeclared[res] && !a.placed[res] { // one that was left as it is comes where the program declares it
+			a.all = append(a.all, res)
+		}
+	}
+	return remains{base: newBaseOf(a.all, a.name), declared: isDeclared}
+}
+
+// arrangement finds an order in which everything comes after what it refers to, with what a program has declared in the
+// program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since the
+// replacement goes on using the old object.
+type arrangement struct {
+	run      *Run
+	declared []*state.Resource
+	at       map[urn.URN][]int             // places among the declared, by name
+	needs    [][]int                       // earlier declared states that each one refers to
+	rest     map[urn.URN][]*state.Resource // what is not declared, by name
+	all      []*state.Resource
+	begun    []bool                   // by place among the declared
+	placed   map[*state.Resource]bool // what is in all
+}
+
+// name is what a state means by a name: names of the base may have been taken over.
+func (a *arrangement) name(res *state.Resource, u urn.URN) urn.URN {
+	if _, old := a.run.base.ids[res]; old {
+		return a.run.names.newNameOf(u)
+	}
+	return u
+}
+
+func (a *arrangement) declare(s *state.Resource) {
+	var needs []int
+	references(s, func(u urn.URN, _ graph.Kind) { needs = append(needs, a.at[a.name(s, u)]...) })
+	u := a.name(s, s.URN)
+	a.at[u] = append(a.at[u], len(a.declared))
+	a.declared, a.needs, a.begun = append(a.declared, s), append(a.needs, needs), append(a.begun, false)
+}
+
+// place appends a declared state after what it refers to.
+func (a *arrangement) place(i int) {
+	if a.begun[i] {
+		return
+	}
+	a.begun[i] = true
+	for _, n := range a.needs[i] {
+		a.place(n)
+	}
+	s := a.declared[i]
+	references(s, func(u urn.URN, _ graph.Kind) {
+		for _, c := range a.rest[a.name(s, u)] {
+			if c.Delete {
+				a.placeRest(c)
+			}
+		}
+	})
+	a.all, a.placed[s] = append(a.all, s), true
+}
+
+// placeRest appends a state of the base after what it refers to, if that is possible now: some of it may wait for what refers
+// to the state, by the program's word, which counts.
+func (a *arrangement) placeRest(c *state.Resource) bool {
+	if a.placed[c] {
+		return true
+	}
+	possible := true
+	var needs []int
+	references(c, func(u urn.URN, _ graph.Kind) {
+		u = a.name(c, u)
+		for _, other := range a.rest[u] {
+			// What is declared stands for what it was.
+			if (other.Delete || len(a.at[u]) == 0) && a.run.base.ids[other] < a.run.base.ids[c] {
+				possible = possible && a.placeRest(other)
+			}
+		}
+		needs = append(needs, a.at[u]...)
+	})
+	if !possible || a.waits(needs, map[int]bool{}) {
+		return false
+	}
+	for _, n := range needs {
+		a.place(n)
+	}
+	if !a.placed[c] {
+		a.all, a.placed[c] = append(a.all, c), true
+	}
+	return true
+}
+
+// waits tells whether any of these declared states, or of those that they refer to, is just being placed.
+func (a *arrangement) waits(of []int, seen map[int]bool) bool {
+	for _, n := range of {
+		if a.begun[n] {
+			if !a.placed[a.declared[n]] {
+				return true
+			}
+			continue // and so is all that it refers to
+		}
+		if !seen[n] {
+			seen[n] = true
+			if a.waits(a.needs[n], seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
