@@ -126,7 +126,7 @@ func changedOptions(old, now *state.Resource) []string {
 	differs("additionalSecretOutputs", sameNames(old.AdditionalSecretOutputs, now.AdditionalSecretOutputs))
 	differs("customTimeouts", old.CustomTimeouts == now.CustomTimeouts)
 	differs("deletedWith", old.DeletedWith == now.DeletedWith)
-	differs("dependencies", sameURNs(old.Dependencies, now.Dependencies) && sameURNLists(old.PropertyDependencies, now.PropertyDependencies))
+	differs("dependencies", state.SameURNs(old.Dependencies, now.Dependencies) && state.SameURNLists(old.PropertyDependencies, now.PropertyDependencies))
 	differs("hideDiffs", sameNames(old.HideDiff, now.HideDiff))
 	differs("hooks", maps.EqualFunc(old.ResourceHooks, now.ResourceHooks, slices.Equal[[]string]))
 	differs("ignoreChanges", sameNames(old.IgnoreChanges, now.IgnoreChanges))
@@ -136,7 +136,7 @@ func changedOptions(old, now *state.Resource) []string {
 	differs("protect", old.Protect == now.Protect)
 	differs("provider", old.Provider == now.Provider)
 	differs("replaceOnChanges", sameNames(old.ReplaceOnChanges, now.ReplaceOnChanges))
-	differs("replaceWith", sameURNs(old.ReplaceWith, now.ReplaceWith))
+	differs("replaceWith", state.SameURNs(old.ReplaceWith, now.ReplaceWith))
 	differs("replacementTrigger", property.Identical(old.ReplacementTrigger, now.ReplacementTrigger))
 	differs("retainOnDelete", old.RetainOnDelete == now.RetainOnDelete)
 	return out
@@ -144,21 +144,4 @@ func changedOptions(old, now *state.Resource) []string {
 
 func sameNames(a, b []string) bool {
 	return slices.Equal(a, b) || slices.Equal(sortedStrings(a), sortedStrings(b))
-}
-
-func sameURNs(a, b []urn.URN) bool {
-	return slices.Equal(a, b) || slices.Equal(sortedSet(a), sortedSet(b))
-}
-
-// sameURNLists takes a missing name and an empty list for the same thing.
-func sameURNLists(a, b map[string][]urn.URN) bool {
-	within := func(a, b map[string][]urn.URN) bool {
-		for name, us := range a {
-			if !sameURNs(us, b[name]) {
-				return false
-			}
-		}
-		return true
-	}
-	return within(a, b) && within(b, a)
 }

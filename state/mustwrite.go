@@ -19,8 +19,8 @@ func MustWrite(old, new *Resource) bool {
 		old.CustomTimeouts == new.CustomTimeouts && old.RetainOnDelete == new.RetainOnDelete &&
 		old.Provider == new.Provider && old.Parent == new.Parent && old.DeletedWith == new.DeletedWith &&
 		slices.Equal(old.ReplaceWith, new.ReplaceWith) && old.Protect == new.Protect &&
-		sameSet(old.Dependencies, new.Dependencies) &&
-		sameLists(old.PropertyDependencies, new.PropertyDependencies) &&
+		SameURNs(old.Dependencies, new.Dependencies) &&
+		SameURNLists(old.PropertyDependencies, new.PropertyDependencies) &&
 		sameHooks(old.ResourceHooks, new.ResourceHooks) &&
 		property.Identical(old.ReplacementTrigger, new.ReplacementTrigger) &&
 		property.IdenticalMaps(old.Inputs, new.Inputs) &&
@@ -28,7 +28,8 @@ func MustWrite(old, new *Resource) bool {
 	return !same
 }
 
-func sameSet(a, b []urn.URN) bool {
+// SameURNs tells whether two lists have the same URNs in them, in whatever order and however often.
+func SameURNs(a, b []urn.URN) bool {
 	if slices.Equal(a, b) {
 		return true
 	}
@@ -39,11 +40,11 @@ func sortedSet(us []urn.URN) []urn.URN {
 	return slices.Compact(slices.Sorted(slices.Values(us)))
 }
 
-// sameLists takes a missing name and an empty list for the same thing.
-func sameLists(a, b map[string][]urn.URN) bool {
+// SameURNLists is [SameURNs] for the lists of each name. It takes a missing name and an empty list for the same thing.
+func SameURNLists(a, b map[string][]urn.URN) bool {
 	within := func(a, b map[string][]urn.URN) bool {
 		for name, us := range a {
-			if !sameSet(us, b[name]) {
+			if !SameURNs(us, b[name]) {
 				return false
 			}
 		}

@@ -36,7 +36,11 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 		return fmt.Errorf("the resources have been imported, but the declarations could not be written: %w", err)
 	}
 	if f.out != "" {
-		if err := os.WriteFile(f.out, text, 0o666); err != nil {
+		mode := os.FileMode(0o666)
+		if o.flags.showSecrets {
+			mode = 0o600
+		}
+		if err := os.WriteFile(f.out, text, mode); err != nil {
 			return fmt.Errorf("the resources have been imported, but the declarations could not be written: %w", err)
 		}
 		return nil

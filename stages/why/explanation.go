@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agext/levenshtein"
+
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -133,7 +135,7 @@ func (l *Log) Nearest(text string) []urn.URN {
 	var near []candidate
 	for u := range l.index.byURN {
 		name := strings.ToLower(u.Name())
-		n := distance(wanted, name)
+		n := levenshtein.Distance(wanted, name, nil)
 		if wanted != "" && strings.Contains(name, wanted) {
 			n = min(n, 1)
 		}
@@ -149,25 +151,4 @@ func (l *Log) Nearest(text string) []urn.URN {
 		out = append(out, c.urn)
 	}
 	return out
-}
-
-// distance is how many characters have to be put in, taken out or changed to make one text of the other.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, s := range y {
-			cost := diagonal
-			if r != s {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(y)]
 }
