@@ -20,6 +20,8 @@ type interruptible struct {
 	// note shows a line; running names what has begun, with elapsed times. Both may be called at any time.
 	note    func(text string)
 	running func() []string
+	// asking tells whether somebody at the terminal is being asked, and nothing else goes on. May be called at any time.
+	asking func() bool
 	// leave gives back what others would wait for and ends the process.
 	leave func()
 }
@@ -53,11 +55,17 @@ func (i *interruptible) handle(s os.Signal, count int) {
 	if s == syscall.SIGTERM {
 		name, again = "SIGTERM received", "send SIGTERM again"
 	}
-	switch count {
-	case 1:
+	switch {
+	case count == 1 && i.asking():
+		i.note("\n" + name + "; cancelled. Nothing was changed.")
+		i.leave()
+	case count == 1:
 		i.note(i.stopMessage(name, again))
 		i.interrupts.Stop()
-	case 2:
+		if i.asking() { // by now
+			i.leave()
+		}
+	case count == 2:
 		i.note(fmt.Sprintf("%s; the providers are asked to abort. To leave at once, %s: what is running would stay pending in the state.", name, again))
 		i.interrupts.Cancel()
 	default:

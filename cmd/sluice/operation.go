@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-iac/sluice"
@@ -64,6 +65,8 @@ type operation struct {
 	fence      *sluice.Fence
 	// creates says what a refresh is to do about interrupted creates, by URN.
 	creates map[string]sluice.CreateResolution
+	// asking is true while the operation is being confirmed: there is nothing then that an interrupt would have to wait for.
+	asking atomic.Bool
 	// endProcesses ends the plugins and the program of the phase.
 	endProcesses func()
 }
@@ -139,6 +142,7 @@ func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func
 		interrupts: &o.interrupts,
 		note:       o.note,
 		running:    o.runningSteps,
+		asking:     o.asking.Load,
 		leave:      func() { o.leave(lock, os.Exit) },
 	}
 	guard.run(ctx, func() { err = f() })
@@ -470,6 +474,11 @@ func (o *operation) pluginOptions(service *sluice.EngineService, directory strin
 
 // confirm asks whether to go on. plan is nil when there was no preview.
 func (o *operation) confirm(plan *sluice.Result) error {
+	o.asking.Store(true)
+	defer o.asking.Store(false)
+	if o.interrupts.Stopped() {
+		return cancelledError()
+	}
 	question := fmt.Sprintf("Do you want to perform this %s without a preview? [yes/no] (no): ", o.kind.noun)
 	if plan != nil {
 		question = fmt.Sprintf("Do you want to perform this %s? [yes/no/details] (no): ", o.kind.noun)

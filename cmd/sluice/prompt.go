@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 )
@@ -72,10 +74,36 @@ func (c *cli) askHidden(question string) (string, error) {
 	fmt.Fprint(c.err, question)
 	defer fmt.Fprintln(c.err)
 	if f, ok := c.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		text, err := term.ReadPassword(int(f.Fd()))
-		return string(text), err
+		return c.readHidden(int(f.Fd()))
 	}
 	return readLine(c.in)
+}
+
+// readHidden reads a line from a terminal that does not show it. A signal that ends the process leaves the terminal as it was.
+func (c *cli) readHidden(fd int) (string, error) {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	signalled, forget := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer forget()
+	restore := func() { _ = term.Restore(fd, before) } // if that fails, there is nothing else to try
+	c.unhide.Store(&restore)
+	defer c.unhide.Store(nil)
+	if !c.held {
+		defer context.AfterFunc(signalled, c.cancelled)()
+	}
+	text, err := term.ReadPassword(fd)
+	return string(text), err
+}
+
+// cancelled ends the process after a signal.
+func (c *cli) cancelled() {
+	if restore := c.unhide.Load(); restore != nil {
+		(*restore)()
+	}
+	fmt.Fprintln(c.err, "\nerror: the command was cancelled")
+	os.Exit(statusCancelled)
 }
 
 // confirmByName asks for the name of what is about to go.

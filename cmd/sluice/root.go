@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +18,8 @@ type cli struct {
 	cwd                      string
 	nonInteractive           bool
 	disableIntegrityChecking bool
+	held                     bool                   // a holder ends the process after a signal
+	unhide                   atomic.Pointer[func()] // makes the terminal show again what is typed; nil while it does
 }
 
 func newRootCommand(c *cli) *cobra.Command {

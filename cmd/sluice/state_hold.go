@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -29,6 +28,8 @@ func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder
 	defer h.hook(ctx, syscall.SIGTERM)()
 	h.disarm = h.hook(ctx, os.Interrupt)
 	defer func() { h.disarm() }()
+	c.held = true
+	defer func() { c.held = false }()
 	defer h.release()
 	for _, s := range stacks {
 		if err := h.lock(ctx, s); err != nil {
@@ -85,6 +86,5 @@ func (h *holder) release() {
 // leave ends the process after a signal.
 func (h *holder) leave() {
 	h.release()
-	fmt.Fprintln(h.says.err, "\nerror: the command was cancelled")
-	os.Exit(statusCancelled)
+	h.says.cancelled()
 }
