@@ -90,26 +90,6 @@ func TestAnImportedResourceIsUnchangedInTheProgramThatDeclaresIt(t *testing.T) {
 	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
 }
 
-func TestTheStackThatAnImportMakesIsDoneOnceTheImportsAre(t *testing.T) {
-	k := newKit(t)
-	k.exists("ext-1", in{"size": 1})
-	shown := func(r *ran) (last sluice.StepDone) {
-		for _, e := range r.events {
-			if done, ok := e.(sluice.StepDone); ok {
-				last = done
-			}
-		}
-		return last
-	}
-	root := urn.RootStack("dev", "p")
-	last := shown(k.imports(thingToImport("a", "ext-1")))
-	require.Equal(t, root, last.Step.URN)
-	require.True(t, last.Outputs)
-
-	k.exists("ext-2", in{"size": 1})
-	require.Equal(t, urnOf("b").Name(), shown(k.imports(thingToImport("b", "ext-2"))).Step.URN.Name(), "the next one leaves the stack's outputs alone")
-}
-
 func TestAPreviewOfAnImportReadsAndRecordsNothing(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", in{"size": 1})

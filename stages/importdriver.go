@@ -35,12 +35,8 @@ func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) {
 	if !r.keepAll(ctx) {
 		return
 	}
-	if plan.makeRoot {
-		root := r.rootStep(plan.root)
-		if r.takeAlone(root) != nil {
-			return
-		}
-		r.world.setStackOutputs(root, property.Map{}) // no program says which
+	if plan.makeRoot && r.takeAlone(r.rootStep(plan.root)) != nil {
+		return
 	}
 	_ = plan.order.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
 		return r.takeAlone(r.importStep(plan.items[id]))
@@ -80,7 +76,7 @@ func (r *Run) keepAll(ctx context.Context) bool {
 	return true
 }
 
-// rootStep makes the root stack.
+// rootStep makes the root stack. It gets no outputs, as there is no program to say which.
 func (r *Run) rootStep(root urn.URN) *Step {
 	return &Step{seq: 1, StepInfo: StepInfo{
 		Op: OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: Reason{Kind: ReasonImportCommand},
