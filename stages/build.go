@@ -177,9 +177,10 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 	return append(before, steps...)
 }
 
-// keepProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that names
-// it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded and not by who has started the
-// provider: that may have been another registration, or an import or a refresh of the same one.
+// keepProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that
+// names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
+// and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
+// one.
 func (b *builder) keepProvider(d Diffed, ref string) []*Step {
 	p := b.run.base.providers[ref]
 	if p == nil || p.Delete {

@@ -84,20 +84,20 @@ func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	return b.commit(d, append(steps, own), x)
 }
 
-// providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5).
+// providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5),
+// unless an earlier registration goes on with that provider. It goes by what is decided: whether the provider runs already
+// is a matter of timing.
 func (b *builder) providerIsThere(d Diffed) error {
-	ref, err := urn.ParseProviderRef(d.Old.Provider)
-	if err != nil {
+	if _, err := urn.ParseProviderRef(d.Old.Provider); err != nil {
 		return nil // components and providers
-	}
-	if _, ok := b.run.Registry.Lookup(ref); ok {
-		return nil
 	}
 	recorded := b.run.base.providers[d.Old.Provider]
 	if recorded == nil {
 		return b.run.bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
-	if d.Goal.Provider == d.Old.Provider {
+	claimant, claimed := b.run.names.claimant(recorded)
+	goesOn := claimed && claimant < d.Seq && !b.run.outcomes.has(b.run.names.newNameOf(recorded.URN), replaced)
+	if goesOn || d.Goal.Provider == d.Old.Provider {
 		return nil
 	}
 	return b.run.bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
