@@ -110,8 +110,8 @@ func failedReply(b Built) *RegisterReply {
 }
 
 // blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
-// that a delete never runs without its create. A provider counts only if there is no state of its name: what refers to it
-// could not be recorded.
+// that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
+// what refers to it could not be either.
 func (r *Run) blamed(b Built) (urn.URN, bool) {
 	if !r.ContinueOnError {
 		return "", false
@@ -127,7 +127,7 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 				wanted = b.newState(Checked{})
 			}
 			references(wanted, func(u urn.URN, kind graph.Kind) {
-				if kind != graph.Provider || r.base.olds[u] == nil {
+				if kind != graph.Provider || r.base.providers[wanted.Provider] == nil {
 					f(u)
 				}
 			})

@@ -131,7 +131,7 @@ func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f fun
 		}
 		again, hookErr := r.askErrorHooks(names, in)
 		if hookErr != nil {
-			return fmt.Errorf("error hooks execution failed: %w", hookErr)
+			return &errorHookError{operation: operation, err: err, hook: hookErr}
 		}
 		if !again || r.IsHalted() {
 			return err
@@ -139,6 +139,18 @@ func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f fun
 		r.warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)
 	}
 }
+
+// errorHookError says that an error hook has failed. What the provider's error means for the resource stays true.
+type errorHookError struct {
+	operation string
+	err, hook error
+}
+
+func (e *errorHookError) Error() string {
+	return fmt.Sprintf("error hooks execution failed: %v, after the %s had failed: %v", e.hook, e.operation, e.err)
+}
+
+func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
 // askErrorHooks runs all error hooks and tells whether any asked for another try.
 func (r *Run) askErrorHooks(names []string, in HookInput) (again bool, err error) {

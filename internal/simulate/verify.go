@@ -220,9 +220,15 @@ func (a *attempt) verifyEntries() {
 
 // mayBeGone tells whether a delete failed although it was done, or was done for another entry of the same object.
 func (a *attempt) mayBeGone(id string) bool {
-	entries := 0
+	entries, names := 0, map[urn.URN]bool{}
 	for _, r := range a.before.resources() {
 		if r.ID == id {
+			entries++
+			names[r.URN] = true
+		}
+	}
+	for _, r := range a.after.resources() {
+		if r.ID == id && !names[r.URN] {
 			entries++
 		}
 	}
