@@ -154,7 +154,7 @@ func (r *Run) takeGuarded(s *Step) error {
 // left are the steps of what stays because it is not part of the operation.
 func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Step, left []*Step) {
 	steps = map[graph.ID]*Step{}
-	needed := r.stillNeeded(all)
+	needed := r.stillNeeded(all, chosen)
 	for i, res := range all.resources {
 		now := r.world.current(res)
 		if now == nil || res.ViewOf != "" {
@@ -184,14 +184,21 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 }
 
 // stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
-// its recorded state depends on (steps.md 5.3 rule 4). What was skipped keeps what that state could not do without: its
-// provider and what is not replaced but gone; the old copy of something that has a new one is not missed.
-func (r *Run) stillNeeded(all remains) map[graph.ID]bool {
+// its recorded state depends on (steps.md 5.3 rule 4). What was skipped, or is no part of the operation, keeps what that
+// state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
+// is not missed.
+func (r *Run) stillNeeded(all remains, chosen map[urn.URN]bool) map[graph.ID]bool {
 	var failed, skipped []graph.ID
 	for i, res := range all.resources {
 		cause, ok := r.world.failureOf(r.names.newNameOf(res.URN))
+		now := r.world.current(res)
 		switch {
-		case !ok || r.world.current(res) == nil:
+		case now == nil:
+		case !ok:
+			stays := r.isOperatedOn(res.URN) || chosen != nil && !chosen[res.URN]
+			if p := r.world.current(all.providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
+				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
+			}
 		case cause == r.names.newNameOf(res.URN):
 			failed = append(failed, graph.ID(i))
 		default:
