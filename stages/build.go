@@ -75,7 +75,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	if err := b.run.uncreated(d.Located, steps); err != nil {
 		return err
 	}
-	b.run.outcomes.decide(d.Seq)
+	b.run.outcomes.decided.pass(d.Seq)
 	for i, s := range steps {
 		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
 		if s.Reason.Kind == ReasonNone {

@@ -134,8 +134,14 @@ func (c *root) settle(id graph.ID, res *state.Resource, in bool, why Reason) {
 	}
 }
 
-// callProbe asks the provider. Errors belong to the root.
+// callProbe asks the provider. Errors belong to the root. A provider with which an earlier registration goes on has the
+// configuration that this one gives it.
 func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
+	if claimant, ok := r.names.claimant(r.base.providers[p.old.Provider]); ok && claimant < p.root {
+		if err := r.executed.await(ctx, claimant); err != nil {
+			return providers.DiffResponse{}, err
+		}
+	}
 	prov, err := r.providerFor(ctx, p.old)
 	if err != nil {
 		return providers.DiffResponse{}, err

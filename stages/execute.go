@@ -28,6 +28,7 @@ func Execute(r *Run) pipeline.Stage[Built, Executed] {
 					continue
 				}
 				err := r.runChain(b)
+				r.executed.pass(b.Seq)
 				todo = append(todo, r.sequels.over(b.Steps)...)
 				if IsBail(err) {
 					return err

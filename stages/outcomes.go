@@ -1,13 +1,11 @@
 package stages
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -36,8 +34,7 @@ type outcomes struct {
 	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
 	gone    map[*state.Resource]Reason
 	deletes map[*state.Resource]*Step // the steps that do it
-	decided map[int]bool
-	awaited map[int]*pipeline.Event // fired when the registration is decided; only those that somebody waits for
+	decided *milestones
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
 	uncreated map[urn.URN][]urn.URN
@@ -48,7 +45,7 @@ func newOutcomes() *outcomes {
 		byID:    map[urn.URN]outcome{},
 		gone:    map[*state.Resource]Reason{},
 		deletes: map[*state.Resource]*Step{},
-		decided: map[int]bool{}, awaited: map[int]*pipeline.Event{}, uncreated: map[urn.URN][]urn.URN{},
+		decided: newMilestones(), uncreated: map[urn.URN][]urn.URN{},
 	}
 }
 
@@ -140,36 +137,4 @@ func (o *outcomes) deletesOf(r *state.Resource) []*Step {
 		return []*Step{s}
 	}
 	return nil
-}
-
-func (o *outcomes) decide(seq int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.decided[seq] = true
-	if e, ok := o.awaited[seq]; ok {
-		delete(o.awaited, seq)
-		e.Fire()
-	}
-}
-
-// awaitDecision waits until a registration is decided.
-func (o *outcomes) awaitDecision(ctx context.Context, seq int) error {
-	o.mu.Lock()
-	if o.decided[seq] {
-		o.mu.Unlock()
-		return nil
-	}
-	e, ok := o.awaited[seq]
-	if !ok {
-		e = pipeline.NewEvent()
-		o.awaited[seq] = e
-	}
-	o.mu.Unlock()
-	return e.Wait(ctx)
-}
-
-func (o *outcomes) isDecided(seq int) bool {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.decided[seq]
 }

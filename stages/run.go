@@ -80,6 +80,7 @@ type Run struct {
 	events     *events
 	failures   *failures
 	sequels    *sequels
+	executed   *milestones // whose steps are over, taken or not
 	tokens     tokens
 	intake     *pipeline.Mailbox[Submitted]
 	halted     *pipeline.Event // fired when no further step may start
@@ -124,6 +125,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
 		sequels:    newSequels(),
+		executed:   newMilestones(),
 		intake:     pipeline.NewMailbox[Submitted](),
 		halted:     pipeline.NewEvent(),
 		over:       pipeline.NewEvent(),
