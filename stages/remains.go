@@ -43,8 +43,8 @@ func (r *Run) remains() remains {
 }
 
 // arrangement finds an order in which everything comes after what it refers to, with what a program has declared in the
-// program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since the
-// replacement goes on using the old object.
+// program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
+// the replacement goes on using the old object.
 type arrangement struct {
 	run      *Run
 	declared []*state.Resource
@@ -84,12 +84,19 @@ func (a *arrangement) place(i int) {
 	s := a.declared[i]
 	references(s, func(u urn.URN, _ graph.Kind) {
 		for _, c := range a.rest[a.name(s, u)] {
-			if c.Delete {
+			if a.isOld(c) {
 				a.placeRest(c)
 			}
 		}
 	})
 	a.all, a.placed[s] = append(a.all, s), true
+}
+
+// isOld tells whether a state of the base awaits deletion, from before or because the program has declared another one in its
+// place.
+func (a *arrangement) isOld(res *state.Resource) bool {
+	now := a.run.world.current(res)
+	return now != nil && now.Delete
 }
 
 // placeRest appends a state of the base after what it refers to, if that is possible now: some of it may wait for what refers
@@ -104,7 +111,7 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 		u = a.name(c, u)
 		for _, other := range a.rest[u] {
 			// What is declared stands for what it was.
-			if (other.Delete || len(a.at[u]) == 0) && a.run.base.ids[other] < a.run.base.ids[c] {
+			if (a.isOld(other) || len(a.at[u]) == 0) && a.run.base.ids[other] < a.run.base.ids[c] {
 				possible = possible && a.placeRest(other)
 			}
 		}

@@ -76,7 +76,9 @@ func (a *attempt) wasStopped() bool {
 
 // dependsOnArrival tells whether a program that registers in any order met something that the order decides.
 func (a *attempt) dependsOnArrival() bool {
-	if slices.ContainsFunc(a.errors(), func(e string) bool { return strings.Contains(e, "Duplicate resource") }) {
+	if slices.ContainsFunc(a.errors(), func(e string) bool {
+		return strings.Contains(e, "Duplicate resource") || strings.Contains(e, "has not been registered yet")
+	}) {
 		return true
 	}
 	if a.result == nil {
@@ -85,6 +87,11 @@ func (a *attempt) dependsOnArrival() bool {
 	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
 		return s.Op == sluice.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
 	})
+}
+
+// mayFailOrNot tells whether even the success of an operation is a matter of time.
+func (a *attempt) mayFailOrNot() bool {
+	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
 
 // sharesObjects tells whether two declarations, or a declaration and the recorded state, name one object.
