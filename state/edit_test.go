@@ -178,6 +178,8 @@ func TestRenamingFollowsEveryReference(t *testing.T) {
 	same, err := Rename(s, prov, "p")
 	require.NoError(t, err)
 	require.Same(t, s, same)
+	_, err = Rename(s, user, string(user.URN.Renamed("d")))
+	require.ErrorContains(t, err, `such as "d", and not a URN`)
 	_, err = Rename(s, user, "")
 	require.ErrorContains(t, err, "empty")
 	two := snapshotOf(box("a"), box("b"), box("b", old), &Resource{URN: testRoot, Type: urn.RootStackType})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -50,8 +51,8 @@ type operationFlags struct {
 	policies                            policyFlags
 }
 
-// automatic stands for a degree of parallelism that nobody has given.
-const automatic = -1
+// automatic stands for a degree of parallelism that nobody has given. It is no number that somebody could mean.
+const automatic = math.MinInt
 
 // workers is the degree of parallelism for the engine: 0 lets it choose.
 func (f *operationFlags) workers() int {
@@ -69,7 +70,7 @@ func (f *operationFlags) add(cmd *cobra.Command) {
 	p.StringArrayVarP(&f.config, "config", "c", nil, "a setting as key=value, saved in the stack's configuration; may be repeated")
 	p.BoolVar(&f.configPath, "config-path", false, "the keys of --config are paths to parts of settings")
 	p.StringVarP(&f.message, "message", "m", "", "a message for the history")
-	p.IntVarP(&f.parallel, "parallel", "p", automatic, "how many resources may change at once; 1 is one at a time")
+	p.IntVarP(&f.parallel, "parallel", "p", automatic, "how many resources may change at once; 1 or less is one at a time")
 	p.Lookup("parallel").DefValue = "4 for each processor"
 	p.BoolVarP(&f.debug, "debug", "d", false, "show debug messages")
 	p.BoolVar(&f.diff, "diff", false, "show the changes of properties instead of one line for each resource")

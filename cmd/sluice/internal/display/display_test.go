@@ -334,7 +334,7 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	c := newClock()
 	var screen, out bytes.Buffer
-	options := Options{Title: "T", Out: &out, Beginning: "starting the program", Now: func() time.Time { return c.now }}
+	options := Options{Title: "T", Out: &out, Beginning: "starting the program", Waiting: "waiting for the program", Now: func() time.Time { return c.now }}
 	l := NewLog(options)
 	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
 	live := NewLog(options)
@@ -346,8 +346,31 @@ func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	live.Observe(sluice.StepStarted{Step: step(sluice.OpSame, "a", values{}, values{}), At: c.now})
 	screen.Reset()
 	live.Tick()
-	require.Contains(t, screen.String(), "0 done, 0 running")
+	require.Contains(t, screen.String(), "0 done; waiting for the program (0s)")
 	require.NotContains(t, screen.String(), "starting")
+}
+
+func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
+	c := newClock()
+	var screen, out bytes.Buffer
+	options := Options{Title: "T", Out: &out, Waiting: "waiting for the program", Expected: 9, Now: func() time.Time { return c.now }}
+	l := NewLog(options)
+	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
+	live := NewLog(options)
+	for _, log := range []*Log{l, live} {
+		log.Observe(sluice.StepStarted{Step: step(sluice.OpUpdate, "a", values{}, values{}), At: c.now})
+		log.Observe(sluice.StepDone{Step: step(sluice.OpUpdate, "a", values{}, values{}), At: c.now})
+	}
+	out.Reset()
+	screen.Reset()
+	for range 5 {
+		c.after(10 * time.Second)
+		l.Tick()
+	}
+	live.Tick()
+	require.Equal(t, " @  after 20s: 1 done; waiting for the program (20s)\n @  after 40s: 1 done; waiting for the program (40s)\n", out.String())
+	require.Contains(t, screen.String(), "1 done; waiting for the program (50s)")
+	require.NotContains(t, screen.String(), "running")
 }
 
 func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
@@ -424,4 +447,20 @@ func TestPolicyEvents(t *testing.T) {
 	require.NoError(t, d.Write(&out, nil))
 	golden(t, "policy-events", out.String())
 	require.NotContains(t, out.String(), "hunter2")
+}
+
+func TestAComponentIsReportedAsMadeBeforeItIsDeleted(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
+	made, gone := step(sluice.OpCreate, "group", nil, values{}), step(sluice.OpDelete, "group", values{}, nil)
+	made.New.Custom, gone.Old.Custom = false, false
+	for _, e := range []sluice.Event{
+		sluice.StepStarted{Step: made, At: c.now}, // its end is that of its outputs
+		sluice.StepStarted{Step: gone, At: c.now}, sluice.StepDone{Step: gone, At: c.now},
+		sluice.StepDone{Step: made, Outputs: true, At: c.now},
+	} {
+		l.Observe(e)
+	}
+	require.Equal(t, "T\n +  pkg:mod:Thing group created\n -  pkg:mod:Thing group deleted\n", out.String())
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Log writes an operation as lines that stay true: a line says what has happened, never what is going on. On a
@@ -22,9 +23,11 @@ type Log struct {
 	lastOut time.Time // of the last line written, for heartbeats
 	// lastDraw is when the live line was drawn.
 	lastDraw time.Time
+	// overtaken are the components that were reported before their outputs were set, and what was done with them.
+	overtaken map[urn.URN]sluice.Op
 }
 
-// heartbeat is how long a log may stay silent while something runs.
+// heartbeat is how long a log may stay silent while something goes on.
 const heartbeat = 20 * time.Second
 
 // NewLog begins a log with its title.
@@ -32,7 +35,7 @@ func NewLog(o Options) *Log {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := &Log{p: stepPrinter{o, style{o.Color}}}
+	l := &Log{p: stepPrinter{o, style{o.Color}}, overtaken: map[urn.URN]sluice.Op{}}
 	l.m = newModel(o.Now())
 	l.lastOut = l.m.started
 	l.live = liveLine{out: o.Live, width: o.Width, style: l.p.style}
@@ -44,6 +47,9 @@ func NewLog(o Options) *Log {
 func (l *Log) Observe(e sluice.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e, begins := e.(sluice.StepStarted); begins {
+		l.overtake(e.Step)
+	}
 	took := l.m.observe(e)
 	switch e := e.(type) {
 	case sluice.Prelude:
@@ -82,7 +88,7 @@ func (l *Log) Tick() {
 		l.redraw()
 		return
 	}
-	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning()) {
+	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning() || l.p.Waiting != "") {
 		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
 	}
 }
@@ -112,6 +118,19 @@ func (l *Log) silentComponents() {
 		if waiting && l.p.shows(c) && c.Op != sluice.OpSame {
 			l.print(l.p.outcome(c, 0))
 		}
+	}
+}
+
+// overtake reports a component that has begun and waits for its outputs, when the next step of its URN begins: a destroy that
+// runs the program may make the root stack, and deletes it before its outputs are set.
+func (l *Log) overtake(next sluice.StepInfo) {
+	c, waiting := l.m.components[next.URN]
+	if !waiting || sameStep(c, next) || l.p.IsPreview {
+		return
+	}
+	l.overtaken[next.URN] = c.Op
+	if l.p.shows(c) {
+		l.print(l.p.outcome(c, 0))
 	}
 }
 
@@ -147,7 +166,7 @@ func (l *Log) done(e sluice.StepDone, took time.Duration) {
 	if !l.p.shows(e.Step) {
 		return
 	}
-	if e.Outputs && isCustom(e.Step) || e.Outputs && l.p.IsPreview {
+	if e.Outputs && (isCustom(e.Step) || l.p.IsPreview || l.overtaken[e.Step.URN] == e.Step.Op) {
 		return
 	}
 	if l.p.Diff {
@@ -191,13 +210,16 @@ func (l *Log) redraw() {
 func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
 
 // progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". Before the first
-// step that would be nothing but zeros.
+// step that would be nothing but zeros. When no step runs, it says what is being waited for.
 func (l *Log) progress(now time.Time) string {
 	if l.isBeginning() && l.live.out == nil { // the line begins with the time
 		return l.p.Beginning
 	}
 	if l.isBeginning() {
 		return fmt.Sprintf("%s (%s)", l.p.Beginning, max(now.Sub(l.m.started), 0).Truncate(time.Second))
+	}
+	if len(l.m.running) == 0 && l.p.Waiting != "" {
+		return fmt.Sprintf("%d done; %s (%s)", l.m.done, l.p.Waiting, max(now.Sub(l.m.lastStep), 0).Truncate(time.Second))
 	}
 	text := fmt.Sprintf("%d done, %d running", l.m.done, len(l.m.running))
 	if waiting := l.p.Expected - l.m.done - len(l.m.running); waiting > 0 {

@@ -26,6 +26,7 @@ type model struct {
 	stdout      []string
 	summary     *sluice.Summary
 	started     time.Time
+	lastStep    time.Time // when a step last began or ended, or the operation began
 }
 
 // runningStep is a step of a custom resource that has begun and not ended.
@@ -35,14 +36,14 @@ type runningStep struct {
 }
 
 func newModel(now time.Time) *model {
-	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now}
+	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now, lastStep: now}
 }
 
 // observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
 func (m *model) observe(e sluice.Event) time.Duration {
 	switch e := e.(type) {
 	case sluice.StepStarted:
-		m.begins = true
+		m.begins, m.lastStep = true, e.At
 		m.begin(e)
 	case sluice.StepDone:
 		return m.end(e.Step, e.At, !e.Outputs)
@@ -75,6 +76,7 @@ func (m *model) begin(e sluice.StepStarted) {
 }
 
 func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duration {
+	m.lastStep = at
 	if count && step.Op != sluice.OpSame && !step.Internal {
 		m.done++
 	}
