@@ -80,6 +80,10 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
 		o.add(d.URN, skippedCreate)
 		return b.commit(d, []*Step{b.skippedCreate(d)}, x)
+	case mode == ModeRefresh && d.Alias != "" && d.refreshes == nil && !d.stranded:
+		// It is not read, but what the program declares after it may refer to its new name.
+		o.add(d.URN, same)
+		return b.commit(d, []*Step{renamedStep(d)}, x)
 	case mode == ModeRefresh, o.isGone(d.claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
@@ -93,6 +97,15 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement
 	s.Reason = Reason{Kind: ReasonDestroy}
 	return b.commit(d, append([]*Step{s}, b.sameViews(s)...), x)
+}
+
+// renamedStep leaves a recorded state as it is but for its name.
+func renamedStep(d Diffed) *Step {
+	s := carriedStep(d.Old)
+	s.New = d.Old.Clone()
+	s.New.URN, s.New.Aliases, s.New.Parent = d.URN, []urn.URN{d.Alias}, d.subject().parent
+	s.URN, s.carried, s.replies = d.URN, false, true
+	return s
 }
 
 // skippedCreate makes the step of a resource that is not created because a refresh and a destroy create nothing.
