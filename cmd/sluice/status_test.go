@@ -45,7 +45,7 @@ func TestExitStatuses(t *testing.T) {
 	}{
 		"help":                 {"empty", "--help", 0, ""},
 		"unknown flag":         {"p", "up --planet x", statusFailure, "unknown flag"},
-		"unknown command":      {"p", "frobnicate", statusFailure, "unknown command"},
+		"unknown command":      {"p", "frobnicate", statusUsage, "unknown command"},
 		"no project":           {"empty", "preview", statusUsage, "no Pulumi.yaml"},
 		"malformed project":    {"bad", "preview", statusUsage, "Pulumi.yaml:2"},
 		"no confirmation":      {"p", "up", statusUsage, "--yes or --skip-preview"},
@@ -58,7 +58,7 @@ func TestExitStatuses(t *testing.T) {
 		"missing setting":      {"p", "config get x", statusFailure, "not found for stack 'dev'"},
 		"bad colour":           {"p", "--color pink version", statusUsage, "--color pink"},
 		"no language plugin":   {"p", "preview", statusFailure, "pulumi-language-fake"},
-		"too many arguments":   {"p", "config get a b", statusUsage, "accepts 1 arg"},
+		"too many arguments":   {"p", "config get a b", statusUsage, `"b" is too much`},
 		"nothing to cancel":    {"p", "cancel --yes", 0, ""},
 		"cancel without a yes": {"p", "cancel", statusUsage, "--yes"},
 		"no such directory":    {"p", "-C nowhere version", statusUsage, "--cwd"},
