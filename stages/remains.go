@@ -17,7 +17,7 @@ func (r *Run) remains() remains {
 	a := arrangement{run: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
 	isDeclared := map[*state.Resource]bool{}
 	for _, s := range r.declared {
-		if s.taken && r.world.current(s.New) == s.New && !isDeclared[s.New] {
+		if (s.taken || s.made) && r.world.current(s.New) == s.New && !isDeclared[s.New] {
 			isDeclared[s.New] = true
 			a.declare(s.New)
 		}
