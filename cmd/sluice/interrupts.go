@@ -69,7 +69,7 @@ func (i *interruptible) handle(s os.Signal, count int) {
 		i.note(fmt.Sprintf("%s; the providers are asked to abort. To leave at once, %s: what is running would stay pending in the state.", name, again))
 		i.interrupts.Cancel()
 	default:
-		i.note(name + "; terminating")
+		i.note(leaveMessage(name, i.running()))
 		i.leave()
 	}
 }
@@ -82,4 +82,12 @@ func (i *interruptible) stopMessage(name, again string) string {
 	return fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish:\n    %s\n"+
 		"To ask the providers to abort them, %s. That may leave resources in an unknown state.",
 		name, len(running), strings.Join(running, "\n    "), again)
+}
+
+func leaveMessage(name string, running []string) string {
+	if len(running) == 0 {
+		return name + "; terminating"
+	}
+	return fmt.Sprintf("%s; terminating. Nobody knows what becomes of the following, it stays pending in the state:\n    %s",
+		name, strings.Join(running, "\n    "))
 }

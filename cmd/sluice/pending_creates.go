@@ -35,6 +35,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		imports[f.importCreates[i]] = f.importCreates[i+1]
 	}
 	o.creates = map[string]sluice.CreateResolution{}
+	var left []string // unasked
 	for _, op := range snapshot.Pending {
 		if op.Type != sluice.PendingCreate {
 			continue
@@ -50,12 +51,19 @@ func (o *operation) resolvePending(ctx context.Context) error {
 			o.creates[name] = sluice.CreateResolution{ID: id}
 		case f.clearCreates:
 			o.creates[name] = sluice.CreateResolution{Clear: true}
-		case f.skipCreates, f.yes, f.previewOnly, f.json, !o.cli.interactive():
+		case f.skipCreates:
+		case f.yes, f.previewOnly, f.json, !o.cli.interactive():
+			o.creates[name] = sluice.CreateResolution{}
+			left = append(left, printable(name))
 		default:
 			if o.creates[name], err = o.askAboutCreate(name); err != nil {
 				return err
 			}
 		}
+	}
+	if len(left) > 0 {
+		o.cli.warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
+			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
 	}
 	for i := 0; i < len(f.importCreates); i += 2 {
 		if _, unused := imports[f.importCreates[i]]; unused {

@@ -71,9 +71,9 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 		Expected: expected,
 	}
 	if o.kind.needsProgram {
-		options.Beginning, options.Waiting = "starting the program", "waiting for the program or a provider"
+		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {
-		options.Beginning, options.Waiting = "starting the providers", "waiting for a provider"
+		options.Beginning, options.WaitsFor = "starting the providers", "a provider"
 	}
 	if o.cli.outTerminal && !o.cli.inCI() && !o.cli.nonInteractive {
 		options.Live = o.cli.out

@@ -58,11 +58,14 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 	fmt.Fprintf(c.out, "Current stack is %s:\n", s.name())
 	fmt.Fprintf(c.out, "    State: %s\n", stack.File())
 	if snapshot == nil || len(snapshot.Resources) == 0 {
-		_, err := fmt.Fprintln(c.out, "    No resources currently in this stack")
-		return err
+		fmt.Fprintln(c.out, "    No resources currently in this stack")
+		return c.writePending(snapshot)
 	}
 	fmt.Fprintf(c.out, "Current stack resources (%d):\n", len(snapshot.Resources))
 	if err := c.writeResources(snapshot.Resources, show); err != nil {
+		return err
+	}
+	if err := c.writePending(snapshot); err != nil {
 		return err
 	}
 	outputs, err := stack.Outputs(ctx, true)
@@ -89,6 +92,20 @@ func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) erro
 		if show.ids && r.ID != "" {
 			fmt.Fprintf(&b, "        ID: %s\n", printable(r.ID))
 		}
+	}
+	_, err := fmt.Fprint(c.out, b.String())
+	return err
+}
+
+// writePending lists the operations of which nobody knows how they ended, if there are any.
+func (c *cli) writePending(snapshot *sluice.Snapshot) error {
+	if snapshot == nil || len(snapshot.Pending) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice refresh` settles them (%d):\n", len(snapshot.Pending))
+	for _, op := range snapshot.Pending {
+		fmt.Fprintf(&b, "    %s %s\n", op.Type, printable(string(op.Resource.URN)))
 	}
 	_, err := fmt.Fprint(c.out, b.String())
 	return err

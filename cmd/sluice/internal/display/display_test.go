@@ -334,7 +334,7 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	c := newClock()
 	var screen, out bytes.Buffer
-	options := Options{Title: "T", Out: &out, Beginning: "starting the program", Waiting: "waiting for the program", Now: func() time.Time { return c.now }}
+	options := Options{Title: "T", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Now: func() time.Time { return c.now }}
 	l := NewLog(options)
 	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
 	live := NewLog(options)
@@ -346,14 +346,14 @@ func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	live.Observe(sluice.StepStarted{Step: step(sluice.OpSame, "a", values{}, values{}), At: c.now})
 	screen.Reset()
 	live.Tick()
-	require.Contains(t, screen.String(), "0 done; waiting for the program (0s)")
+	require.Contains(t, screen.String(), "0 done, waiting 0s for the program")
 	require.NotContains(t, screen.String(), "starting")
 }
 
 func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
 	c := newClock()
 	var screen, out bytes.Buffer
-	options := Options{Title: "T", Out: &out, Waiting: "waiting for the program", Expected: 9, Now: func() time.Time { return c.now }}
+	options := Options{Title: "T", Out: &out, WaitsFor: "the program", Expected: 9, Now: func() time.Time { return c.now }}
 	l := NewLog(options)
 	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
 	live := NewLog(options)
@@ -368,8 +368,8 @@ func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
 		l.Tick()
 	}
 	live.Tick()
-	require.Equal(t, " @  after 20s: 1 done; waiting for the program (20s)\n @  after 40s: 1 done; waiting for the program (40s)\n", out.String())
-	require.Contains(t, screen.String(), "1 done; waiting for the program (50s)")
+	require.Equal(t, " @  after 20s: 1 done, waiting 20s for the program\n @  after 40s: 1 done, waiting 40s for the program\n", out.String())
+	require.Contains(t, screen.String(), "1 done, waiting 50s for the program")
 	require.NotContains(t, screen.String(), "running")
 }
 

@@ -88,7 +88,7 @@ func (l *Log) Tick() {
 		l.redraw()
 		return
 	}
-	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning() || l.p.Waiting != "") {
+	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning() || l.p.WaitsFor != "") {
 		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
 	}
 }
@@ -218,8 +218,8 @@ func (l *Log) progress(now time.Time) string {
 	if l.isBeginning() {
 		return fmt.Sprintf("%s (%s)", l.p.Beginning, max(now.Sub(l.m.started), 0).Truncate(time.Second))
 	}
-	if len(l.m.running) == 0 && l.p.Waiting != "" {
-		return fmt.Sprintf("%d done; %s (%s)", l.m.done, l.p.Waiting, max(now.Sub(l.m.lastStep), 0).Truncate(time.Second))
+	if len(l.m.running) == 0 && l.p.WaitsFor != "" {
+		return fmt.Sprintf("%d done, waiting %s for %s", l.m.done, max(now.Sub(l.m.lastStep), 0).Truncate(time.Second), l.p.WaitsFor)
 	}
 	text := fmt.Sprintf("%d done, %d running", l.m.done, len(l.m.running))
 	if waiting := l.p.Expected - l.m.done - len(l.m.running); waiting > 0 {

@@ -32,9 +32,9 @@ type Options struct {
 
 	// Beginning is what goes on until the first step begins, for example "starting the program".
 	Beginning string
-	// Waiting is what goes on after that while no step runs, for example "waiting for the program". Which it is nobody tells
-	// the log: checks and diffs are no steps.
-	Waiting string
+	// WaitsFor is what is waited for after that while no step runs, for example "the program or a provider": checks and diffs
+	// are no steps, and nobody tells the log of them.
+	WaitsFor string
 	// Expected is how many steps the operation is likely to have, 0 when nobody knows.
 	Expected int
 	Now      func() time.Time
