@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,8 +69,12 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 
 // removeChosen removes the stack of a session, its configuration file and its selection.
 func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, preserveConfig bool, removal sluice.StackRemoval) error {
+	snapshot, loadErr := stack.LoadSealed(ctx)
 	if err := s.backend.Remove(ctx, s.ref, removal); err != nil {
 		return err
+	}
+	if loadErr == nil && snapshot != nil {
+		c.warnOfForgotten(snapshot.Pending)
 	}
 	if !preserveConfig && (s.ref.Project == "" || s.ref.Project == s.project.Name) {
 		if err := os.Remove(s.project.StackFilePath(s.ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,4 +85,18 @@ func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, 
 		c.warn("what `sluice why` knew of the stack: %v", err)
 	}
 	return s.forget(s.ref)
+}
+
+// warnOfForgotten names the operations that only the removed state knew of: no resource is recorded for them, and so a stack
+// that has nothing else counts as empty.
+func (c *cli) warnOfForgotten(pending []sluice.PendingOperation) {
+	if len(pending) == 0 {
+		return
+	}
+	lines := make([]string, len(pending))
+	for i, op := range pending {
+		lines[i] = fmt.Sprintf("%s %s", op.Type, printable(string(op.Resource.URN)))
+	}
+	c.warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
+		strings.Join(lines, "\n    "))
 }
