@@ -96,10 +96,15 @@ type PluginOptions struct {
 	LookupEnv func(name string) (string, bool)
 	// Warn is told about plugins that are found in surprising places; nil discards.
 	Warn func(message string)
-	Log  *slog.Logger // nil discards
+	// NoBuiltins turns off the providers that come with the engine and are used where no plugin is installed; so does the
+	// key [BuiltinsKey] in Config. Note is told about each use, which may be from many goroutines; nil discards.
+	NoBuiltins bool
+	Note       func(message string)
+	Log        *slog.Logger // nil discards
 }
 
-// PluginHost starts provider plugins as processes. It may be used by several operations, one after the other.
+// PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see
+// [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {
 	host providers.Host
 
@@ -118,7 +123,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		options.EngineAddress = o.Engine.Address()
 		options.Output = o.Engine.pluginOutput
 	}
-	return &PluginHost{host: plugin.NewHost(options)}
+	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options))}
 }
 
 // Load starts a plugin.

@@ -59,6 +59,7 @@ type operation struct {
 	secrets sluice.SecretsManager // nil when nothing needs one
 
 	warned     map[string]bool
+	noted      sync.Map // what noteOnce said
 	interrupts sluice.Interrupts
 	screenMu   sync.Mutex   // guards what follows
 	screen     *phaseScreen // of the phase that goes on
@@ -436,6 +437,13 @@ func (o *operation) warnOnce(format string, args ...any) {
 	}
 }
 
+// noteOnce tells the user something that is no warning. It may be called from many goroutines.
+func (o *operation) noteOnce(text string) {
+	if _, said := o.noted.LoadOrStore(text, true); !said {
+		fmt.Fprintf(o.cli.err, "note: %s\n", text)
+	}
+}
+
 // refreshes tells whether everything is to be read first: --refresh, or what the project says for all operations.
 func (o *operation) refreshes() bool {
 	if o.flags.refresh.given {
@@ -448,6 +456,7 @@ func (o *operation) pluginOptions(service *sluice.EngineService, directory strin
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
 		Home: o.home, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
+		NoBuiltins: o.flags.noBuiltins, Note: o.noteOnce,
 	}
 	for name, v := range o.project.RuntimeOptions {
 		if !workspace.IsObject(v) {

@@ -33,6 +33,7 @@ type operationFlags struct {
 	skipConfigValidation                bool
 	expectNoChanges                     bool
 	ignoreProtect                       bool
+	noBuiltins                          bool
 	yes, skipPreview                    bool
 	previewOnly                         bool
 	continueOnError                     bool
@@ -88,6 +89,7 @@ func (f *operationFlags) add(cmd *cobra.Command) {
 	p.StringVar(&f.suppressPermalink, "suppress-permalink", "", "accepted for scripts: there are no permalinks")
 	p.Lookup("suppress-permalink").NoOptDefVal = "true"
 	p.BoolVar(&f.skipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
+	p.BoolVar(&f.noBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
 	p.BoolVar(&f.ignoreProtect, "ignore-protect", false, "delete protected resources too")
 	p.StringVar(&f.execKind, "exec-kind", "", "who called, for the history")
 	p.StringVar(&f.execAgent, "exec-agent", "", "what called, for the history")

@@ -1,0 +1,102 @@
+package native
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// Check refuses what does not fit the types. The inputs stay as the program wrote them, without defaults: a plugin of the
+// package then finds in the state what it would have written itself. Inputs that the description calls secret become it.
+func (p *provider) Check(_ context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	r, err := p.resource(req.Type)
+	if err != nil {
+		return providers.CheckResponse{}, err
+	}
+	news := req.News.DowngradeOutputs()
+	failures := &complaints{}
+	full := conformFields(news, r.Inputs, "", failures.add)
+	if len(failures.list) == 0 && r.Check != nil {
+		failures.list = r.Check(ValuesOf(full))
+	}
+	for _, f := range r.Inputs {
+		v, ok := news.Get(f.Name)
+		if inner, _ := v.Unwrap(); ok && f.Secret && !inner.IsNull() {
+			news = news.With(f.Name, property.MakeSecret(v))
+		}
+	}
+	return providers.CheckResponse{Inputs: news, Failures: failures.list}, nil
+}
+
+// Diff compares the recorded outputs of the names of inputs, which is what the resource was made with, with the new
+// inputs, both in the form of their types and with defaults. Secretness is no difference.
+func (p *provider) Diff(_ context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+	r, err := p.resource(req.Type)
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	old, now := r.recorded(req.OldInputs, req.OldOutputs), conformFields(req.NewInputs.DowngradeOutputs(), r.Inputs, "", quietly)
+	asked := now
+	for _, f := range r.chosen(now) {
+		if v, ok := old.Get(f.Name); ok {
+			now = now.With(f.Name, v) // what the resource chose stays
+		}
+	}
+	answer := providers.DiffResponse{Changes: providers.DiffNone, DetailedDiff: map[string]providers.PropertyDiff{}}
+	ignored := func(path property.Path) bool {
+		return len(path) == 1 && slices.Contains(req.IgnoreChanges, path.String())
+	}
+	diff := property.Diff(ValuesOf(old).Map(), ValuesOf(now).Map(), ignored)
+	for change := range diff.Changes() {
+		answer.DetailedDiff[change.Path.String()] = providers.PropertyDiff{Kind: r.kind(change), InputDiff: true}
+	}
+	for _, key := range diff.ChangedKeys() {
+		answer.Changes = providers.DiffSome
+		answer.ChangedKeys = append(answer.ChangedKeys, key)
+		if r.replaces(key) {
+			answer.ReplaceKeys = append(answer.ReplaceKeys, key)
+		}
+	}
+	if r.Diff != nil {
+		r.Diff(p.call(req.URN, req.Name, req.ID, asked, req.OldOutputs), &answer)
+	}
+	return answer, nil
+}
+
+func (r *Resource) replaces(input string) bool {
+	for _, f := range r.Inputs {
+		if f.Name == input {
+			return f.Replace
+		}
+	}
+	return false
+}
+
+func (r *Resource) kind(c property.Change) providers.DiffKind {
+	kind := providers.DiffUpdate
+	switch c.Kind {
+	case property.Added:
+		kind = providers.DiffAdd
+	case property.Deleted:
+		kind = providers.DiffDelete
+	}
+	if r.replaces(c.Path[:1].String()) {
+		return kind.AsReplace()
+	}
+	return kind
+}
+
+// recorded returns the inputs that the resource has now.
+func (r *Resource) recorded(inputs, outputs property.Map) property.Map {
+	out := map[string]property.Value{}
+	for _, f := range r.Inputs {
+		if v, ok := outputs.Get(f.Name); ok {
+			out[f.Name] = v
+		} else if v, ok := inputs.Get(f.Name); ok {
+			out[f.Name] = v
+		}
+	}
+	return conformFields(property.NewMap(out), r.Inputs, "", quietly)
+}
