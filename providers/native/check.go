@@ -39,6 +39,11 @@ func (p *provider) Diff(_ context.Context, req providers.DiffRequest) (providers
 	}
 	old, now := r.recorded(req.OldInputs, req.OldOutputs), conformFields(req.NewInputs.DowngradeOutputs(), r.Inputs, "", quietly)
 	asked := now
+	for _, f := range r.Inputs {
+		if f.WriteOnly {
+			old, now = old.Without(f.Name), now.Without(f.Name)
+		}
+	}
 	for _, f := range r.chosen(now) {
 		if v, ok := old.Get(f.Name); ok {
 			now = now.With(f.Name, v) // what the resource chose stays

@@ -62,6 +62,8 @@ type Field struct {
 	Default property.Value
 	// Always says that the output of this input is there even if the input is not: the resource chooses a value.
 	Always bool
+	// WriteOnly says that an input is in no output, and that its change is none: another input says when it counts.
+	WriteOnly bool
 	// Derived says that an output is made anew by every update, from all inputs: it is secret if any of them is.
 	Derived bool
 	Doc     string

@@ -165,6 +165,11 @@ func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
 		}
 		out[f.Name] = v
 	}
+	for _, f := range r.Inputs {
+		if f.WriteOnly {
+			delete(out, f.Name)
+		}
+	}
 	if r.SchemaVersion != "" {
 		out[metaKey] = property.String(fmt.Sprintf(`{"schema_version":%q}`, r.SchemaVersion))
 	}

@@ -3,12 +3,16 @@ package catalog
 
 import (
 	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/sluice-iac/sluice/providers/native/command"
 	"github.com/sluice-iac/sluice/providers/native/random"
+	"github.com/sluice-iac/sluice/providers/native/tls"
 )
 
 // All returns the packages that are built in.
 func All() native.Catalog {
 	return native.Catalog{
-		random.Name: random.Package,
+		command.Name: command.Package,
+		random.Name:  random.Package,
+		tls.Name:     tls.Package,
 	}
 }

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/native"
+)
+
+// local runs commands on this machine.
+type local struct{ options native.Options }
+
+// commandInputs are the inputs of what runs a command here.
+func commandInputs() []native.Field {
+	return []native.Field{
+		previousOutput(),
+		texts("archivePaths", "Patterns of the files that become the archive: the last one that fits a path counts, and ! leaves out."),
+		texts("assetPaths", "Patterns of the files that become assets."),
+		optional("dir", native.KindString, "The directory to run in; that of the program by default."),
+		environment(),
+		texts("interpreter", "The program and its first arguments, which gets the command as its last. The default is the system's shell."),
+		logging("local"),
+		optional("stdin", native.KindString, "What the command reads from its standard input."),
+	}
+}
+
+func commandOutputs() []native.Field {
+	return []native.Field{
+		{Name: "archive", Type: native.Of(native.KindArchive), Derived: true, Doc: "The files that archivePaths name."},
+		{
+			Name: "assets", Type: native.MapOf(native.Of(native.KindAsset)), Derived: true,
+			Doc: "The files that assetPaths name, by their paths relative to the directory.",
+		},
+		output("stderr"), output("stdout"),
+	}
+}
+
+func (l *local) command() native.Resource {
+	return native.Resource{
+		Type: "command:local:Command", Doc: "Commands that are run on this machine when the resource is made, changed and deleted.",
+		Inputs: append(commandInputs(), lifecycle()...), Computed: commandOutputs(),
+		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
+			id, err := newID(c.Name)
+			if err != nil {
+				return native.Made{}, err
+			}
+			outputs := noOutput()
+			if c.Inputs.Has("create") {
+				outputs, err = l.perform(ctx, c, c.Inputs.Text("create"))
+			}
+			return native.Made{ID: id, Outputs: outputs}, err
+		},
+		Update: func(ctx context.Context, c native.Call) (native.Outputs, error) {
+			for _, name := range []string{"update", "create"} {
+				if c.Inputs.Has(name) {
+					return l.perform(ctx, c, c.Inputs.Text(name))
+				}
+			}
+			return previous(c.State), nil
+		},
+		Delete: func(ctx context.Context, c native.Call) error {
+			if !c.Inputs.Has("delete") {
+				return nil
+			}
+			_, err := l.perform(ctx, c, c.Inputs.Text("delete"))
+			return err
+		},
+	}
+}
+
+func (l *local) run() native.Function {
+	command := native.Field{
+		Name: "command", Type: native.Of(native.KindString), Required: true, Doc: "The command to run, in previews too.",
+	}
+	inputs := append(commandInputs(), command)
+	return native.Function{
+		Token: "command:local:run", Doc: "Runs a command on this machine, every time.",
+		Inputs: inputs, Outputs: append(inputs[:len(inputs):len(inputs)], commandOutputs()...),
+		Call: func(ctx context.Context, c native.Call) (native.Outputs, error) {
+			return l.perform(ctx, c, c.Inputs.Text("command"))
+		},
+	}
+}
+
+// shell returns what runs a command where none is given.
+func shell() []string {
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/C"}
+	}
+	return []string{"/bin/sh", "-c"}
+}
+
+// perform runs a command to its end and collects its output and the files that it left.
+func (l *local) perform(ctx context.Context, c native.Call, command string) (native.Outputs, error) {
+	args := c.Inputs.Texts("interpreter")
+	if len(args) == 0 {
+		args = shell()
+	}
+	args = append(args, command)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir = l.directory(c.Inputs.Text("dir"))
+	cmd.Env = l.environment(c)
+	if in := c.Inputs.Text("stdin"); in != "" {
+		cmd.Stdin = strings.NewReader(in)
+	}
+	isolate(cmd)
+	o := newRecorder(c)
+	cmd.Stdout, cmd.Stderr = o.writer("stdout"), o.writer("stderr")
+	err := cmd.Run()
+	o.flush()
+	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		}
+		return nil, fmt.Errorf("%w: running %q:\n%s", err, command, o.both())
+	}
+	outputs := native.Outputs{"stdout": native.Text(o.text("stdout")), "stderr": native.Text(o.text("stderr"))}
+	if c.Inputs.Has("assetPaths") {
+		outputs["assets"], err = l.assets(cmd.Dir, c.Inputs.Texts("assetPaths"))
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.Inputs.Has("archivePaths") {
+		outputs["archive"], err = l.archive(cmd.Dir, c.Inputs.Texts("archivePaths"))
+	}
+	return outputs, err
+}
+
+// environment is that of the engine, what the inputs add, and the output of the command before.
+func (l *local) environment(c native.Call) []string {
+	env := l.options.Environ()
+	for name, v := range c.Inputs.TextMap("environment") {
+		env = append(env, name+"="+v)
+	}
+	return append(env, previousVariables(c)...)
+}
+
+func previousVariables(c native.Call) []string {
+	var out []string
+	if !wantsPreviousOutput(c.Inputs) {
+		return nil
+	}
+	for variable, name := range map[string]string{"PULUMI_COMMAND_STDOUT": "stdout", "PULUMI_COMMAND_STDERR": "stderr"} {
+		if text := c.State.Text(name); text != "" {
+			out = append(out, variable+"="+text)
+		}
+	}
+	return out
+}

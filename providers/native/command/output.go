@@ -1,0 +1,82 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/sluice-iac/sluice/providers/native"
+)
+
+// recorder keeps what a command writes and shows it line by line where that is wanted.
+type recorder struct {
+	call native.Call
+
+	mu      sync.Mutex // guards the rest
+	streams map[string]*bytes.Buffer
+	mixed   bytes.Buffer
+	lines   map[string]*bytes.Buffer // the beginning of the line that is being written
+}
+
+func newRecorder(c native.Call) *recorder {
+	r := &recorder{call: c, streams: map[string]*bytes.Buffer{}, lines: map[string]*bytes.Buffer{}}
+	for _, name := range []string{"stdout", "stderr"} {
+		r.streams[name], r.lines[name] = &bytes.Buffer{}, &bytes.Buffer{}
+	}
+	return r
+}
+
+type writer struct {
+	r    *recorder
+	name string
+}
+
+func (r *recorder) writer(stream string) io.Writer { return writer{r, stream} }
+
+func (w writer) Write(p []byte) (int, error) {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	w.r.streams[w.name].Write(p)
+	w.r.mixed.Write(p)
+	line := w.r.lines[w.name]
+	line.Write(p)
+	for {
+		text, err := line.ReadString('\n')
+		if err != nil {
+			line.WriteString(text)
+			return len(p), nil
+		}
+		w.r.show(w.name, text)
+	}
+}
+
+func (r *recorder) show(stream, line string) {
+	if line = strings.TrimRight(line, "\r\n"); logs(r.call.Inputs, stream) && line != "" {
+		r.call.Log(native.Message{Text: line})
+	}
+}
+
+// flush shows last lines without an end.
+func (r *recorder) flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, name := range []string{"stdout", "stderr"} {
+		r.show(name, r.lines[name].String())
+		r.lines[name].Reset()
+	}
+}
+
+// text returns what was written to a stream, without the end of its last line.
+func (r *recorder) text(stream string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.TrimSuffix(r.streams[stream].String(), "\n")
+}
+
+// both returns what was written, in the order in which it came.
+func (r *recorder) both() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mixed.String()
+}

@@ -1,0 +1,107 @@
+package command
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+
+	"github.com/sluice-iac/sluice/providers/native"
+)
+
+// Name is the package's name.
+const Name = "command"
+
+// Package describes the package. Commands run in o.Directory and with o.Environ unless they say otherwise.
+func Package(o native.Options) native.Package {
+	l := &local{options: o.Complete()}
+	return native.Package{
+		Name: Name, Version: "1.2.1", Doc: "Commands as resources.",
+		Resources: []native.Resource{l.command()},
+		Functions: []native.Function{l.run()},
+	}
+}
+
+func optional(name string, k native.Kind, doc string) native.Field {
+	return native.Field{Name: name, Type: native.Of(k), Doc: doc}
+}
+
+func texts(name, doc string) native.Field {
+	return native.Field{Name: name, Type: native.ArrayOf(native.Of(native.KindString)), Doc: doc}
+}
+
+// logging says which output is shown while a command runs; both by default.
+func logging(module string) native.Field {
+	return native.Field{
+		Name: "logging", Doc: "Which output is shown while the command runs. The default is both.",
+		Type: native.Type{
+			Kind: native.KindString, Token: "command:" + module + ":Logging",
+			Enum: []string{"stdout", "stderr", "stdoutAndStderr", "none"},
+		},
+	}
+}
+
+func logs(in native.Values, stream string) bool {
+	l := in.Text("logging")
+	return l == "" || l == "stdoutAndStderr" || l == stream
+}
+
+func triggers(replace bool) native.Field {
+	return native.Field{
+		Name: "triggers", Type: native.ArrayOf(native.Of(native.KindAny)), Replace: replace,
+		Doc: "Values whose change makes the resource anew.",
+	}
+}
+
+// lifecycle are the commands of a resource.
+func lifecycle() []native.Field {
+	return []native.Field{
+		optional("create", native.KindString, "The command that makes the resource."),
+		optional("delete", native.KindString, "The command that deletes the resource. It sees the output of the last create or update."),
+		optional("update", native.KindString, "The command that changes the resource; create if it is missing."),
+		triggers(true),
+	}
+}
+
+func environment() native.Field {
+	return native.Field{
+		Name: "environment", Type: native.MapOf(native.Of(native.KindString)), Doc: "Variables to add to the environment.",
+	}
+}
+
+func previousOutput() native.Field {
+	return optional("addPreviousOutputInEnv", native.KindBoolean,
+		"Whether the command finds the output of the one before in PULUMI_COMMAND_STDOUT and PULUMI_COMMAND_STDERR. The default is true.")
+}
+
+func wantsPreviousOutput(in native.Values) bool {
+	return !in.Has("addPreviousOutputInEnv") || in.Bool("addPreviousOutputInEnv")
+}
+
+// output is what a command wrote.
+func output(name string) native.Field {
+	return native.Field{
+		Name: name, Type: native.Of(native.KindString), Required: true, Derived: true, Doc: "What the command wrote to its " + name + ".",
+	}
+}
+
+// noOutput is that of a resource for which no command was run.
+func noOutput() native.Outputs {
+	return native.Outputs{"stdout": native.Text(""), "stderr": native.Text("")}
+}
+
+// previous returns the recorded output.
+func previous(state native.Values) native.Outputs {
+	out := noOutput()
+	for _, name := range []string{"stdout", "stderr", "assets", "archive"} {
+		if v := state.Value(name); !v.IsNull() {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// newID returns the ID of a resource that has nothing of its own to be called by: its name and some random digits.
+func newID(name string) (string, error) {
+	b := make([]byte, 4)
+	_, err := rand.Read(b)
+	return name + hex.EncodeToString(b), err
+}
