@@ -10,7 +10,7 @@ import (
 
 // Check refuses what does not fit the types. The inputs stay as the program wrote them, without defaults: a plugin of the
 // package then finds in the state what it would have written itself. Inputs that the description calls secret become it.
-func (p *provider) Check(_ context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
 		return providers.CheckResponse{}, err
@@ -18,6 +18,11 @@ func (p *provider) Check(_ context.Context, req providers.CheckRequest) (provide
 	news := req.News.DowngradeOutputs()
 	failures := &complaints{}
 	full := conformFields(news, r.Inputs, "", failures.add)
+	ctx, done := p.during(ctx, 0)
+	defer done()
+	if err := p.enter(ctx, providers.MethodCheck, p.call(req.URN, req.Name, "", full, property.Map{})); err != nil {
+		return providers.CheckResponse{}, err
+	}
 	if len(failures.list) == 0 && r.Check != nil {
 		failures.list = r.Check(ValuesOf(full))
 	}
@@ -32,13 +37,18 @@ func (p *provider) Check(_ context.Context, req providers.CheckRequest) (provide
 
 // Diff compares the recorded outputs of the names of inputs, which is what the resource was made with, with the new
 // inputs, both in the form of their types and with defaults. Secretness is no difference.
-func (p *provider) Diff(_ context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
+func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
 		return providers.DiffResponse{}, err
 	}
 	old, now := r.recorded(req.OldInputs, req.OldOutputs), conformFields(req.NewInputs.DowngradeOutputs(), r.Inputs, "", quietly)
 	asked := now
+	ctx, done := p.during(ctx, 0)
+	defer done()
+	if err := p.enter(ctx, providers.MethodDiff, p.call(req.URN, req.Name, req.ID, asked, req.OldOutputs)); err != nil {
+		return providers.DiffResponse{}, err
+	}
 	for _, f := range r.Inputs {
 		if f.WriteOnly {
 			old, now = old.Without(f.Name), now.Without(f.Name)

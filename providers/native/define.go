@@ -119,6 +119,9 @@ type Package struct {
 	Configure func(ctx context.Context, config Values) error
 	Resources []Resource
 	Functions []Function
+	// Enter is called first in every call about a resource, in previews too; what it returns is the call's error. Nil does
+	// nothing.
+	Enter func(ctx context.Context, m providers.Method, c Call) error
 	// Close releases what the provider holds; nil for nothing.
 	Close func() error
 }

@@ -57,6 +57,13 @@ func (p *provider) call(u urn.URN, name, id string, inputs, state property.Map) 
 	}
 }
 
+func (p *provider) enter(ctx context.Context, m providers.Method, c Call) error {
+	if p.description.Enter == nil {
+		return nil
+	}
+	return p.description.Enter(ctx, m, c)
+}
+
 // Cancel ends the calls in flight.
 func (p *provider) Cancel(context.Context) error {
 	p.end()

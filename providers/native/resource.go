@@ -19,12 +19,16 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 		return providers.CreateResponse{}, err
 	}
 	inputs := conformFields(req.Properties.DowngradeOutputs(), r.Inputs, "", quietly)
+	ctx, done := p.during(ctx, req.Timeout)
+	defer done()
+	c := p.call(req.URN, req.Name, "", inputs, property.Map{})
+	if err := p.enter(ctx, providers.MethodCreate, c); err != nil {
+		return providers.CreateResponse{}, err
+	}
 	if req.Preview {
 		return providers.CreateResponse{Properties: r.state(inputs, r.unknown(inputs, nil))}, nil
 	}
-	ctx, done := p.during(ctx, req.Timeout)
-	defer done()
-	made, err := r.Create(ctx, p.call(req.URN, req.Name, "", inputs, property.Map{}))
+	made, err := r.Create(ctx, c)
 	if err != nil {
 		return providers.CreateResponse{}, p.failure(inputs, err)
 	}
@@ -44,13 +48,17 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 			kept[f.Name] = v
 		}
 	}
+	ctx, done := p.during(ctx, req.Timeout)
+	defer done()
+	c := p.call(req.URN, req.Name, req.ID, inputs, req.OldOutputs)
+	if err := p.enter(ctx, providers.MethodUpdate, c); err != nil {
+		return providers.UpdateResponse{}, err
+	}
 	if req.Preview {
 		return providers.UpdateResponse{Properties: r.state(inputs, r.unknown(inputs, kept))}, nil
 	}
 	if r.Update != nil {
-		ctx, done := p.during(ctx, req.Timeout)
-		defer done()
-		changed, err := r.Update(ctx, p.call(req.URN, req.Name, req.ID, inputs, req.OldOutputs))
+		changed, err := r.Update(ctx, c)
 		if err != nil {
 			return providers.UpdateResponse{}, p.failure(inputs, err)
 		}
@@ -64,13 +72,17 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 // Delete deletes a resource.
 func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) error {
 	r, err := p.resource(req.Type)
-	if err != nil || r.Delete == nil {
+	if err != nil {
 		return err
 	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	inputs := r.recorded(req.Inputs, req.Outputs)
-	return p.failure(inputs, r.Delete(ctx, p.call(req.URN, req.Name, req.ID, inputs, req.Outputs)))
+	c := p.call(req.URN, req.Name, req.ID, inputs, req.Outputs)
+	if err := p.enter(ctx, providers.MethodDelete, c); err != nil || r.Delete == nil {
+		return err
+	}
+	return p.failure(inputs, r.Delete(ctx, c))
 }
 
 // Read refreshes a resource that is known, and imports one of which only the ID is.
@@ -81,6 +93,10 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
+	c := p.call(req.URN, req.Name, req.ID, r.recorded(req.Inputs, req.State), req.State)
+	if err := p.enter(ctx, providers.MethodRead, c); err != nil {
+		return providers.ReadResponse{}, err
+	}
 	if req.State.Len() == 0 {
 		return p.imported(ctx, r, req)
 	}
@@ -88,7 +104,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	if r.Read == nil {
 		return answer, nil
 	}
-	found, err := r.Read(ctx, p.call(req.URN, req.Name, req.ID, r.recorded(req.Inputs, req.State), req.State))
+	found, err := r.Read(ctx, c)
 	if err != nil {
 		return providers.ReadResponse{}, p.failure(req.Inputs, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/command"
 	"github.com/sluice-iac/sluice/providers/native/random"
+	"github.com/sluice-iac/sluice/providers/native/sim"
 	"github.com/sluice-iac/sluice/providers/native/tls"
 )
 
@@ -13,6 +14,7 @@ func All() native.Catalog {
 	return native.Catalog{
 		command.Name: command.Package,
 		random.Name:  random.Package,
+		sim.Name:     sim.Package,
 		tls.Name:     tls.Package,
 	}
 }
