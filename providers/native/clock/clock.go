@@ -1,0 +1,223 @@
+// Package clock is the built-in provider of the package "time": moments that are kept in the state, and pauses. It has the
+// shapes, rules and import formats of the public package of that name.
+//
+// Invariant: a moment that is kept changes only when its inputs do, or when a refresh finds that its rotation is due.
+package clock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/native"
+)
+
+// Name is the package's name.
+const Name = "time"
+
+// Package describes the package.
+func Package(native.Options) native.Package { return At(time.Now) }
+
+// At is Package with a clock of its own, for tests.
+func At(now func() time.Time) native.Package {
+	c := clock{now}
+	return native.Package{
+		Name: Name, Version: "0.1.1", Doc: "Moments and pauses.",
+		Resources: []native.Resource{c.sleep(), c.static(), c.offset(), c.rotating()},
+	}
+}
+
+type clock struct{ now func() time.Time }
+
+func text(name, doc string) native.Field {
+	return native.Field{Name: name, Type: native.Of(native.KindString), Doc: doc}
+}
+
+func triggers() native.Field {
+	return native.Field{
+		Name: "triggers", Type: native.MapOf(native.Of(native.KindString)), Replace: true, Doc: "Values whose change makes it anew.",
+	}
+}
+
+// moment is an input that is now unless it is given.
+func moment(name, doc string) native.Field {
+	f := text(name, doc)
+	f.Always, f.Replace = true, true
+	return f
+}
+
+// parts are the outputs that take a moment apart. changing says that updates change them.
+func parts(changing bool) []native.Field {
+	var out []native.Field
+	for _, name := range []string{"day", "hour", "minute", "month", "second", "unix", "year"} {
+		out = append(out, native.Field{
+			Name: name, Type: native.Of(native.KindInteger), Required: true, Derived: changing, Doc: "A part of the moment.",
+		})
+	}
+	return out
+}
+
+func apart(t time.Time) native.Outputs {
+	return native.Outputs{
+		"day": native.Int(t.Day()), "hour": native.Int(t.Hour()), "minute": native.Int(t.Minute()),
+		"month": native.Int(int(t.Month())), "second": native.Int(t.Second()), "unix": native.Int(t.Unix()), "year": native.Int(t.Year()),
+	}
+}
+
+// base returns the moment that an input gives, else the recorded one, else now.
+func (k clock) base(c native.Call, name string) (time.Time, error) {
+	for _, from := range []native.Values{c.Inputs, c.State} {
+		if from.Has(name) {
+			t, err := time.Parse(time.RFC3339, from.Text(name))
+			if err != nil {
+				return t, fmt.Errorf("%s: %w", name, err)
+			}
+			return t, nil
+		}
+	}
+	return k.now().UTC(), nil
+}
+
+func written(t time.Time) string { return t.Format(time.RFC3339) }
+
+func checkMoments(names ...string) func(native.Values) []providers.CheckFailure {
+	return func(in native.Values) []providers.CheckFailure {
+		var failures []providers.CheckFailure
+		for _, name := range names {
+			if _, err := time.Parse(time.RFC3339, in.Text(name)); in.Has(name) && err != nil {
+				failures = append(failures, providers.CheckFailure{Property: name, Reason: fmt.Sprintf(
+					"%s is %q; write a time such as 2030-01-02T03:04:05Z", name, in.Text(name))})
+			}
+		}
+		return failures
+	}
+}
+
+func (k clock) sleep() native.Resource {
+	pause := func(ctx context.Context, length string) error {
+		d, err := time.ParseDuration(length)
+		if length == "" || err != nil {
+			return err
+		}
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	durations := []string{"createDuration", "destroyDuration"}
+	return native.Resource{
+		Type: "time:index/sleep:Sleep", Doc: "A pause when it is made and when it is deleted.",
+		Inputs: []native.Field{text(durations[0], "Such as 30s."), text(durations[1], "Such as 5m."), triggers()},
+		Check: func(in native.Values) []providers.CheckFailure {
+			var failures []providers.CheckFailure
+			for _, name := range durations {
+				if _, err := time.ParseDuration(in.Text(name)); in.Has(name) && err != nil {
+					failures = append(failures, providers.CheckFailure{Property: name, Reason: err.Error() + "; write 30s or 5m"})
+				}
+			}
+			return failures
+		},
+		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
+			err := pause(ctx, c.Inputs.Text(durations[0]))
+			return native.Made{ID: written(k.now().UTC())}, err
+		},
+		Delete: func(ctx context.Context, c native.Call) error { return pause(ctx, c.Inputs.Text(durations[1])) },
+		Import: func(_ context.Context, c native.Call) (native.Made, error) {
+			parts := strings.Split(c.ID, ",")
+			if len(parts) != 2 || c.ID == "," {
+				return native.Made{}, fmt.Errorf("the ID must be <createDuration>,<destroyDuration>, one of which may be empty")
+			}
+			outputs := native.Outputs{}
+			for i, p := range parts {
+				if p == "" {
+					continue
+				}
+				if _, err := time.ParseDuration(p); err != nil {
+					return native.Made{}, err
+				}
+				outputs[durations[i]] = native.Text(p)
+			}
+			return native.Made{ID: written(k.now().UTC()), Outputs: outputs}, nil
+		},
+	}
+}
+
+func (k clock) static() native.Resource {
+	made := func(t time.Time) native.Made {
+		out := apart(t)
+		out["rfc3339"] = native.Text(written(t))
+		return native.Made{ID: written(t), Outputs: out}
+	}
+	return native.Resource{
+		Type: "time:index/static:Static", Doc: "A moment that stays.",
+		Inputs:   []native.Field{moment("rfc3339", "The moment; that of the creation by default."), triggers()},
+		Computed: parts(false), Check: checkMoments("rfc3339"),
+		Create: func(_ context.Context, c native.Call) (native.Made, error) {
+			t, err := k.base(c, "rfc3339")
+			return made(t), err
+		},
+		Import: func(_ context.Context, c native.Call) (native.Made, error) {
+			t, err := time.Parse(time.RFC3339, c.ID)
+			return made(t), err
+		},
+	}
+}
+
+// units are what offsets and rotations count in, in the order in which they are added.
+func units(prefix string, all ...string) []native.Field {
+	var out []native.Field
+	for _, u := range all {
+		out = append(out, native.Field{Name: prefix + u, Type: native.Of(native.KindInteger), Doc: "How many " + strings.ToLower(u) + "."})
+	}
+	return out
+}
+
+// shift adds what the inputs of the units say.
+func shift(t time.Time, prefix string, in native.Values) time.Time {
+	t = t.AddDate(0, 0, in.Int(prefix+"Days"))
+	t = t.Add(time.Duration(in.Int(prefix+"Hours"))*time.Hour + time.Duration(in.Int(prefix+"Minutes"))*time.Minute)
+	t = t.AddDate(0, in.Int(prefix+"Months"), 0)
+	t = t.Add(time.Duration(in.Int(prefix+"Seconds")) * time.Second)
+	return t.AddDate(in.Int(prefix+"Years"), 0, 0)
+}
+
+func anyOf(in native.Values, fields []native.Field) []providers.CheckFailure {
+	var names []string
+	for _, f := range fields {
+		if !in.Value(f.Name).IsNull() {
+			return nil
+		}
+		names = append(names, f.Name)
+	}
+	return []providers.CheckFailure{{Property: names[0], Reason: "give at least one of " + strings.Join(names, ", ")}}
+}
+
+// importUnits reads "<moment>,<years>,<months>,<days>,<hours>,<minutes>[,<seconds>]" into inputs.
+func importUnits(id, base, prefix string, order ...string) (native.Outputs, error) {
+	words := strings.Split(id, ",")
+	if len(words) != len(order)+1 {
+		return nil, fmt.Errorf("the ID must be <time>,<%s>", strings.ToLower(strings.Join(order, ">,<")))
+	}
+	out := native.Outputs{base: native.Text(words[0])}
+	for i, unit := range order {
+		if words[i+1] == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(words[i+1], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("the %s in the ID: %w", strings.ToLower(unit), err)
+		}
+		out[prefix+unit] = native.Int(n)
+	}
+	if len(out) == 1 {
+		return nil, fmt.Errorf("the ID must have at least one of the %s", strings.ToLower(strings.Join(order, ", ")))
+	}
+	return out, nil
+}
