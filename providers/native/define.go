@@ -113,6 +113,7 @@ type Function struct {
 type Package struct {
 	Name    string
 	Version string // of the public package with the same shape; "" for one that has none
+	Owner   string // of the repository of the public package; "" is pulumi
 	Doc     string
 	Config  []Field
 	// Configure takes in the configuration, once, before everything else; nil ignores it.

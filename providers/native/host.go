@@ -1,8 +1,9 @@
 package native
 
 import (
-	"context"
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/providers"
 )
@@ -21,23 +22,19 @@ func (c Catalog) Names() []string {
 }
 
 // Serves tells whether the catalog has what a spec asks for. A package that a parameterized plugin or one of another name
-// serves is never built in.
+// serves is never built in, nor one that comes from elsewhere than the public package or has to have certain checksums.
 func (c Catalog) Serves(spec providers.Spec) bool {
-	_, ok := c[spec.Package]
-	return ok && spec.Parameterization == nil && (spec.Plugin == "" || spec.Plugin == spec.Package) && spec.DownloadURL == ""
+	describe, ok := c[spec.Package]
+	if !ok || spec.Parameterization != nil || spec.Plugin != "" && spec.Plugin != spec.Package || len(spec.Checksums) > 0 {
+		return false
+	}
+	return spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+describe(Options{}).repository())
 }
+
+// repository is where the public package comes from: an owner's repository.
+func (p Package) repository() string { return cmp.Or(p.Owner, "pulumi") + "/pulumi-" + p.Name }
 
 // Load makes a provider of a package that the catalog has.
 func (c Catalog) Load(spec providers.Spec, o Options) providers.Provider {
 	return New(c[spec.Package](o), o)
-}
-
-// Host returns a host of what the catalog has; next has the rest.
-func (c Catalog) Host(o Options, next providers.Host) providers.Host {
-	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-		if c.Serves(spec) {
-			return c.Load(spec, o), nil
-		}
-		return next.Load(ctx, spec)
-	})
 }

@@ -1,14 +1,12 @@
 package plugin
 
+import "errors"
+
 // Installed tells whether a provider plugin of this name is there, in any version, or attached to.
 func (h *Host) Installed(name string) bool {
 	if _, attached, err := h.attachedPort(name); attached || err != nil {
 		return true
 	}
 	_, err := h.finder.Find(Resource, name, "")
-	missing := false
-	if _, ok := err.(*MissingError); ok { //nolint:errorlint // made by Find itself
-		missing = true
-	}
-	return !missing
+	return !errors.As(err, new(*MissingError))
 }

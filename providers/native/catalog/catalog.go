@@ -3,7 +3,10 @@ package catalog
 
 import (
 	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/sluice-iac/sluice/providers/native/clock"
 	"github.com/sluice-iac/sluice/providers/native/command"
+	"github.com/sluice-iac/sluice/providers/native/local"
+	"github.com/sluice-iac/sluice/providers/native/null"
 	"github.com/sluice-iac/sluice/providers/native/random"
 	"github.com/sluice-iac/sluice/providers/native/sim"
 	"github.com/sluice-iac/sluice/providers/native/tls"
@@ -12,7 +15,10 @@ import (
 // All returns the packages that are built in.
 func All() native.Catalog {
 	return native.Catalog{
+		clock.Name:   clock.Package,
 		command.Name: command.Package,
+		local.Name:   local.Package,
+		null.Name:    null.Package,
 		random.Name:  random.Package,
 		sim.Name:     sim.Package,
 		tls.Name:     tls.Package,

@@ -25,7 +25,7 @@ func Package(native.Options) native.Package { return At(time.Now) }
 func At(now func() time.Time) native.Package {
 	c := clock{now}
 	return native.Package{
-		Name: Name, Version: "0.1.1", Doc: "Moments and pauses.",
+		Name: Name, Version: "0.1.1", Owner: "pulumiverse", Doc: "Moments and pauses.",
 		Resources: []native.Resource{c.sleep(), c.static(), c.offset(), c.rotating()},
 	}
 }
