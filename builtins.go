@@ -58,7 +58,7 @@ func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Pro
 	if !errors.As(err, &missing) || !b.catalog.Serves(spec) || b.plugins.Installed(spec.Package) {
 		return p, err
 	}
-	b.note(fmt.Sprintf("no plugin for the package %q is installed; the provider that is built in is used "+
-		"(--no-builtin-providers, or %s: false in the configuration, turns it off)", spec.Package, BuiltinsKey))
+	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used (--no-builtin-providers refuses it)",
+		spec.Package))
 	return b.catalog.Load(spec, b.options), nil
 }
