@@ -1,0 +1,111 @@
+package ast
+
+import "github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+
+// Template is a program.
+type Template struct {
+	File            *syntax.File
+	Name            string
+	RequiredVersion Expr // of the command line; nil when any will do
+	Config          []*Config
+	Variables       []*Named
+	Resources       []*Resource
+	Outputs         []*Named
+	Components      []*Component
+}
+
+// Named is a variable or an output.
+type Named struct {
+	Name  Text
+	Value Expr
+}
+
+// Config is one entry of the configuration.
+type Config struct {
+	Key       Text
+	Type      Text
+	ItemsType Text // of the elements of an "array"
+	Name      Text // the key to look up; the entry's own when it is not given
+	Secret    Flag
+	Default   Expr // nil when there is none
+}
+
+// Lookup is the key under which the value is looked up.
+func (c *Config) Lookup() string {
+	if c.Name.Value != "" {
+		return c.Name.Value
+	}
+	return c.Key.Value
+}
+
+// Resource is a resource.
+type Resource struct {
+	Key             Text
+	Type            Text
+	Name            Text
+	DefaultProvider Flag
+	Properties      []Property // when the properties are written out
+	PropertiesAt    syntax.Range
+	PropertiesExpr  Expr // when they are one expression
+	Get             *Get // nil unless the resource is only read
+	Options         Options
+}
+
+// LogicalName is the name under which the resource is registered.
+func (r *Resource) LogicalName() string {
+	if r.Name.Value != "" {
+		return r.Name.Value
+	}
+	return r.Key.Value
+}
+
+// Property is one property of a resource, or one entry of its state to read.
+type Property struct {
+	Name  Text
+	Value Expr
+}
+
+// Get says which object to read.
+type Get struct {
+	ID    Expr
+	State []Property
+	At    syntax.Range
+}
+
+// Options are the options of a resource (protocol.md 11.4).
+type Options struct {
+	AdditionalSecretOutputs, IgnoreChanges, ReplaceOnChanges, HideDiffs []string
+	Aliases                                                             Expr
+	Create, Update, Delete, Read                                        Expr // custom timeouts
+	DeleteBeforeReplace, RetainOnDelete                                 Flag
+	Protect                                                             Expr
+	DependsOn, ReplaceWith                                              Expr
+	Parent, DeletedWith                                                 Expr
+	Provider, Providers                                                 Expr
+	Import, Version, PluginDownloadURL                                  Text
+	ReplacementTrigger, EnvVarMappings                                  Expr
+}
+
+// Exprs are the expressions of a resource, in a fixed order. Some may be nil.
+func (r *Resource) Exprs() []Expr {
+	var all []Expr
+	for _, p := range r.Properties {
+		all = append(all, p.Value)
+	}
+	all = append(all, r.PropertiesExpr)
+	if r.Get != nil {
+		all = append(all, r.Get.ID)
+		for _, p := range r.Get.State {
+			all = append(all, p.Value)
+		}
+	}
+	o := &r.Options
+	return append(all, o.Aliases, o.Create, o.Update, o.Delete, o.Read, o.Protect, o.DependsOn, o.ReplaceWith, o.Parent, o.DeletedWith,
+		o.Provider, o.Providers, o.ReplacementTrigger, o.EnvVarMappings)
+}
+
+// Component is a kind of component that a plugin makes available.
+type Component struct {
+	Name     Text
+	Template *Template // Config has the inputs
+}

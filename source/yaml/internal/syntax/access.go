@@ -1,0 +1,159 @@
+package syntax
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Part is a piece of an interpolated string: text, and then what stands in "${...}" behind it, if anything.
+type Part struct {
+	Text   string
+	Access *Access
+}
+
+// Access is the content of "${...}": the name of a value and the way to something inside it.
+type Access struct {
+	Root  string
+	Steps []Step
+	Range Range
+}
+
+// Step is one step into a value: a property by name, or an element by index.
+type Step struct {
+	Name    string
+	Index   int
+	IsIndex bool
+}
+
+// String is the access as it is written.
+func (a *Access) String() string {
+	var b strings.Builder
+	writeName(&b, a.Root, true)
+	for _, s := range a.Steps {
+		if s.IsIndex {
+			b.WriteString("[" + strconv.Itoa(s.Index) + "]")
+			continue
+		}
+		writeName(&b, s.Name, false)
+	}
+	return b.String()
+}
+
+func writeName(b *strings.Builder, name string, first bool) {
+	switch plain := name != "" && !strings.ContainsAny(name, `.[]}"`); {
+	case plain && first:
+		b.WriteString(name)
+	case plain:
+		b.WriteString("." + name)
+	default:
+		b.WriteString(`["` + strings.ReplaceAll(name, `"`, `\"`) + `"]`)
+	}
+}
+
+// The ways in which an interpolation is malformed.
+var (
+	errUnterminated = errors.New("this ${ is never closed; write $${ for the characters themselves")
+	errQuote        = errors.New("the closing quote of a property name is missing")
+	errBracket      = errors.New(`the closing bracket "]" of a property access is missing`)
+	errIndexBracket = errors.New(`the closing bracket "]" of a list index is missing`)
+	errIndex        = errors.New("a list index must be a whole number; put the name of a property in quotes")
+	errRoot         = errors.New("a value begins with a name, not with a list index")
+	errEmptyAccess  = errors.New("there is nothing between ${ and }")
+)
+
+// Interpolate splits a string at its interpolations (protocol.md 11.6). "$$" stands for "$".
+func (f *File) Interpolate(text string, at Range) ([]Part, *Diagnostic) {
+	var parts []Part
+	var b strings.Builder
+	for n := 0; text != ""; {
+		switch {
+		case strings.HasPrefix(text, "$$"):
+			b.WriteByte('$')
+			text = text[2:]
+		case strings.HasPrefix(text, "${"):
+			place := f.Interpolation(at, n)
+			access, rest, err := parseAccess(text[2:])
+			if err != nil {
+				return nil, &Diagnostic{Severity: Error, Range: place, Summary: err.Error()}
+			}
+			access.Range = place
+			parts = append(parts, Part{Text: b.String(), Access: access})
+			b.Reset()
+			text = rest
+			n++
+		default:
+			next := strings.IndexByte(text[1:], '$') + 1
+			if next == 0 {
+				next = len(text)
+			}
+			b.WriteString(text[:next])
+			text = text[next:]
+		}
+	}
+	if b.Len() > 0 {
+		parts = append(parts, Part{Text: b.String()})
+	}
+	return parts, nil
+}
+
+// parseAccess reads an access up to the brace that closes it. Like the reference it tolerates superfluous dots.
+func parseAccess(text string) (*Access, string, error) {
+	var steps []Step
+	for text != "" {
+		switch text[0] {
+		case '}':
+			if len(steps) == 0 {
+				return nil, "", errEmptyAccess
+			}
+			return &Access{Root: steps[0].Name, Steps: steps[1:]}, text[1:], nil
+		case '.':
+			text = text[1:]
+		case '[':
+			step, rest, err := parseSubscript(text)
+			if err != nil {
+				return nil, "", err
+			}
+			if step.IsIndex && len(steps) == 0 {
+				return nil, "", errRoot
+			}
+			steps, text = append(steps, step), rest
+		default:
+			end := strings.IndexAny(text, ".[}")
+			if end < 0 {
+				return nil, "", errUnterminated
+			}
+			steps, text = append(steps, Step{Name: text[:end]}), text[end:]
+		}
+	}
+	return nil, "", errUnterminated
+}
+
+func parseSubscript(text string) (Step, string, error) {
+	if !strings.HasPrefix(text, `["`) {
+		end := strings.IndexByte(text, ']')
+		if end < 0 {
+			return Step{}, "", errIndexBracket
+		}
+		index, err := strconv.Atoi(text[1:end])
+		if err != nil {
+			return Step{}, "", errIndex
+		}
+		return Step{Index: index, IsIndex: true}, text[end+1:], nil
+	}
+	var key strings.Builder
+	for i := 2; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], `\"`):
+			key.WriteByte('"')
+			i++
+		case text[i] != '"':
+			key.WriteByte(text[i])
+		case !strings.HasPrefix(text[i+1:], "]"):
+			return Step{}, "", errBracket
+		default:
+			return Step{Name: key.String()}, text[i+2:], nil
+		}
+	}
+	return Step{}, "", errQuote
+}

@@ -1,0 +1,99 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Severity is the weight of a diagnostic.
+type Severity int
+
+// The severities.
+const (
+	Warning Severity = iota
+	Error
+)
+
+// Diagnostic says what is wrong, where, and what to do.
+type Diagnostic struct {
+	Severity Severity
+	Range    Range
+	Summary  string
+	Hint     string // what to do; "" when there is nothing to add
+}
+
+// Text shows the diagnostic with the line it is about:
+//
+//	Pulumi.yaml:7:15: there is no resource, variable or configuration value "buket"
+//	   7 |     bucket: ${buket.id}
+//	     |               ^^^^^^^^
+//	  did you mean "bucket"?
+func (d Diagnostic) Text(f *File) string {
+	var b strings.Builder
+	if d.Range.IsZero() {
+		fmt.Fprintf(&b, "%s: %s", f.Name, d.Summary)
+	} else {
+		fmt.Fprintf(&b, "%s:%d:%d: %s", f.Name, d.Range.Line, d.Range.Column, d.Summary)
+		line := strings.ReplaceAll(f.line(d.Range.Line), "\t", " ")
+		carets := max(1, min(d.Range.End, width(line)+1)-d.Range.Column)
+		fmt.Fprintf(&b, "\n%4d | %s\n     | %s%s", d.Range.Line, line, strings.Repeat(" ", d.Range.Column-1), strings.Repeat("^", carets))
+	}
+	if d.Hint != "" {
+		b.WriteString("\n  " + strings.ReplaceAll(d.Hint, "\n", "\n  "))
+	}
+	return b.String()
+}
+
+// Diagnostics is a list of diagnostics.
+type Diagnostics []Diagnostic
+
+func (ds *Diagnostics) add(d Diagnostic) { *ds = append(*ds, d) }
+
+// Errorf adds an error.
+func (ds *Diagnostics) Errorf(at Range, format string, args ...any) {
+	ds.add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...)})
+}
+
+// Add adds a diagnostic.
+func (ds *Diagnostics) Add(d Diagnostic) { ds.add(d) }
+
+// HasErrors tells whether any is an error.
+func (ds Diagnostics) HasErrors() bool {
+	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort brings the diagnostics into the order of the file. Those for one place keep their order.
+func (ds Diagnostics) Sort() {
+	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
+		if a.Range.Line != b.Range.Line {
+			return a.Range.Line - b.Range.Line
+		}
+		return a.Range.Column - b.Range.Column
+	})
+}
+
+// Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near.
+func Nearest(wanted string, names []string) string {
+	best, bestDistance := "", max(1, len(wanted)/3)+1
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if d := levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil); d < bestDistance {
+			best, bestDistance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// Some lists names for a hint, at most n of them.
+func Some(names []string, n int) string {
+	names = slices.Sorted(slices.Values(names))
+	if len(names) > n {
+		return strings.Join(names[:n], ", ") + fmt.Sprintf(" and %d more", len(names)-n)
+	}
+	return strings.Join(names, ", ")
+}

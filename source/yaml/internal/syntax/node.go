@@ -1,0 +1,55 @@
+package syntax
+
+import "unicode/utf8"
+
+// Range is a place in a file: lines and columns count from 1, columns in characters. End is the column behind the last
+// character, on the same line. The zero Range is no place.
+type Range struct{ Line, Column, End int }
+
+// IsZero tells whether r is no place.
+func (r Range) IsZero() bool { return r.Line == 0 }
+
+// Kind is the kind of a node.
+type Kind int
+
+// The kinds of nodes.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	List
+	Object
+)
+
+// String names the kind for messages.
+func (k Kind) String() string {
+	return [...]string{"null", "a boolean", "a number", "a string", "a list", "an object"}[k]
+}
+
+// Node is one value of a document.
+type Node struct {
+	Kind    Kind
+	Range   Range
+	Bool    bool
+	Number  float64
+	Text    string // of strings; what stands in the file for numbers and booleans
+	Items   []*Node
+	Entries []Entry
+}
+
+// Entry is one entry of an object, in the order of the file.
+type Entry struct{ Key, Value *Node }
+
+// Entry returns the entry with the key, nil when there is none.
+func (n *Node) Entry(key string) *Entry {
+	for i := range n.Entries {
+		if n.Entries[i].Key.Text == key {
+			return &n.Entries[i]
+		}
+	}
+	return nil
+}
+
+// width is how many characters a text has.
+func width(s string) int { return utf8.RuneCountInString(s) }
