@@ -138,3 +138,6 @@ func Accesses(e Expr, visit func(*syntax.Access)) {
 		}
 	})
 }
+
+// NewText is a text as an expression.
+func NewText(t Text) *Literal { return &Literal{place{t.At}, property.String(t.Value)} }

@@ -86,7 +86,9 @@ func (p *Package) ResolveResource(token string) (full string, ok bool) {
 }
 
 // ResolveFunction returns the full token of a function as a program may write it.
-func (p *Package) ResolveFunction(token string) (full string, ok bool) { return p.resolve(token, p.functions) }
+func (p *Package) ResolveFunction(token string) (full string, ok bool) {
+	return p.resolve(token, p.functions)
+}
 
 // resolve tries what a token may stand for: itself, pkg:Type for pkg:index:Type, and pkg:mod:Type for pkg:mod/type:Type.
 func (p *Package) resolve(token string, t table) (string, bool) {

@@ -1,0 +1,281 @@
+package yaml
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+)
+
+// reserved is the name of the variable with the facts about the run.
+const reserved = "pulumi"
+
+// node is something with a name that has a value: a value of the configuration, a variable or a resource.
+type node struct {
+	kind string
+	name string
+	at   syntax.Range
+
+	config   *ast.Config
+	variable *ast.Named
+	resource *ast.Resource
+
+	// For resources: what its type means, and the default provider that it uses.
+	token           string
+	packageRef      string
+	schema          *schema.Resource
+	defaultProvider *node
+
+	needs      []*node // each once
+	dependents []*node
+	waiting    int // how many of needs are not evaluated; guarded by the schedule
+	number     int // the place in the order of evaluation
+
+	// What follows is written once, before the dependents run.
+	value     property.Value
+	made      *resource // for resources
+	poisoned  bool      // it has no value, and why has been said
+	isInteger bool      // configuration that is declared a whole number
+}
+
+// exprs are the expressions of the node. Some may be nil.
+func (n *node) exprs() []ast.Expr {
+	switch {
+	case n.resource != nil:
+		return n.resource.Exprs()
+	case n.variable != nil:
+		return []ast.Expr{n.variable.Value}
+	}
+	return nil
+}
+
+// scope is the names of a program (protocol.md 11.4, 11.6). Configuration has names of its own: a value of the stack may
+// have the name of a resource, which wins.
+type scope struct {
+	project   string
+	resources map[string]*node
+	config    map[string]*node
+	variables map[string]*node
+	order     []*node // resources and variables, in the order of the file
+	defaults  map[string]*node
+}
+
+func newScope(project string) *scope {
+	return &scope{
+		project: project, resources: map[string]*node{}, config: map[string]*node{}, variables: map[string]*node{},
+		defaults: map[string]*node{},
+	}
+}
+
+// find returns what a name means, nil when it means nothing.
+func (s *scope) find(name string) *node {
+	for _, names := range []map[string]*node{s.resources, s.config, s.variables} {
+		if n := names[name]; n != nil {
+			return n
+		}
+	}
+	return s.config[strings.TrimPrefix(name, s.project+":")]
+}
+
+// names are all that may be referred to.
+func (s *scope) names() []string {
+	names := []string{reserved}
+	for _, m := range []map[string]*node{s.resources, s.config, s.variables} {
+		for name := range m {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// bind gives every name its meaning, and orders the nodes. It adds what is wrong to d.
+func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
+	for _, r := range t.Resources {
+		n := &node{kind: "resource", name: r.Key.Value, at: r.Key.At, resource: r}
+		if s.declare(s.resources, n, d) && r.DefaultProvider.Value {
+			s.declareDefault(n, d)
+		}
+	}
+	for _, v := range t.Variables {
+		s.declare(s.variables, &node{kind: "variable", name: v.Name.Value, at: v.Name.At, variable: v}, d)
+	}
+	for _, n := range s.order {
+		s.bindDefault(n, d)
+		for _, e := range n.exprs() {
+			s.bindExpr(n, e, d)
+		}
+	}
+	for _, o := range t.Outputs {
+		s.bindExpr(&node{}, o.Value, d)
+	}
+	if t.RequiredVersion != nil {
+		s.bindExpr(&node{}, t.RequiredVersion, d)
+	}
+	if !d.HasErrors() {
+		s.sort(d)
+	}
+}
+
+// declare enters a node, unless its name is taken.
+func (s *scope) declare(names map[string]*node, n *node, d *syntax.Diagnostics) bool {
+	if n.name == reserved {
+		d.Errorf(n.at, "the %s cannot have the name %q, which is reserved for the facts about the run", n.kind, n.name)
+		return false
+	}
+	for _, other := range []*node{s.resources[n.name], s.config[n.name], s.variables[n.name]} {
+		if other == nil || other.config == nil && other.kind == configKind {
+			continue
+		}
+		if other.kind == n.kind {
+			d.Errorf(n.at, "there are two of the %s %q; the other one is in line %d", n.kind, n.name, other.at.Line)
+		} else {
+			d.Errorf(n.at, "the %s %q has the name of a %s in line %d", n.kind, n.name, other.kind, other.at.Line)
+		}
+		return false
+	}
+	names[n.name] = n
+	if n.kind != configKind {
+		n.number = len(s.order)
+		s.order = append(s.order, n)
+	}
+	return true
+}
+
+func (s *scope) declareDefault(n *node, d *syntax.Diagnostics) {
+	pkg := packageOfToken(n.resource.Type.Value)
+	if other := s.defaults[pkg]; other != nil {
+		d.Errorf(n.resource.DefaultProvider.At, "the package %s has a default provider already, %q in line %d", pkg, other.name, other.at.Line)
+		return
+	}
+	s.defaults[pkg] = n
+}
+
+// bindDefault gives a resource without a provider the default provider of its package. What the resource says about the
+// plugin must agree with it.
+func (s *scope) bindDefault(n *node, d *syntax.Diagnostics) {
+	r := n.resource
+	if r == nil || r.Options.Provider != nil || strings.HasPrefix(r.Type.Value, "pulumi:providers:") {
+		return
+	}
+	provider := s.defaults[packageOfToken(r.Type.Value)]
+	if provider == nil {
+		return
+	}
+	theirs := provider.resource.Options
+	for _, o := range []struct {
+		name       string
+		mine, that ast.Text
+	}{{"version", r.Options.Version, theirs.Version}, {"pluginDownloadURL", r.Options.PluginDownloadURL, theirs.PluginDownloadURL}} {
+		if o.mine.IsGiven() && o.mine.Value != o.that.Value {
+			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: o.mine.At, Hint: "remove the option",
+				Summary: fmt.Sprintf("the %s of the resource %q differs from that of its default provider %q", o.name, n.name, provider.name)})
+		}
+	}
+	n.defaultProvider = provider
+	n.need(provider)
+}
+
+func (n *node) need(other *node) {
+	if !slices.Contains(n.needs, other) {
+		n.needs = append(n.needs, other)
+	}
+}
+
+// bindExpr finds what an expression refers to.
+func (s *scope) bindExpr(n *node, e ast.Expr, d *syntax.Diagnostics) {
+	ast.Accesses(e, func(a *syntax.Access) {
+		if a.Root == reserved {
+			s.bindFact(a, d)
+			return
+		}
+		found := s.find(a.Root)
+		if found == nil {
+			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: syntax.Nearest(a.Root, s.names()),
+				Summary: fmt.Sprintf("there is no resource, variable or configuration value %q", a.Root)})
+			return
+		}
+		if found.kind != configKind {
+			n.need(found)
+		}
+	})
+	ast.Walk(e, func(e ast.Expr) {
+		if i, ok := e.(*ast.Invoke); ok && i.Options.Provider == nil {
+			if provider := s.defaults[packageOfToken(i.Token.Value)]; provider != nil {
+				n.need(provider)
+			}
+		}
+	})
+}
+
+func (s *scope) bindFact(a *syntax.Access, d *syntax.Diagnostics) {
+	if len(a.Steps) == 0 {
+		return
+	}
+	names := factNames()
+	if step := a.Steps[0]; step.IsIndex || !slices.Contains(names, step.Name) {
+		d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: "there are: " + syntax.Some(names, len(names)),
+			Summary: fmt.Sprintf("the variable pulumi has no %s", strings.TrimPrefix(a.String(), "pulumi."))})
+	}
+}
+
+func factNames() []string {
+	return []string{"cwd", "organization", "project", "rootDirectory", "stack"}
+}
+
+// sort brings the nodes into an order in which each comes after what it needs, else in that of the file.
+func (s *scope) sort(d *syntax.Diagnostics) {
+	var sorted, path []*node
+	const (
+		isNew = iota
+		isOpen
+		isDone
+	)
+	state := map[*node]int{}
+	var visit func(n *node) bool
+	visit = func(n *node) bool {
+		switch state[n] {
+		case isDone:
+			return true
+		case isOpen:
+			d.Errorf(n.at, "the %s %q depends on itself: %s", n.kind, n.name, cycle(append(path, n)))
+			return false
+		}
+		state[n] = isOpen
+		path = append(path, n)
+		for _, need := range n.needs {
+			if !visit(need) {
+				return false
+			}
+		}
+		path = path[:len(path)-1]
+		state[n] = isDone
+		sorted = append(sorted, n)
+		return true
+	}
+	for _, n := range s.order {
+		if !visit(n) {
+			return
+		}
+	}
+	s.order = sorted
+	for i, n := range s.order {
+		n.number, n.waiting = i, len(n.needs)
+		for _, need := range n.needs {
+			need.dependents = append(need.dependents, n)
+		}
+	}
+}
+
+// cycle shows the end of a path that leads back to its last node.
+func cycle(path []*node) string {
+	last := path[len(path)-1]
+	var names []string
+	for _, n := range path[slices.Index(path, last):] {
+		names = append(names, n.name)
+	}
+	return strings.Join(names, " -> ")
+}

@@ -1,0 +1,72 @@
+package yaml
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// text returns the program and the name of its file (protocol.md 11.1).
+func (p *Program) text(ctx context.Context, info stages.RunInfo) (name, text string, err error) {
+	if command := p.project.Option("compiler"); command != "" {
+		text, err := p.compile(ctx, command, info)
+		return command, text, err
+	}
+	names := []string{"Main.json", "Main.yaml", "Pulumi.yaml"}
+	if entry := p.project.Entry; entry != "" && entry != "." {
+		names = []string{entry, entry + ".yaml", entry + ".yml", entry + ".json"}
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(p.project.Directory, name))
+		if err == nil {
+			return name, string(b), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", "", fmt.Errorf("read the program: %w", err)
+		}
+	}
+	return "", "", fmt.Errorf("%s: there is no %s in %s", p.project.Program(), strings.Join(names, ", "), p.project.Directory)
+}
+
+// compile runs the command that writes the program to its standard output.
+func (p *Program) compile(ctx context.Context, command string, info stages.RunInfo) (string, error) {
+	words := strings.Fields(command)
+	config := info.Config
+	if config == nil {
+		config = map[string]string{}
+	}
+	values, err := json.Marshal(config)
+	if err != nil {
+		return "", fmt.Errorf("encode the configuration: %w", err)
+	}
+	var stdout, stderr strings.Builder // each written by one goroutine
+	exit, err := plugin.Run(ctx, plugin.Command{
+		Name: words[0], Executable: words[0], Args: words[1:], Directory: p.project.Directory,
+		Environment: append(os.Environ(), "PULUMI_STACK="+info.Stack, "PULUMI_ORGANIZATION="+info.Organization,
+			"PULUMI_PROJECT="+info.Project, "PULUMI_CONFIG="+string(values), "PULUMI_ROOT_DIRECTORY="+p.project.Root),
+		Output: func(l plugin.Line) {
+			to := &stdout
+			if l.Stderr {
+				to = &stderr
+			}
+			to.WriteString(l.Text + "\n")
+		},
+	})
+	if err != nil {
+		return "", fmt.Errorf("run the compiler %q: %w", command, err)
+	}
+	if exit.Code != 0 {
+		return "", fmt.Errorf("the compiler %q ended with %s:\n%s", command, exit.Status,
+			cmp.Or(strings.TrimSpace(stderr.String()), "it wrote nothing"))
+	}
+	return stdout.String(), nil
+}

@@ -1,0 +1,91 @@
+package yaml
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Options are what a program needs besides its files.
+type Options struct {
+	// Providers starts the providers that are asked for schemas. Without one nothing is known about packages: types are
+	// taken as they are written, and nothing is checked.
+	Providers providers.Host
+	// LookupEnv reads the environment; nil reads nothing.
+	LookupEnv func(name string) (string, bool)
+}
+
+// Program is a YAML program.
+type Program struct {
+	project source.Project
+	options Options
+	schemas *schemas
+}
+
+// New returns the program of a project. The runtime option compiler is a command whose output is the program.
+func New(p source.Project, o Options) *Program {
+	return &Program{project: p, options: o, schemas: newSchemas(o.Providers)}
+}
+
+var _ source.Program = (*Program)(nil)
+
+// ProgramError says what is wrong with a program, for callers that have no monitor to report to.
+type ProgramError struct {
+	Program string // as source.Project.Program
+	Text    string // every error with its place and line
+}
+
+func (e *ProgramError) Error() string { return e.Program + " is not valid:\n" + e.Text }
+
+// Run evaluates the program. Errors in it are reported through the monitor's Log.
+func (p *Program) Run(ctx context.Context, host source.Host) error {
+	l, err := p.load(ctx, host.Monitor.Info())
+	if err != nil {
+		return err
+	}
+	e := newEvaluation(ctx, p, host.Monitor, l)
+	for _, d := range l.diagnostics {
+		e.report(d)
+	}
+	if !l.diagnostics.HasErrors() {
+		if err := e.run(ctx); err != nil {
+			return err
+		}
+	}
+	return e.conclude(ctx)
+}
+
+// Close does nothing: nothing is kept running.
+func (p *Program) Close() error { return nil }
+
+// loaded is a program that was read.
+type loaded struct {
+	template    *ast.Template // nil when there are errors
+	file        *syntax.File
+	diagnostics syntax.Diagnostics
+	packages    []stages.Package // of the lock files
+}
+
+func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error) {
+	name, text, err := p.text(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{}
+	l.template, l.file, l.diagnostics = ast.Parse(name, text)
+	if l.template != nil {
+		for _, c := range l.template.Components {
+			l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Error, Range: c.Name.At,
+				Summary: "a program cannot make components available", Hint: "put them into a plugin of their own, with a PulumiPlugin.yaml"})
+		}
+	}
+	if l.packages, err = lockedPackages(p.project.Directory); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.project.Program(), err)
+	}
+	return l, nil
+}

@@ -1,0 +1,262 @@
+package yaml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/engine"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// evaluation is one run of a program.
+type evaluation struct {
+	ctx       context.Context // of the run: every node is evaluated under it
+	program   *Program
+	monitor   stages.Monitor
+	info      stages.RunInfo
+	loaded    *loaded
+	template  *ast.Template
+	scope     *scope
+	refs      map[string]string // references of packages with lock files, by comparable name
+	stack     urn.URN
+	functions map[*ast.Invoke]*function // what the invokes call; complete before the evaluation begins
+
+	mu         sync.Mutex // guards what follows
+	found      syntax.Diagnostics
+	fatal      error // why nothing more can be done
+	byURN      map[urn.URN]*resource
+	stackReads map[string]*pipeline.Promise[property.Map]
+}
+
+func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded) *evaluation {
+	info := m.Info()
+	return &evaluation{
+		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project),
+		refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]*pipeline.Promise[property.Map]{},
+	}
+}
+
+var (
+	// errPoisoned says that a value is missing because of an error that has been reported elsewhere.
+	errPoisoned = errors.New("a value that is needed is missing")
+	// errFound says that a diagnostic has been added.
+	errFound = errors.New("a diagnostic says what is wrong")
+)
+
+// fail adds an error and returns errFound.
+func (e *evaluation) fail(at syntax.Range, hint, format string, args ...any) error {
+	e.report(syntax.Diagnostic{Severity: syntax.Error, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+	return errFound
+}
+
+func (e *evaluation) report(d syntax.Diagnostic) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.found.Add(d)
+}
+
+// stop makes err the reason for which nothing more is evaluated; the first one counts.
+func (e *evaluation) stop(err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.fatal == nil {
+		e.fatal = err
+	}
+	return errPoisoned
+}
+
+// refused takes the error of a call of the monitor: at is what the call was for.
+func (e *evaluation) refused(at syntax.Range, err error) error {
+	switch {
+	case errors.Is(err, stages.ErrShutDown), e.ctx.Err() != nil:
+		return e.stop(err)
+	case errors.Is(err, stages.ErrRegistrationFailed):
+		return errPoisoned // the engine has said why
+	}
+	return e.fail(at, "", "%v", err)
+}
+
+// run does everything that leads to diagnostics. The error is one that ended the evaluation.
+func (e *evaluation) run(ctx context.Context) error {
+	for _, p := range e.loaded.packages {
+		ref, err := e.monitor.RegisterPackage(ctx, p)
+		if err != nil {
+			return err
+		}
+		e.refs[comparableName(p)] = ref
+	}
+	reply, err := e.monitor.Register(ctx, &stages.RegisterRequest{
+		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, AliasSpecs: true, SupportsResultReporting: true,
+	})
+	if err != nil {
+		return err
+	}
+	e.stack = reply.URN
+	e.scope.stackValues(e.info)
+	for _, c := range e.template.Config {
+		e.declareConfig(c)
+	}
+	bind(e.template, e.scope, &e.found)
+	if e.stopsAtErrors() {
+		return nil
+	}
+	e.check(ctx)
+	if e.found.HasErrors() {
+		return nil
+	}
+	if e.template.RequiredVersion != nil && !e.requireVersion(e.template.RequiredVersion) {
+		return nil
+	}
+	if err := e.evaluateAll(); err != nil {
+		return err
+	}
+	return e.registerOutputs(ctx)
+}
+
+// stopsAtErrors tells whether the names are wrong. Configuration that is wrong poisons what uses it and stops nothing else.
+func (e *evaluation) stopsAtErrors() bool {
+	poisoned := 0
+	for _, n := range e.scope.config {
+		if n.poisoned {
+			poisoned++
+		}
+	}
+	failures := 0
+	for _, d := range e.found {
+		if d.Severity == syntax.Error {
+			failures++
+		}
+	}
+	return failures > poisoned
+}
+
+// conclude shows the diagnostics in the order of the file.
+func (e *evaluation) conclude(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.found.Sort()
+	for _, d := range e.found {
+		severity := stages.Warning
+		if d.Severity == syntax.Error {
+			severity = stages.Error
+		}
+		e.monitor.Log(ctx, stages.LogMessage{Severity: severity, Message: d.Text(e.loaded.file) + "\n"})
+	}
+	if e.fatal != nil {
+		return e.fatal
+	}
+	if e.found.HasErrors() {
+		return fmt.Errorf("%s: %w", e.program.project.Program(), source.ErrReported)
+	}
+	return nil
+}
+
+func (e *evaluation) requireVersion(x ast.Expr) bool {
+	v, err := e.eval(x)
+	if err != nil {
+		return false
+	}
+	plain, _ := flat(v)
+	if !plain.IsString() {
+		_ = e.fail(x.Range(), "", "`requiredVersion` must be a range of versions such as \">=3.100.0\", not %s", describe(plain))
+		return false
+	}
+	ok, err := engine.Satisfies(plain.AsString())
+	if err != nil {
+		_ = e.fail(x.Range(), "", "%v", err)
+		return false
+	}
+	if !ok {
+		_ = e.fail(x.Range(), "", "this program wants Pulumi %s, and this engine stands in for Pulumi %s", plain.AsString(), engine.CompatibilityVersion)
+	}
+	return ok
+}
+
+// evaluateAll evaluates every node as soon as what it needs is there: all that is independent at once.
+func (e *evaluation) evaluateAll() error {
+	var wg conc.WaitGroup
+	var mu sync.Mutex // guards the waiting counts
+	var start func(n *node)
+	start = func(n *node) {
+		wg.Go(func() {
+			e.evaluate(n)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, d := range n.dependents {
+				if d.waiting--; d.waiting == 0 {
+					start(d)
+				}
+			}
+		})
+	}
+	mu.Lock()
+	for _, n := range e.scope.order {
+		if len(n.needs) == 0 {
+			start(n)
+		}
+	}
+	mu.Unlock()
+	if caught := wg.WaitAndRecover(); caught != nil {
+		return caught.AsError()
+	}
+	return nil
+}
+
+// evaluate gives a node its value, or poisons it.
+func (e *evaluation) evaluate(n *node) {
+	e.mu.Lock()
+	over := e.fatal != nil
+	e.mu.Unlock()
+	if over || e.ctx.Err() != nil {
+		n.poisoned = true
+		return
+	}
+	var err error
+	if n.resource != nil {
+		n.made, err = e.makeResource(n)
+		if err == nil {
+			n.value = n.made.reference()
+		}
+	} else {
+		n.value, err = e.eval(n.variable.Value)
+	}
+	n.poisoned = err != nil
+}
+
+// registerOutputs evaluates the outputs. One that cannot be evaluated is left out.
+func (e *evaluation) registerOutputs(ctx context.Context) error {
+	e.mu.Lock()
+	over := e.fatal != nil
+	e.mu.Unlock()
+	if over || ctx.Err() != nil {
+		return nil
+	}
+	values := map[string]property.Value{}
+	for _, o := range e.template.Outputs {
+		if v, err := e.eval(o.Value); err == nil {
+			values[o.Name.Value] = v.DowngradeOutputs()
+		}
+	}
+	return e.monitor.RegisterOutputs(ctx, e.stack, property.NewMap(values))
+}
+
+// comparableName tells packages apart that serve the same tokens.
+func comparableName(p stages.Package) string {
+	switch {
+	case p.Extension != nil:
+		return p.Extension.Name
+	case p.Parameterization != nil:
+		return p.Parameterization.Name
+	}
+	return p.Name
+}
