@@ -22,12 +22,13 @@ func LocateProgram(root, main string) (directory, entry string, err error) {
 }
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
-// otherwise, which is possible for Node.js and Go (protocol.md 6.5). Of o the places of plugins and the Engine service
-// count. The caller closes the program.
+// otherwise, which is possible for Node.js and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
+// project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers are started that know its types. Of o the
+// places of plugins and the Engine service count otherwise. The caller closes the program.
 func NewProgram(files ProgramFiles, o PluginOptions) (Program, error) {
 	options := runtimes.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}}
+	}, Providers: NewPluginHost(o)}
 	if o.Engine != nil {
 		options.EngineAddress = o.Engine.Address()
 	}

@@ -10,14 +10,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/golang"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/source/yaml"
 )
 
 // Options are what a choice depends on besides the project.
@@ -26,6 +29,8 @@ type Options struct {
 	Finder plugin.Finder
 	// EngineAddress is that of the Engine service; "" when there is none.
 	EngineAddress string
+	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
+	Providers providers.Host
 }
 
 // UnsupportedError says that there is no way to run a program.
@@ -36,12 +41,13 @@ type UnsupportedError struct {
 
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
-		"(looked in %s); install it, or correct `runtime` in the project file (nodejs and go need no plugin)",
+		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, go and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
 }
 
 // Choose returns the program of a project: attached to if PULUMI_DEBUG_LANGUAGES names its runtime ("go:12345,...",
-// protocol.md 1.9), else run by its language plugin if there is one, else directly (protocol.md 6.5). Errors are an
+// protocol.md 1.9), else run by its language plugin if there is one, else directly (protocol.md 6.5). YAML programs are
+// evaluated in this process unless their plugin is asked for. Errors are an
 // *[UnsupportedError], and those of a malformed environment or project.
 func Choose(p source.Project, o Options) (source.Program, error) {
 	port, err := attached(p.Runtime, o.Finder)
@@ -50,6 +56,9 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	}
 	if port != 0 {
 		return language.New(p, language.Options{Port: port, EngineAddress: o.EngineAddress}), nil
+	}
+	if p.Runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
+		return yaml.New(p, yaml.Options{Providers: o.Providers, LookupEnv: lookupOf(o.Finder)}), nil
 	}
 	found, err := o.Finder.Find(plugin.Language, p.Runtime, "")
 	if err == nil {
@@ -68,6 +77,21 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	return nil, &UnsupportedError{Runtime: p.Runtime, Looked: places(o.Finder)}
 }
 
+// wantsYAMLPlugin tells whether somebody has asked for a language plugin for YAML programs: the project names one, or
+// PULUMI_YAML_PLUGIN is true. One that is merely installed is not used.
+func wantsYAMLPlugin(f plugin.Finder) bool {
+	named := slices.ContainsFunc(f.Project, func(p plugin.ProjectPlugin) bool { return p.Kind == plugin.Language && p.Name == "yaml" })
+	asked, _ := lookupOf(f)("PULUMI_YAML_PLUGIN")
+	return named || asked == "1" || strings.EqualFold(asked, "true")
+}
+
+func lookupOf(f plugin.Finder) func(string) (string, bool) {
+	if f.LookupEnv != nil {
+		return f.LookupEnv
+	}
+	return os.LookupEnv
+}
+
 func places(f plugin.Finder) []string {
 	looked := []string{"the project's plugins", "$PATH"}
 	if f.Bundled != "" {
@@ -81,11 +105,7 @@ func places(f plugin.Finder) []string {
 
 // attached returns the port of a language plugin that runs already, 0 when there is none.
 func attached(runtime string, f plugin.Finder) (int, error) {
-	lookup := f.LookupEnv
-	if lookup == nil {
-		lookup = os.LookupEnv
-	}
-	list, _ := lookup("PULUMI_DEBUG_LANGUAGES")
+	list, _ := lookupOf(f)("PULUMI_DEBUG_LANGUAGES")
 	for entry := range strings.SplitSeq(list, ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(entry), ":")
 		if name != runtime || name == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/yaml"
 )
 
 func finder(env map[string]string) plugin.Finder {
@@ -21,17 +22,23 @@ func finder(env map[string]string) plugin.Finder {
 
 func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
 	bin := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "pulumi-language-go"), []byte("#!/bin/sh\n"), 0o755))
+	for _, name := range []string{"go", "yaml"} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "pulumi-language-"+name), []byte("#!/bin/sh\n"), 0o755))
+	}
 	for name, c := range map[string]struct {
 		runtime string
 		env     map[string]string
 		want    source.Program
 	}{
-		"nodejs":               {"nodejs", nil, &nodejs.Program{}},
-		"go":                   {"go", nil, &golang.Program{}},
-		"go with a plugin":     {"go", map[string]string{"PATH": bin}, &language.Program{}},
-		"python to attach to":  {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, &language.Program{}},
-		"another to attach to": {"nodejs", map[string]string{"PULUMI_DEBUG_LANGUAGES": "python:12345"}, &nodejs.Program{}},
+		"nodejs":                     {"nodejs", nil, &nodejs.Program{}},
+		"go":                         {"go", nil, &golang.Program{}},
+		"go with a plugin":           {"go", map[string]string{"PATH": bin}, &language.Program{}},
+		"python to attach to":        {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, &language.Program{}},
+		"yaml":                       {"yaml", nil, &yaml.Program{}},
+		"yaml with a plugin":         {"yaml", map[string]string{"PATH": bin}, &yaml.Program{}},
+		"yaml whose plugin is asked": {"yaml", map[string]string{"PATH": bin, "PULUMI_YAML_PLUGIN": "true"}, &language.Program{}},
+		"yaml to attach to":          {"yaml", map[string]string{"PULUMI_DEBUG_LANGUAGES": "yaml:12345"}, &language.Program{}},
+		"another to attach to":       {"nodejs", map[string]string{"PULUMI_DEBUG_LANGUAGES": "python:12345"}, &nodejs.Program{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := runtimes.Choose(source.Project{Runtime: c.runtime}, runtimes.Options{Finder: finder(c.env)})
@@ -57,4 +64,14 @@ func TestAMalformedPortIsAnError(t *testing.T) {
 		_, err := runtimes.Choose(source.Project{Runtime: "go"}, runtimes.Options{Finder: finder(map[string]string{"PULUMI_DEBUG_LANGUAGES": text})})
 		require.ErrorContains(t, err, "PULUMI_DEBUG_LANGUAGES")
 	}
+}
+
+func TestAYAMLPluginThatTheProjectNamesIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-language-yaml"), []byte("#!/bin/sh\n"), 0o755))
+	f := finder(nil)
+	f.Project = []plugin.ProjectPlugin{{Kind: plugin.Language, Name: "yaml", Directory: dir}}
+	got, err := runtimes.Choose(source.Project{Runtime: "yaml"}, runtimes.Options{Finder: f})
+	require.NoError(t, err)
+	require.IsType(t, &language.Program{}, got)
 }

@@ -63,6 +63,8 @@ func (c *checker) assign(x ast.Expr, t *schema.Type, what string) {
 		return
 	}
 	switch t.Kind {
+	case schema.Any:
+		return
 	case schema.Union:
 		if !slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return c.accepts(m, kind) }) {
 			c.wrongType(x, t, kind, what)

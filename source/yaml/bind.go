@@ -112,9 +112,6 @@ func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
 	for _, o := range t.Outputs {
 		s.bindExpr(&node{}, o.Value, d)
 	}
-	if t.RequiredVersion != nil {
-		s.bindExpr(&node{}, t.RequiredVersion, d)
-	}
 	if !d.HasErrors() {
 		s.sort(d)
 	}

@@ -157,6 +157,9 @@ func (e *evaluation) configValue(c *ast.Config, n *node, stack *node) (property.
 }
 
 func (e *evaluation) configDefault(c *ast.Config, n *node, t configType, fail func(syntax.Range, string, string, ...any) (property.Value, bool)) (property.Value, bool) {
+	if !e.needsOnlyConfig(c.Default, fmt.Sprintf("the default of %q", n.name)) {
+		return property.Null, false
+	}
 	v, err := e.eval(c.Default)
 	if err != nil {
 		return property.Null, false
@@ -173,6 +176,24 @@ func (e *evaluation) configDefault(c *ast.Config, n *node, t configType, fail fu
 		return fail(c.Default.Range(), "", "the default of %q is of the type %v, and its declared type is %v", n.name, actual, t)
 	}
 	return v, true
+}
+
+// needsOnlyConfig makes sure that an expression can be evaluated before everything else. what names it in messages.
+func (e *evaluation) needsOnlyConfig(x ast.Expr, what string) bool {
+	before := e.found.Errors()
+	ast.Walk(x, func(x ast.Expr) {
+		if i, ok := x.(*ast.Invoke); ok {
+			_ = e.fail(i.Token.At, "", "%s cannot call a package's function", what)
+		}
+	})
+	ast.Accesses(x, func(a *syntax.Access) {
+		if a.Root == reserved {
+			e.scope.bindFact(a, &e.found)
+		} else if n := e.scope.find(a.Root); n == nil || n.kind != configKind {
+			_ = e.fail(a.Range, "", "%s can only refer to configuration that is declared before it, and %q is not", what, a.Root)
+		}
+	})
+	return e.found.Errors() == before
 }
 
 // configKey is the full key of a value of the configuration.

@@ -71,7 +71,7 @@ func (o *options) ofSchema() {
 	o.request.AdditionalSecretOutputs = slices.Concat(o.request.AdditionalSecretOutputs, s.SecretOutputs())
 	o.request.ReplaceOnChanges = slices.Concat(o.request.ReplaceOnChanges, s.ReplacePaths())
 	for _, token := range s.Aliases {
-		o.request.Aliases = append(o.request.Aliases, urn.Alias{Type: token})
+		o.request.Aliases = append(o.request.Aliases, urn.Alias{Type: urn.Type(token)})
 	}
 }
 
@@ -178,19 +178,15 @@ func (o *options) environment(x ast.Expr) {
 	if x == nil {
 		return
 	}
-	v, ok := o.known(x, "envVarMappings", "an object of strings", func(v property.Value) bool {
-		for _, item := range v.AsMap().All() {
-			if !item.IsString() {
-				return false
-			}
-		}
-		return v.IsMap()
-	})
+	v, ok := o.known(x, "envVarMappings", "an object of strings", property.Value.IsMap)
 	if !ok {
 		return
 	}
 	o.request.EnvVarMappings = map[string]string{}
 	for name, item := range v.AsMap().All() {
+		if !item.IsString() {
+			o.failed(o.fail(x.Range(), "", "`envVarMappings` must be an object of strings, and %q is %s", name, describe(item)))
+		}
 		o.request.EnvVarMappings[name] = item.AsString()
 	}
 }
@@ -251,7 +247,7 @@ func (o *options) alias(x *ast.Object) urn.Alias {
 		case "name":
 			a.Name = text
 		case "type":
-			a.Type = text
+			a.Type = urn.Type(text)
 		case "stack":
 			a.Stack = text
 		case "project":

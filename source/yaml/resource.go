@@ -49,7 +49,7 @@ func (e *evaluation) makeResource(n *node) (*resource, error) {
 		return nil, err
 	}
 	if isRead {
-		return e.read(n, req, id, properties)
+		return e.read(n, req, id, properties, o.dependsOn)
 	}
 	return e.register(n, req, properties, o.dependsOn)
 }
@@ -168,8 +168,8 @@ func (e *evaluation) register(n *node, req *stages.RegisterRequest, properties m
 	return e.remember(n, req.Type, req.Name, reply, !req.Remote)
 }
 
-func (e *evaluation) read(n *node, req *stages.RegisterRequest, id property.Value, state map[string]property.Value) (*resource, error) {
-	deps := union(req.Dependencies, id.OutputDependencies())
+func (e *evaluation) read(n *node, req *stages.RegisterRequest, id property.Value, state map[string]property.Value, dependsOn []urn.URN) (*resource, error) {
+	deps := union(dependsOn, id.OutputDependencies())
 	for name, v := range state {
 		deps = union(deps, v.OutputDependencies())
 		state[name] = v.DowngradeOutputs()

@@ -106,12 +106,14 @@ func (e *evaluation) run(ctx context.Context) error {
 	for _, c := range e.template.Config {
 		e.declareConfig(c)
 	}
+	// Configuration that is wrong poisons what uses it. Every other mistake stops the program here.
+	tolerated := e.found.Errors()
 	bind(e.template, e.scope, &e.found)
-	if e.stopsAtErrors() {
+	if e.found.Errors() > tolerated {
 		return nil
 	}
 	e.check(ctx)
-	if e.found.HasErrors() {
+	if e.found.Errors() > tolerated {
 		return nil
 	}
 	if e.template.RequiredVersion != nil && !e.requireVersion(e.template.RequiredVersion) {
@@ -121,23 +123,6 @@ func (e *evaluation) run(ctx context.Context) error {
 		return err
 	}
 	return e.registerOutputs(ctx)
-}
-
-// stopsAtErrors tells whether the names are wrong. Configuration that is wrong poisons what uses it and stops nothing else.
-func (e *evaluation) stopsAtErrors() bool {
-	poisoned := 0
-	for _, n := range e.scope.config {
-		if n.poisoned {
-			poisoned++
-		}
-	}
-	failures := 0
-	for _, d := range e.found {
-		if d.Severity == syntax.Error {
-			failures++
-		}
-	}
-	return failures > poisoned
 }
 
 // conclude shows the diagnostics in the order of the file.
@@ -162,6 +147,9 @@ func (e *evaluation) conclude(ctx context.Context) error {
 }
 
 func (e *evaluation) requireVersion(x ast.Expr) bool {
+	if !e.needsOnlyConfig(x, "`requiredVersion`") {
+		return false
+	}
 	v, err := e.eval(x)
 	if err != nil {
 		return false

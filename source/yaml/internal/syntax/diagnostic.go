@@ -60,6 +60,17 @@ func (ds *Diagnostics) Errorf(at Range, format string, args ...any) {
 // Add adds a diagnostic.
 func (ds *Diagnostics) Add(d Diagnostic) { ds.add(d) }
 
+// Errors counts the errors.
+func (ds Diagnostics) Errors() int {
+	n := 0
+	for _, d := range ds {
+		if d.Severity == Error {
+			n++
+		}
+	}
+	return n
+}
+
 // HasErrors tells whether any is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
@@ -77,7 +88,11 @@ func (ds Diagnostics) Sort() {
 
 // Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near.
 func Nearest(wanted string, names []string) string {
-	best, bestDistance := "", max(1, len(wanted)/3)+1
+	limit := max(2, len(wanted)/3) // two exchanged letters are two changes
+	if len(wanted) < 4 {
+		limit = 1
+	}
+	best, bestDistance := "", limit+1
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		if d := levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil); d < bestDistance {
 			best, bestDistance = name, d

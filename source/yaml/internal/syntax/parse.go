@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"gopkg.in/yaml.v3"
 )
@@ -45,29 +47,59 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 // yamlLine finds the line in the errors of the YAML library: "yaml: line 3: did not find expected ...".
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
+// structural are the errors of the library's parser, as opposed to those of its scanner.
+var structural = regexp.MustCompile(`^did not find expected (',' or|'-'|key|node|<)`)
+
 func syntaxError(f *File, err error) Diagnostic {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	var at Range
+	at := f.wholeLine(1)
 	if m := yamlLine.FindStringSubmatchIndex(text); m != nil {
 		line, _ := strconv.Atoi(text[m[2]:m[3]])
 		text = text[:m[0]] + text[m[1]:]
+		if structural.MatchString(text) {
+			line++ // the library counts the lines of these from 0
+		}
 		at = f.wholeLine(line)
 	}
 	return Diagnostic{Severity: Error, Range: at, Summary: "this is not YAML: " + text}
 }
 
-// plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, and characters written as two halves. No string
-// of JSON contains a tab, so none is changed.
+// plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and characters written as two
+// halves. No string of JSON contains a tab, so none is changed.
 func plainJSON(text string) string {
-	text = strings.ReplaceAll(text, "\t", " ")
-	return surrogates.ReplaceAllStringFunc(text, func(pair string) string {
-		high, _ := strconv.ParseUint(pair[2:6], 16, 32)
-		low, _ := strconv.ParseUint(pair[8:12], 16, 32)
-		return string(rune(0x10000 + (high-0xd800)<<10 + (low - 0xdc00)))
-	})
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '\t':
+			b.WriteByte(' ')
+		case text[i] != '\\' || i+1 == len(text):
+			b.WriteByte(text[i])
+		case text[i+1] == '/':
+			b.WriteByte('/')
+			i++
+		default:
+			if r, ok := surrogatePair(text[i:]); ok {
+				b.WriteRune(r)
+				i += len(`\ud83d\ude00`) - 1
+				continue
+			}
+			b.WriteString(text[i : i+2])
+			i++
+		}
+	}
+	return b.String()
 }
 
-var surrogates = regexp.MustCompile(`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+// surrogatePair reads a character in two halves, each escaped, at the beginning of a text.
+func surrogatePair(text string) (rune, bool) {
+	if len(text) < 12 || text[1] != 'u' || text[6:8] != `\u` {
+		return 0, false
+	}
+	high, err := strconv.ParseUint(text[2:6], 16, 32)
+	low, err2 := strconv.ParseUint(text[8:12], 16, 32)
+	r := utf16.DecodeRune(rune(high), rune(low))
+	return r, err == nil && err2 == nil && r != unicode.ReplacementChar
+}
 
 type parser struct {
 	file        *File
