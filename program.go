@@ -1,9 +1,13 @@
 package sluice
 
 import (
+	"os"
+
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/source/yaml"
 )
 
 type (
@@ -33,4 +37,10 @@ func NewProgram(files ProgramFiles, o PluginOptions) (Program, error) {
 		options.EngineAddress = o.Engine.Address()
 	}
 	return runtimes.Choose(files, options)
+}
+
+// NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the
+// providers whose schemas say what types there are, normally [Options].Providers; nil takes all types as they are written.
+func NewYAMLProgram(files ProgramFiles, host providers.Host) Program {
+	return yaml.New(files, yaml.Options{Providers: host, LookupEnv: os.LookupEnv})
 }
