@@ -45,7 +45,7 @@ type session struct {
 	want string
 }
 
-func openSession(t *testing.T, path string) *session {
+func openSession(t testing.TB, path string) *session {
 	t.Helper()
 	a, err := txtar.ParseFile(path)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package yaml_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -20,22 +21,17 @@ func describeRecord(r monitortest.Record) string {
 	for i, p := range r.Packages {
 		fmt.Fprintf(&b, "register package-%d: %s\n", i+1, describePackage(p))
 	}
-	slices.SortFunc(r.Registered, func(x, y *stages.RegisterRequest) int { return strings.Compare(x.Name, y.Name) })
-	for _, req := range r.Registered {
-		describeRegistration(&b, req)
-	}
-	slices.SortFunc(r.Reads, func(x, y *stages.ReadRequest) int { return strings.Compare(x.Name, y.Name) })
-	for _, req := range r.Reads {
-		fmt.Fprintf(&b, "read %s %s id=%s\n", req.Type, req.Name, show(req.ID))
-		describeMap(&b, req.Properties)
-		describeFields(&b, *req)
-	}
-	slices.SortFunc(r.Invokes, func(x, y *stages.InvokeRequest) int { return strings.Compare(x.Token, y.Token) })
-	for _, req := range r.Invokes {
-		fmt.Fprintf(&b, "invoke %s\n", req.Token)
-		describeMap(&b, req.Args)
-		describeFields(&b, *req)
-	}
+	inOrder(&b, r.Registered, func(req *stages.RegisterRequest) string { return req.Name }, describeRegistration)
+	inOrder(&b, r.Reads, func(req *stages.ReadRequest) string { return req.Name }, func(b *strings.Builder, req *stages.ReadRequest) {
+		fmt.Fprintf(b, "read %s %s id=%s\n", req.Type, req.Name, show(req.ID))
+		describeMap(b, req.Properties)
+		describeFields(b, *req)
+	})
+	inOrder(&b, r.Invokes, func(req *stages.InvokeRequest) string { return req.Token }, func(b *strings.Builder, req *stages.InvokeRequest) {
+		fmt.Fprintf(b, "invoke %s\n", req.Token)
+		describeMap(b, req.Args)
+		describeFields(b, *req)
+	})
 	for _, u := range slices.Sorted(maps.Keys(r.Outputs)) {
 		fmt.Fprintf(&b, "outputs of %s\n", short(u))
 		describeMap(&b, r.Outputs[u])
@@ -44,6 +40,20 @@ func describeRecord(r monitortest.Record) string {
 		fmt.Fprintf(&b, "%s: %s", l.Severity, l.Message)
 	}
 	return b.String()
+}
+
+// inOrder writes items by their names, and by what is written of them where names are equal.
+func inOrder[T any](b *strings.Builder, items []T, name func(T) string, describe func(*strings.Builder, T)) {
+	texts := make([][2]string, len(items))
+	for i, item := range items {
+		var own strings.Builder
+		describe(&own, item)
+		texts[i] = [2]string{name(item), own.String()}
+	}
+	slices.SortFunc(texts, func(x, y [2]string) int { return cmp.Or(strings.Compare(x[0], y[0]), strings.Compare(x[1], y[1])) })
+	for _, t := range texts {
+		b.WriteString(t[1])
+	}
 }
 
 func describeRegistration(b *strings.Builder, req *stages.RegisterRequest) {
