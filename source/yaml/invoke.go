@@ -1,7 +1,8 @@
 package yaml
 
 import (
-	"github.com/sluice-iac/sluice/pipeline"
+	"sync"
+
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
@@ -146,25 +147,7 @@ func (e *evaluation) stackReference(c *ast.Call, args []property.Value) (propert
 	if !output.IsString() {
 		return property.Null, e.wants(c, 1, "a string", output)
 	}
-	e.mu.Lock()
-	promise, asked := e.stackReads[name]
-	if !asked {
-		promise = pipeline.NewPromise[property.Map]()
-		e.stackReads[name] = promise
-	}
-	e.mu.Unlock()
-	if !asked {
-		reply, err := e.monitor.Read(e.ctx, &stages.ReadRequest{
-			Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.stack, Package: stages.Package{Name: "pulumi"},
-			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
-		})
-		if err != nil {
-			promise.Fail(e.refused(c.Range(), err))
-		} else {
-			promise.Resolve(reply.Outputs)
-		}
-	}
-	outputs, err := promise.Wait(e.ctx)
+	outputs, err := e.otherStack(name, c.Range())
 	if err != nil {
 		return property.Null, errPoisoned
 	}
@@ -173,4 +156,25 @@ func (e *evaluation) stackReference(c *ast.Call, args []property.Value) (propert
 		return all.wrap(property.Computed()), nil
 	}
 	return p.wrap(all.wrap(all.inner.AsMap().At(output.AsString()))), nil
+}
+
+// otherStack reads a stack once, however often it is referred to.
+func (e *evaluation) otherStack(name string, at syntax.Range) (property.Map, error) {
+	e.mu.Lock()
+	read, known := e.stackReads[name]
+	if !known {
+		read = sync.OnceValues(func() (property.Map, error) {
+			reply, err := e.monitor.Read(e.ctx, &stages.ReadRequest{
+				Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.stack, Package: stages.Package{Name: "pulumi"},
+				Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
+			})
+			if err != nil {
+				return property.Map{}, e.refused(at, err)
+			}
+			return reply.Outputs, nil
+		})
+		e.stackReads[name] = read
+	}
+	e.mu.Unlock()
+	return read()
 }

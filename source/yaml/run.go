@@ -8,7 +8,6 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
@@ -35,14 +34,14 @@ type evaluation struct {
 	found      syntax.Diagnostics
 	fatal      error // why nothing more can be done
 	byURN      map[urn.URN]*resource
-	stackReads map[string]*pipeline.Promise[property.Map]
+	stackReads map[string]func() (property.Map, error) // the outputs of other stacks, each read when it is called first
 }
 
 func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded) *evaluation {
 	info := m.Info()
 	return &evaluation{
 		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project),
-		refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]*pipeline.Promise[property.Map]{},
+		refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]func() (property.Map, error){},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/stages"
@@ -16,13 +15,13 @@ type schemas struct {
 	host providers.Host
 
 	mu    sync.Mutex // guards known
-	known map[schemaKey]*pipeline.Promise[*schema.Package]
+	known map[schemaKey]func() (*schema.Package, error) // each asks the first time that it is called
 }
 
 type schemaKey struct{ name, version, url, parameter string }
 
 func newSchemas(host providers.Host) *schemas {
-	return &schemas{host: host, known: map[schemaKey]*pipeline.Promise[*schema.Package]{}}
+	return &schemas{host: host, known: map[schemaKey]func() (*schema.Package, error){}}
 }
 
 // of returns the schema of a package, which may have to be asked for. An error is not remembered.
@@ -40,25 +39,19 @@ func (s *schemas) of(ctx context.Context, p stages.Package) (*schema.Package, er
 		}
 	}
 	s.mu.Lock()
-	promise, asked := s.known[key]
-	if !asked {
-		promise = pipeline.NewPromise[*schema.Package]()
-		s.known[key] = promise
+	get, known := s.known[key]
+	if !known {
+		get = sync.OnceValues(func() (*schema.Package, error) { return s.ask(ctx, p) })
+		s.known[key] = get
 	}
 	s.mu.Unlock()
-	if asked {
-		return promise.Wait(ctx)
-	}
-	found, err := s.ask(ctx, p)
+	found, err := get()
 	if err != nil {
 		s.mu.Lock()
 		delete(s.known, key)
 		s.mu.Unlock()
-		promise.Fail(err)
-		return nil, err
 	}
-	promise.Resolve(found)
-	return found, nil
+	return found, err
 }
 
 // ask starts the provider, asks it, and ends it. A provider that has no schema leaves the package unknown.
