@@ -14,7 +14,7 @@ import (
 type schemas struct {
 	host providers.Host
 
-	mu    sync.Mutex // guards known
+	mu    sync.Mutex                                    // guards known
 	known map[schemaKey]func() (*schema.Package, error) // each asks the first time that it is called
 }
 
