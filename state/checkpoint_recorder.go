@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// CheckpointOptions say what a [CheckpointRecorder] writes and where to.
+// CheckpointOptions say what a recorder writes as the checkpoint and where to.
 type CheckpointOptions struct {
 	Stack   string // fully qualified name, written into the checkpoint
 	Encoder *Encoder
@@ -15,7 +15,7 @@ type CheckpointOptions struct {
 	Save func(ctx context.Context, checkpoint []byte) error
 	// SetAside keeps a checkpoint that failed the integrity check and says where. nil discards it.
 	SetAside func(ctx context.Context, checkpoint []byte) (where string, err error)
-	// Deferred makes every write wait for Close (PULUMI_SKIP_CHECKPOINTS, state.md 3.3).
+	// Deferred makes every write of a [CheckpointRecorder] wait for Close (state.md 3.3).
 	Deferred bool
 	// SkipIntegrity writes what fails the integrity check, too (--disable-integrity-checking).
 	SkipIntegrity bool
@@ -151,37 +151,44 @@ func (r *CheckpointRecorder) unlocked(f func() error) error {
 }
 
 func (r *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {
+	_, err := r.options.Write(ctx, s)
+	return err
+}
+
+// Write makes s the checkpoint. A snapshot that fails [Verify] is set aside, and its repaired form is written if there is
+// one: written is true then although there is an error, which wraps an [*IntegrityError].
+func (o CheckpointOptions) Write(ctx context.Context, s *Snapshot) (written bool, err error) {
 	broken := Verify(s)
-	if r.options.SkipIntegrity {
+	if o.SkipIntegrity {
 		broken = nil
 	}
 	if broken != nil {
-		where, err := r.setAside(ctx, s)
-		broken = errors.Join(fmt.Errorf("the new state of stack %s was not written: %w%s", r.options.Stack, broken, where), err)
+		where, err := o.setAside(ctx, s)
+		broken = errors.Join(fmt.Errorf("the new state of stack %s was not written: %w%s", o.Stack, broken, where), err)
 		if s, err = Repair(s); err != nil {
-			return broken
+			return false, broken
 		}
 	}
-	b, err := r.options.Encoder.Checkpoint(ctx, r.options.Stack, s)
+	b, err := o.Encoder.Checkpoint(ctx, o.Stack, s)
 	if err != nil {
-		return errors.Join(broken, err)
+		return false, errors.Join(broken, err)
 	}
-	if err := r.options.Save(ctx, b); err != nil {
-		return errors.Join(broken, fmt.Errorf("write the checkpoint of stack %s: %w", r.options.Stack, err))
+	if err := o.Save(ctx, b); err != nil {
+		return false, errors.Join(broken, fmt.Errorf("write the checkpoint of stack %s: %w", o.Stack, err))
 	}
-	return broken
+	return true, broken
 }
 
 // setAside returns a clause for the error message that says where the bad document is.
-func (r *CheckpointRecorder) setAside(ctx context.Context, s *Snapshot) (clause string, err error) {
-	if r.options.SetAside == nil {
+func (o CheckpointOptions) setAside(ctx context.Context, s *Snapshot) (clause string, err error) {
+	if o.SetAside == nil {
 		return "", nil
 	}
-	b, err := r.options.Encoder.Checkpoint(ctx, r.options.Stack, s)
+	b, err := o.Encoder.Checkpoint(ctx, o.Stack, s)
 	if err != nil {
 		return "", err
 	}
-	where, err := r.options.SetAside(ctx, b)
+	where, err := o.SetAside(ctx, b)
 	if err != nil {
 		return "", fmt.Errorf("set the bad state aside: %w", err)
 	}

@@ -77,8 +77,11 @@ func DecodeCheckpoint(ctx context.Context, data []byte, o DecodeOptions) (*Check
 	if env.latest == nil {
 		return c, nil
 	}
-	c.Latest, err = decodeDeployment(ctx, env, o)
-	return c, err
+	if c.Latest, err = decodeDeployment(ctx, env, o); err != nil {
+		return c, err
+	}
+	c.Latest.origin = &origin{Digest(data), c.Latest.Resources, c.Latest.Pending}
+	return c, nil
 }
 
 // DecodeExport reads what `stack export` prints: versions 1 to 4 (state.md 1.16, 7.6). Plaintext secrets are allowed.
@@ -279,6 +282,31 @@ func decodeDeployment(ctx context.Context, env *envelope, o DecodeOptions) (*Sna
 		d.snapshot.Pending = append(d.snapshot.Pending, Pending{d.pending[i].Type, r})
 	}
 	return d.snapshot, nil
+}
+
+// ResourceDecoder reads resources that an [Encoder] has written one by one. It may be used from many goroutines.
+type ResourceDecoder struct{ read resourceReader }
+
+// NewResourceDecoder makes a decoder for resources whose secrets p is for.
+func NewResourceDecoder(ctx context.Context, p *SecretsProvider, o DecodeOptions) (*ResourceDecoder, error) {
+	read, err := newResourceReader(ctx, versionFeatures, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return &ResourceDecoder{read}, nil
+}
+
+// Decode reads what [Encoder.Resource] has returned.
+func (d *ResourceDecoder) Decode(ctx context.Context, text []byte) (*Resource, error) {
+	r, err := d.read.one(ctx, text)
+	if err != nil {
+		e := &DecodeError{Name: d.read.name, Field: "resource", Err: err}
+		if r != nil {
+			e.URN = r.URN
+		}
+		return nil, e
+	}
+	return r, nil
 }
 
 // resourceReader decodes resources, several at once. Of several errors the first one by position is returned.

@@ -49,6 +49,27 @@ func NewEncoder(o EncoderOptions) *Encoder {
 	return &Encoder{options: o, known: map[*Resource]encoded{}}
 }
 
+// Resource returns the encoding of one resource, as it is in a checkpoint but with its aliases. With keep set it is
+// remembered until the next snapshot is written. The result must not be changed.
+func (e *Encoder) Resource(ctx context.Context, r *Resource, keep bool) ([]byte, error) {
+	e.mu.Lock()
+	known, ok := e.known[r]
+	e.mu.Unlock()
+	if ok {
+		return known.text, nil
+	}
+	text, err := e.resource(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("encode resource %s: %w", r.URN, err)
+	}
+	if keep {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.known[r] = encoded{text, featuresOf(r, holdsBytesEncoded(r, text))}
+	}
+	return text, nil
+}
+
 // Checkpoint returns the content of a stack file: compact JSON, version 3, or 4 with the features in use (state.md
 // 1.1, 1.2, 1.17). stack is the fully qualified name. A nil snapshot writes a stack that was never deployed.
 // Any integrity error recorded in the metadata is left out: only a snapshot that passes [Verify] may be written.

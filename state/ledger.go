@@ -140,6 +140,13 @@ func (l *Ledger) forget(r *Resource) {
 	delete(l.rewritten, r)
 }
 
+// Holds tells whether r is an entry of the record, or the resource of an operation that has not ended.
+func (l *Ledger) Holds(r *Resource) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return has(l.index, r) || has(l.open, r) || has(l.carried, r)
+}
+
 func (l *Ledger) check(c Change) error {
 	known := func(what string, r *Resource) error {
 		if r == nil {

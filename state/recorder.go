@@ -66,6 +66,8 @@ type Snapshot struct {
 	Metadata        json.RawMessage // as read; nil writes {}
 	Snippets        []json.RawMessage
 	Extensions      map[string]json.RawMessage
+
+	origin *origin // nil for a snapshot that was made
 }
 
 // SecretsProvider says how the secrets of a snapshot are encrypted (state.md 5.1).

@@ -1,0 +1,402 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Options say what a [Recorder] records and where to.
+type Options struct {
+	Ledger *state.Ledger
+	// Base is what the ledger began with, and Content the checkpoint that is in its place now; Base need not have been read
+	// from it.
+	Base    *state.Snapshot
+	Content []byte
+	// Secrets is the provider that the encoder of the checkpoint encrypts for.
+	Secrets    *state.SecretsProvider
+	Store      Store
+	Checkpoint state.CheckpointOptions // Deferred is ignored
+	// Tool names the program that records, for example "sluice/0.1.0".
+	Tool string
+	Now  func() time.Time // nil means [time.Now]
+	// OnlyAtEnd folds the journal when it is closed and never before.
+	OnlyAtEnd bool
+}
+
+// Recorder is a [state.Recorder] that appends to a journal. Records that come in while others are being written share the
+// next write; each caller returns when its own is durable. A change that may be elided is not waited for: it is written with
+// the next one that is. A run that only has such changes makes no journal.
+//
+// A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error.
+//
+// The checkpoint is written while others go on recording; see [Recorder.Close] and the constants for how often. A snapshot
+// that fails [state.Verify] never replaces it: as with a [state.CheckpointRecorder] it is set aside, and the recording ends.
+type Recorder struct {
+	options Options
+	run     string
+
+	mu       sync.Mutex // guards everything below
+	idle     *sync.Cond // signalled when a write is done
+	numbers  map[*state.Resource]int
+	next     int // the number of the next new resource
+	recorded int // the last record, made durable or not
+	changed  int // the last one that is not that of a checkpoint
+	written  int // the last record that is durable in the journal
+	queue    []*entry
+	group    int
+	begun    bool // there may be a journal
+	created  bool // there is one
+	writing  bool
+	closed   bool
+	err      error // why nothing can be recorded any more
+	folds    folds
+}
+
+var _ state.Recorder = (*Recorder)(nil)
+
+// NewRecorder records into a new journal. Even a run that changes nothing writes the checkpoint once, at Close
+// (state.md 3.3).
+func NewRecorder(o Options) *Recorder {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &Recorder{options: o, run: uuid.NewString(), numbers: map[*state.Resource]int{}}
+	r.idle = sync.NewCond(&r.mu)
+	r.folds.through, r.folds.size = -1, len(o.Content)
+	if r.isNumbered() {
+		for _, res := range o.Base.Resources {
+			r.number(res)
+		}
+		for _, op := range o.Base.Pending {
+			r.number(op.Resource)
+		}
+		return r
+	}
+	e := &entry{Kind: kindRebase, Number: 1}
+	r.recorded, r.queue = 1, []*entry{e}
+	return r
+}
+
+// isNumbered tells whether the records can refer to the base by position: it is what the stack file holds, and its secrets
+// are those of the run.
+func (r *Recorder) isNumbered() bool {
+	b := r.options.Base
+	return b != nil && b.Origin() == state.Digest(r.options.Content) && b.SecretsProvider.Identity() == r.options.Secrets.Identity()
+}
+
+func (r *Recorder) number(res *state.Resource) {
+	r.numbers[res] = r.next
+	r.next++
+}
+
+// Begin makes the begin of an operation durable.
+func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
+	return r.record(ctx, draft{
+		resources: []*state.Resource{op.Resource},
+		wait:      true,
+		apply:     func() error { return r.options.Ledger.Begin(op) },
+		fill: func(e *entry, ref func(*state.Resource) int) {
+			e.Kind, e.Operation = kindBegin, op.Type
+			of := ref(op.Resource)
+			e.Of = &of
+		},
+	})
+}
+
+// End makes the change durable, unless it may be elided.
+func (r *Recorder) End(ctx context.Context, c state.Change) error {
+	d := draft{keep: true, wait: !c.Elide, apply: func() error { return r.options.Ledger.End(c) }}
+	if c.Add != nil {
+		d.resources = append(d.resources, c.Add)
+	}
+	for _, p := range c.Replace {
+		d.resources = append(d.resources, p.New)
+	}
+	d.fill = func(e *entry, ref func(*state.Resource) int) {
+		e.Kind, e.Refresh, e.Extension = kindEnd, c.Refresh, c.Extension
+		if c.Begun != nil {
+			of := ref(c.Begun)
+			e.Of = &of
+		}
+		for _, res := range c.Remove {
+			e.Remove = append(e.Remove, ref(res))
+		}
+		for _, p := range c.Replace {
+			e.Replace = append(e.Replace, [2]int{ref(p.Old), ref(p.New)})
+		}
+		if c.Add != nil {
+			add := ref(c.Add)
+			e.Add = &add
+		}
+		r.forget(c.Begun)
+		for _, res := range c.Remove {
+			r.forget(res)
+		}
+		for _, p := range c.Replace {
+			r.forget(p.Old)
+		}
+	}
+	return r.record(ctx, d)
+}
+
+// forget drops the number of what the ledger does not hold any more. Whoever refers to it after all introduces it anew.
+func (r *Recorder) forget(res *state.Resource) {
+	if !r.options.Ledger.Holds(res) {
+		delete(r.numbers, res)
+	}
+}
+
+// Rebase makes the rebuilt base durable.
+func (r *Recorder) Rebase(ctx context.Context, base *state.Snapshot) error {
+	return r.record(ctx, draft{
+		resources: everything(base), keep: true, wait: true,
+		apply: func() error { r.options.Ledger.Rebase(base); return nil },
+		fill: func(e *entry, ref func(*state.Resource) int) {
+			fillRebase(e, base, ref)
+			for res := range r.numbers {
+				r.forget(res)
+			}
+		},
+	})
+}
+
+// Snapshot returns what has been recorded, durable or not.
+func (r *Recorder) Snapshot() (*state.Snapshot, error) { return r.options.Ledger.Snapshot() }
+
+func everything(s *state.Snapshot) []*state.Resource {
+	var all []*state.Resource
+	if s != nil {
+		all = append(all, s.Resources...)
+		for _, op := range s.Pending {
+			all = append(all, op.Resource)
+		}
+	}
+	return all
+}
+
+func fillRebase(e *entry, base *state.Snapshot, ref func(*state.Resource) int) {
+	e.Kind, e.Base = kindRebase, &rebase{}
+	if base == nil {
+		return
+	}
+	e.Base = &rebase{Metadata: base.Metadata, Snippets: base.Snippets, Extensions: base.Extensions}
+	for _, res := range base.Resources {
+		e.Base.Resources = append(e.Base.Resources, ref(res))
+	}
+	for _, op := range base.Pending {
+		e.Base.Pending = append(e.Base.Pending, ref(op.Resource))
+		e.Base.Types = append(e.Base.Types, op.Type)
+	}
+}
+
+// draft is a record that is being made.
+type draft struct {
+	resources []*state.Resource // that the journal may not know yet
+	keep      bool              // they will be in the checkpoint
+	wait      bool              // until the record is durable
+	apply     func() error      // changes the ledger
+	// fill completes the entry. ref is the number of a resource.
+	fill func(e *entry, ref func(*state.Resource) int)
+}
+
+// record applies a record and appends it. What is slow, the encoding, is done by the caller's goroutine without the lock.
+func (r *Recorder) record(ctx context.Context, d draft) error {
+	ctx = context.WithoutCancel(ctx) // what happened is recorded, whoever gives up meanwhile
+	texts := make([][]byte, len(d.resources))
+	for i, res := range d.resources {
+		if res == nil || r.knows(res) {
+			continue
+		}
+		var err error
+		if texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.keep); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if r.closed {
+		return state.ErrClosed
+	}
+	if err := r.introduceBase(ctx); err != nil {
+		return err
+	}
+	if err := d.apply(); err != nil {
+		return err
+	}
+	e := &entry{Number: r.recorded + 1, At: r.next}
+	var fault error
+	d.fill(e, func(res *state.Resource) int {
+		n, ok := r.numbers[res]
+		if ok {
+			return n
+		}
+		r.number(res)
+		text, err := r.textOf(ctx, res, d.resources, texts)
+		fault = errors.Join(fault, err)
+		e.New = append(e.New, text)
+		return r.next - 1
+	})
+	if fault != nil {
+		r.err = fault // the ledger holds what the journal cannot
+		return fault
+	}
+	r.recorded, r.changed, r.queue = e.Number, e.Number, append(r.queue, e)
+	if !d.wait {
+		return nil
+	}
+	return r.flush(ctx, e.Number)
+}
+
+func (r *Recorder) knows(res *state.Resource) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.numbers[res]
+	return ok
+}
+
+// textOf is the encoding of a resource, which almost always has been made already.
+func (r *Recorder) textOf(ctx context.Context, res *state.Resource, among []*state.Resource, texts [][]byte) ([]byte, error) {
+	for i, other := range among {
+		if other == res && texts[i] != nil {
+			return texts[i], nil
+		}
+	}
+	return r.options.Checkpoint.Encoder.Resource(ctx, res, false)
+}
+
+// introduceBase completes the record that a journal begins with whose base has no numbers. r.mu is held.
+func (r *Recorder) introduceBase(ctx context.Context) error {
+	if r.created || len(r.queue) == 0 || r.queue[0].Kind != kindRebase || r.queue[0].Base != nil {
+		return nil
+	}
+	e := r.queue[0]
+	var fault error
+	fillRebase(e, r.options.Base, func(res *state.Resource) int {
+		if n, ok := r.numbers[res]; ok {
+			return n
+		}
+		r.number(res)
+		text, err := r.options.Checkpoint.Encoder.Resource(ctx, res, true)
+		fault = errors.Join(fault, err)
+		e.New = append(e.New, text)
+		return r.next - 1
+	})
+	if fault != nil {
+		r.err = fault
+	}
+	return fault
+}
+
+// flush returns when the first n records are durable. Whoever finds nobody writing writes for all. r.mu is held.
+func (r *Recorder) flush(ctx context.Context, n int) error {
+	for r.err == nil && r.written < n {
+		if r.writing {
+			r.idle.Wait()
+			continue
+		}
+		r.writeQueue(ctx)
+	}
+	return r.err
+}
+
+// writeQueue appends what is in the queue. r.mu is held, but not during the write.
+func (r *Recorder) writeQueue(ctx context.Context) {
+	queue, create := r.queue, !r.created
+	r.queue, r.writing, r.begun = nil, true, true
+	if !create {
+		r.group++
+	}
+	var size int
+	group, err := r.group, errors.New("the writer of the journal panicked") // the others must not wait for ever
+	defer func() {
+		r.writing = false
+		if err != nil {
+			r.err = fmt.Errorf("write the journal of stack %s (%s): %w", r.options.Checkpoint.Stack, r.options.Store.Name(), err)
+		} else {
+			r.created, r.written = true, queue[len(queue)-1].Number
+			r.folds.grown += size
+			r.folds.schedule(ctx, r)
+		}
+		r.idle.Broadcast()
+	}()
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	size, err = r.write(ctx, queue, group, create)
+}
+
+// write returns how many bytes it has written.
+func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create bool) (size int, err error) {
+	var b []byte
+	if create {
+		if b, err = appendHeader(b, r.header()); err != nil {
+			return 0, err
+		}
+	}
+	for _, e := range queue {
+		e.Group = group
+		if b, err = appendEntry(b, e); err != nil {
+			return 0, err
+		}
+	}
+	if create {
+		return len(b), r.options.Store.Create(ctx, b, r.options.Content)
+	}
+	return len(b), r.options.Store.Append(ctx, b)
+}
+
+func (r *Recorder) header() *Header {
+	o := r.options
+	h := &Header{
+		Format: format, Stack: o.Checkpoint.Stack, Run: r.run, Tool: o.Tool, Start: o.Now(), Secrets: secretsOf(o.Secrets),
+		Base: Base{Digest: state.Digest(o.Content)},
+	}
+	if r.isNumbered() {
+		h.Base.Numbered, h.Base.Resources, h.Base.Pending = true, len(o.Base.Resources), len(o.Base.Pending)
+	}
+	return h
+}
+
+// Close folds what has been recorded into the checkpoint and removes the journal. Operations that have begun and not ended
+// stay pending. If the journal could not be written but the checkpoint can, nothing is lost, and there is no error. If the
+// checkpoint cannot be written the journal stays, and the next command finds it. A second Close does nothing.
+func (r *Recorder) Close(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	if !r.shut() {
+		return nil
+	}
+	r.folds.wait()
+	written, err := r.foldLast(ctx)
+	if !written || !r.begun {
+		return err
+	}
+	if gone := r.options.Store.Remove(ctx); gone != nil {
+		gone = fmt.Errorf("remove the journal of stack %s, all of which is in the checkpoint: %w", r.options.Checkpoint.Stack, gone)
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// shut lets nothing be recorded and no checkpoint begin any more. It returns false the second time.
+func (r *Recorder) shut() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.closed = true
+	r.folds.stop()
+	for r.writing {
+		r.idle.Wait()
+	}
+	return true
+}

@@ -1,0 +1,242 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Recovery says how what a run has left behind is recovered.
+type Recovery struct {
+	Stack string // its fully qualified name
+	Store Store
+	// Content is what the stack file holds now.
+	Content []byte
+	// Decode reads the base and the records. Secrets may stay sealed.
+	Decode state.DecodeOptions
+	// Checkpoint says how the result is written, but for its encoder, which Encoder returns for a provider of secrets.
+	Checkpoint state.CheckpointOptions
+	Encoder    func(ctx context.Context, p *state.SecretsProvider) *state.Encoder
+	// Ledger is how the result is signed. Its provider of secrets is that of the journal.
+	Ledger state.LedgerOptions
+	// History records that the run has ended, before its journal is removed; nil records nothing.
+	History func(*Report) error
+}
+
+// Report says what was found in a journal.
+type Report struct {
+	Tool  string    // that wrote it
+	Start time.Time // of the run
+	Done  []Completed
+	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
+	Torn  int             // bytes that were being written when the run was cut off
+	// Written says that the checkpoint was not up to date.
+	Written bool
+}
+
+// Listed is one line of what a journal contains, for a file.
+type Listed struct {
+	What string  `json:"what"` // "created", "updated", "deleted", or the type of an operation that has not ended
+	Open bool    `json:"open,omitempty"`
+	URN  urn.URN `json:"urn"`
+	ID   string  `json:"id,omitempty"`
+}
+
+// List returns everything that was found: what was completed, then what was not.
+func (r *Report) List() []Listed {
+	list := []Listed{}
+	for _, c := range r.Done {
+		list = append(list, Listed{What: c.What, URN: c.Resource.URN, ID: c.Resource.ID})
+	}
+	for _, op := range r.Open {
+		list = append(list, Listed{What: string(op.Type), Open: true, URN: op.Resource.URN, ID: op.Resource.ID})
+	}
+	return list
+}
+
+// StaleError says that a journal does not belong to what the stack file holds: somebody else has written that since, or the
+// journal is another stack's. It has not been applied.
+type StaleError struct {
+	Name   string // where the journal is
+	Stack  string // that it says it is of
+	Other  bool   // that is another one
+	Report *Report
+	// Err is why the report is not complete: the base of the journal is lost.
+	Err error
+}
+
+func (e *StaleError) Error() string {
+	if e.Other {
+		return fmt.Sprintf("%s is the journal of another stack, %s; it was not applied", e.Name, e.Stack)
+	}
+	if e.Err != nil {
+		return fmt.Sprintf("%s cannot be applied: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s was left by an operation that was cut off, and the state has been written by somebody else since; "+
+		"it was not applied", e.Name)
+}
+
+func (e *StaleError) Unwrap() error { return e.Err }
+
+// Recover brings the checkpoint up to date with the journal of a run that was cut off and removes the journal. It returns nil
+// if there is none. Being killed in the middle does no harm: the next Recover does it again. A journal that may not be applied
+// is left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
+func Recover(ctx context.Context, o Recovery) (*Report, error) {
+	data, err := o.Store.Read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the journal of stack %s: %w", o.Stack, err)
+	}
+	if data == nil {
+		return nil, nil
+	}
+	j, err := Read(data, o.Store.Name())
+	if err != nil {
+		return nil, err
+	}
+	if j == nil { // nothing was done under it
+		return nil, o.Store.Remove(ctx)
+	}
+	report := &Report{Tool: j.Header.Tool, Start: j.Header.Start, Torn: j.Torn}
+	stale := &StaleError{Name: o.Store.Name(), Stack: j.Header.Stack, Report: report}
+	if j.Header.Stack != o.Stack {
+		stale.Other = true
+		return nil, stale
+	}
+	base, err := o.base(ctx, j)
+	if err != nil {
+		stale.Err = err
+		return nil, stale
+	}
+	snapshot, encoder, err := o.replay(ctx, j, base, report)
+	if err != nil {
+		stale.Err = fmt.Errorf("its records do not fit its base: %w", err)
+		return nil, stale
+	}
+	present := state.Digest(o.Content)
+	switch {
+	case !j.wrote(present):
+		return nil, stale
+	case j.isFolded(present):
+	default:
+		report.Written = true
+		if err := o.fold(ctx, j, snapshot, encoder); err != nil {
+			return nil, err
+		}
+	}
+	if o.History != nil {
+		if err := o.History(report); err != nil {
+			return nil, err
+		}
+	}
+	return report, o.Store.Remove(ctx)
+}
+
+// wrote tells whether a checkpoint is the base of the journal or was written under it.
+func (j *Journal) wrote(digest string) bool {
+	if digest == j.Header.Base.Digest {
+		return true
+	}
+	for _, e := range j.entries {
+		if e.Kind == kindFold && e.Digest == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// isFolded tells whether a checkpoint holds everything that the journal does.
+func (j *Journal) isFolded(digest string) bool {
+	for i := len(j.entries) - 1; i >= 0; i-- {
+		e := j.entries[i]
+		if e.Kind != kindFold {
+			return false
+		}
+		if e.Digest == digest {
+			return true
+		}
+	}
+	return false
+}
+
+// base is the checkpoint that the journal begins with: the present one, or the one that was kept.
+func (o Recovery) base(ctx context.Context, j *Journal) (*state.Snapshot, error) {
+	content := o.Content
+	if state.Digest(content) != j.Header.Base.Digest {
+		kept, err := o.Store.Base(ctx)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("read the state that it begins with: %w", err)
+		case kept == nil:
+			return nil, errors.New("the state that it begins with is gone")
+		case state.Digest(kept) != j.Header.Base.Digest:
+			return nil, errors.New("the state that it begins with has been changed")
+		}
+		content = kept
+	}
+	if len(content) == 0 {
+		return nil, nil
+	}
+	c, err := state.DecodeCheckpoint(ctx, content, o.Decode)
+	if err != nil {
+		return nil, err
+	}
+	return c.Latest, nil
+}
+
+// replay applies the records to a ledger as the run did.
+func (o Recovery) replay(ctx context.Context, j *Journal, base *state.Snapshot, report *Report) (*state.Snapshot, *state.Encoder, error) {
+	provider := j.Header.Secrets.provider()
+	options := o.Ledger
+	options.SecretsProvider = provider
+	p, err := newReplay(ctx, j.Header, base, state.NewLedger(base, options), o.Decode)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range j.entries {
+		if err := p.apply(ctx, e); err != nil {
+			return nil, nil, err
+		}
+	}
+	report.Done = p.done
+	snapshot, err := p.ledger.Snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	report.Open = snapshot.Pending
+	return snapshot, o.Encoder(ctx, provider), nil
+}
+
+// fold writes the checkpoint in the manner of a [Recorder].
+func (o Recovery) fold(ctx context.Context, j *Journal, s *state.Snapshot, encoder *state.Encoder) error {
+	c := o.Checkpoint
+	c.Stack, c.Encoder = o.Stack, encoder
+	c.Save = func(ctx context.Context, b []byte) error {
+		last, group := len(j.entries), 0
+		if last > 0 {
+			group = j.entries[last-1].Group
+		}
+		frame, err := appendEntry(nil, &entry{Number: last + 1, Group: group + 1, Kind: kindFold, Digest: state.Digest(b), Through: last})
+		if err != nil {
+			return err
+		}
+		if j.Torn > 0 {
+			if err := o.Store.Truncate(ctx, j.size); err != nil {
+				return err
+			}
+		}
+		if err := o.Store.Append(ctx, frame); err != nil {
+			return err
+		}
+		return o.Checkpoint.Save(ctx, b)
+	}
+	written, err := c.Write(ctx, s)
+	if written && err != nil {
+		// What the journal holds leads to an invalid state, of which the repaired form has been written.
+		return errors.Join(err, o.Store.Remove(ctx))
+	}
+	return err
+}

@@ -1,0 +1,29 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+)
+
+// Digest names the content of a checkpoint: its SHA-256 in hex.
+func Digest(checkpoint []byte) string {
+	sum := sha256.Sum256(checkpoint)
+	return hex.EncodeToString(sum[:])
+}
+
+// origin is what a snapshot was read from, and what was in it.
+type origin struct {
+	digest    string
+	resources []*Resource
+	pending   []Pending
+}
+
+// Origin returns the [Digest] of the checkpoint that s was read from. It is "" for a snapshot that was made, or whose
+// entries are not the ones that were read any more.
+func (s *Snapshot) Origin() string {
+	if s == nil || s.origin == nil || !slices.Equal(s.Resources, s.origin.resources) || !slices.Equal(s.Pending, s.origin.pending) {
+		return ""
+	}
+	return s.origin.digest
+}
