@@ -20,6 +20,8 @@ const (
 	momentSynced  moment = "temporary file durable"
 	momentRenamed moment = "renamed"
 	momentDurable moment = "directory durable"
+
+	momentAppending moment = "appending to a journal"
 )
 
 // writer replaces files so that at every moment the old or the new content is there as a whole.

@@ -19,7 +19,8 @@ type Backend interface {
 	Resolve(name string) (Ref, error)
 	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name.
 	Stacks(ctx context.Context, project string) ([]Listing, error)
-	// Open returns an existing stack, or a [*NotFoundError].
+	// Open returns an existing stack, or a [*NotFoundError]. If an operation on it was cut off and nobody has its lock, the
+	// state is brought up to date.
 	Open(ctx context.Context, ref Ref) (Stack, error)
 	// Init makes a stack without resources (state.md 7.2), or returns an [*ExistsError]. A nil manager leaves the
 	// choice of the secrets provider to the first operation.
@@ -67,12 +68,16 @@ type Stack interface {
 	// and secrets are [property.Value.IsSealed].
 	Outputs(ctx context.Context, sealed bool) (property.Map, error)
 
-	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing.
+	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing. If an
+	// operation was cut off, the state is brought up to date first; a [*JournalError] says that this cannot be done.
 	Lock(ctx context.Context) (io.Closer, error)
 	// Locks lists who has the lock.
 	Locks(ctx context.Context) ([]lock.Held, error)
 	// BreakLocks removes all locks and returns how many there were.
 	BreakLocks(ctx context.Context) (int, error)
+	// DiscardJournal puts the journal of an operation that was cut off aside, without applying it, and returns where it is
+	// now, "" if there is none. It takes the lock.
+	DiscardJournal(ctx context.Context) (where string, err error)
 
 	// WriteHistory records a finished operation, with a copy of the stack file, and backs the stack file up
 	// (state.md 4.7, 4.8).

@@ -675,7 +675,8 @@ func TestRejectedStateIsSetAside(t *testing.T) {
 	base.Resources = []*state.Resource{thing("a")}
 	r, err := s.Record(ctx, base)
 	require.NoError(t, err)
-	err = r.End(ctx, state.Change{Add: thing("a")})
+	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
+	err = r.Close(ctx)
 	require.ErrorContains(t, err, ".pulumi/sluice/rejected/shop/dev.")
 	require.Equal(t, before, f.read(stackFile))
 }

@@ -34,7 +34,23 @@ type Options struct {
 	SkipIntegrity bool
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
+	// Checkpoints says how often a run writes the stack file.
+	Checkpoints Cadence
+	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
+	Note func(text string)
 }
+
+// Cadence says how often a run writes the whole stack file (state.md 9.5). What it has recorded is durable in any case.
+type Cadence string
+
+const (
+	// CheckpointsTimed writes from time to time and at the end.
+	CheckpointsTimed Cadence = ""
+	// CheckpointsEveryStep writes before and after every step, as Pulumi does, and keeps no journal.
+	CheckpointsEveryStep Cadence = "every-step"
+	// CheckpointsAtEnd writes at the end.
+	CheckpointsAtEnd Cadence = "end"
+)
 
 // File is a backend in a directory.
 type File struct {
@@ -228,11 +244,12 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 }
 
 // Open implements [Backend].
-func (f *File) Open(_ context.Context, ref Ref) (Stack, error) {
+func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 	s := f.stack(ref)
 	if err := s.exists(); err != nil {
 		return nil, err
 	}
+	s.recoverIfFree(ctx)
 	return s, nil
 }
 
@@ -278,14 +295,20 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 	if err := s.exists(); err != nil {
 		return err
 	}
-	unlock, err := s.Lock(ctx)
+	l, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.remove(o), unlock.Close())
+	if !o.Force {
+		err = s.recover(ctx)
+	}
+	if err == nil {
+		err = s.remove(ctx, o)
+	}
+	return errors.Join(err, l.Release())
 }
 
-func (s *fileStack) remove(o RemoveOptions) error {
+func (s *fileStack) remove(ctx context.Context, o RemoveOptions) error {
 	if !o.Force {
 		summary, err := s.summary()
 		if err != nil {
@@ -305,7 +328,8 @@ func (s *fileStack) remove(o RemoveOptions) error {
 			return err
 		}
 	}
-	err := errors.Join(removeIfExists(s.tags()), os.RemoveAll(s.historyDir()))
+	_, err := s.discard(ctx)
+	err = errors.Join(err, removeIfExists(s.tags()), os.RemoveAll(s.historyDir()))
 	if !o.Backups {
 		return err
 	}

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/journal"
 )
 
 // encoder returns what writes a state whose secrets p is for. Sealed secrets of another provider cannot be written by
@@ -46,26 +48,66 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 	if err := state.CheckMutable(base); err != nil {
 		return nil, err
 	}
+	content, err := s.content()
+	if err != nil {
+		return nil, err
+	}
+	if read := base.Origin(); read != "" && read != state.Digest(content) {
+		return nil, fmt.Errorf("%s has been written by somebody else since it was read; nothing was done, try again", s.current())
+	}
 	var present *state.SecretsProvider
 	if base != nil {
 		present = base.SecretsProvider
 	}
+	o := s.backend.options
 	p := s.provider(present)
-	ledger := state.NewLedger(base, state.LedgerOptions{
-		Version: s.backend.options.Version, Now: s.backend.options.Now, SecretsProvider: p,
-	})
-	backup := sync.OnceValue(s.keepPrevious)
-	return state.NewCheckpointRecorder(ledger, state.CheckpointOptions{
-		Stack: s.ref.String(), Encoder: s.encoder(ctx, p), SetAside: s.setAside,
-		Deferred:      s.backend.isTrue("PULUMI_SKIP_CHECKPOINTS"),
-		SkipIntegrity: s.backend.options.SkipIntegrity,
-		Save: func(_ context.Context, b []byte) error {
-			if err := backup(); err != nil {
-				return err
-			}
-			return s.replace(b)
-		},
+	ledger := state.NewLedger(base, state.LedgerOptions{Version: o.Version, Now: o.Now, SecretsProvider: p})
+	checkpoint := state.CheckpointOptions{
+		Stack: s.ref.String(), Encoder: s.encoder(ctx, p), SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity, Save: s.saver(),
+	}
+	if o.Checkpoints == CheckpointsEveryStep {
+		return state.NewCheckpointRecorder(ledger, checkpoint), nil
+	}
+	return journal.NewRecorder(journal.Options{
+		Ledger: ledger, Base: base, Content: content, Secrets: p, Store: s.journal(), Checkpoint: checkpoint, Tool: o.Version, Now: o.Now,
+		OnlyAtEnd: o.Checkpoints == CheckpointsAtEnd || s.backend.isTrue("PULUMI_SKIP_CHECKPOINTS"),
 	}), nil
+}
+
+// content is what the stack file holds, nothing if there is none.
+func (s *fileStack) content() ([]byte, error) {
+	b, err := s.read()
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// saver returns what writes the checkpoints of one run. It stops at a file that somebody else has written meanwhile, in spite
+// of the lock: what they did must not be lost.
+func (s *fileStack) saver() func(context.Context, []byte) error {
+	backup := sync.OnceValue(s.keepPrevious)
+	seen, _ := os.Stat(s.current())
+	return func(_ context.Context, b []byte) error {
+		if now, _ := os.Stat(s.current()); !isSameContent(seen, now) {
+			return fmt.Errorf("%s has been written by somebody else during this operation, which has the lock; it is left as it is", s.current())
+		}
+		if err := backup(); err != nil {
+			return err
+		}
+		err := s.replace(b)
+		seen, _ = os.Stat(s.current())
+		return err
+	}
+}
+
+// isSameContent tells whether a file that is never written into is the one that it was. nil is no file.
+func isSameContent(was, is os.FileInfo) bool {
+	if was == nil || is == nil {
+		return was == nil && is == nil
+	}
+	return os.SameFile(was, is) && was.ModTime().Equal(is.ModTime()) && was.Size() == is.Size()
 }
 
 // Save implements [Stack].

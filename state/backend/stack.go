@@ -228,14 +228,32 @@ func (s *fileStack) decrypter(ctx context.Context, p *state.SecretsProvider) (pr
 
 // Lock implements [Stack].
 func (s *fileStack) Lock(ctx context.Context) (io.Closer, error) {
-	if err := s.backend.prepareWrite(); err != nil {
-		return nil, err
-	}
-	l, err := lock.Acquire(ctx, s.lockOptions())
+	l, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return closer(l.Release), nil
+	if err := s.recover(ctx); err != nil {
+		return nil, errors.Join(err, l.Release())
+	}
+	return closer(func() error { return s.unlock(l) }), nil
+}
+
+// unlock gives the lock up, unless an operation could not write its state: until its journal has been recovered nobody may
+// work from the stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
+func (s *fileStack) unlock(l *lock.Lock) error {
+	if s.journal().exists() {
+		return fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command recovers it; "+
+			"if that is refused because of the lock, `sluice cancel` removes it", s.ref.Name)
+	}
+	return l.Release()
+}
+
+// lock takes the lock and does nothing about a journal.
+func (s *fileStack) lock(ctx context.Context) (*lock.Lock, error) {
+	if err := s.backend.prepareWrite(); err != nil {
+		return nil, err
+	}
+	return lock.Acquire(ctx, s.lockOptions())
 }
 
 type closer func() error

@@ -1,0 +1,248 @@
+package backend
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/journal"
+)
+
+const journalPath = ".pulumi/sluice/journal/shop/dev.jnl"
+
+// open opens the store as another process does, and collects what the user is told.
+func (f *fixture) listening() (*File, *[]string) {
+	b, notes := f.open(), &[]string{}
+	b.options.Note = func(text string) { *notes = append(*notes, text) }
+	return b, notes
+}
+
+// cutOff leaves an operation in the middle: "a" is made, and nobody knows of "b".
+func (f *fixture) cutOff() Ref {
+	f.Helper()
+	ctx := context.Background()
+	s := f.init(f.open(), "dev")
+	base, err := s.Load(ctx)
+	require.NoError(f, err)
+	r, err := s.Record(ctx, base)
+	require.NoError(f, err)
+	require.NoError(f, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("a")}))
+	require.NoError(f, r.End(ctx, state.Change{Add: thing("a")}))
+	require.NoError(f, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("b")}))
+	return s.Ref()
+}
+
+func TestOpeningAStackRecoversWhatWasCutOff(t *testing.T) {
+	f := newFixture(t)
+	ref := f.cutOff()
+	before := f.read(stackFile)
+	require.NotContains(t, before, "a:b:C")
+	b, notes := f.listening()
+	s, err := b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	require.Len(t, *notes, 1)
+	require.Contains(t, (*notes)[0], "the last operation on stack dev")
+	require.NotContains(t, (*notes)[0], "\n")
+	snapshot, err := s.Load(context.Background())
+	require.NoError(t, err)
+	require.Len(t, snapshot.Resources, 1)
+	require.Len(t, snapshot.Pending, 2, "in this run nobody ended the create of a")
+	require.Equal(t, before, f.read(stackFile+".bak"), "what was there before the operation")
+	for _, name := range f.files() {
+		require.NotContains(t, name, "journal")
+		require.NotContains(t, name, "locks")
+	}
+	updates, _, err := s.History(context.Background())
+	require.NoError(t, err)
+	require.Len(t, updates, 1)
+	require.Equal(t, ResultFailed, updates[0].Result)
+
+	b, notes = f.listening()
+	_, err = b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	require.Empty(t, *notes, "the next one has nothing to say")
+}
+
+func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {
+	f := newFixture(t)
+	ref := f.cutOff()
+	b, notes := f.listening()
+	l, err := b.stack(ref).lock(context.Background())
+	require.NoError(t, err)
+	s, err := b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	require.Empty(t, *notes)
+	require.Contains(t, f.files(), journalPath)
+	require.NoError(t, l.Release())
+	unlock, err := s.Lock(context.Background())
+	require.NoError(t, err)
+	require.Len(t, *notes, 1, "whoever takes the lock recovers first")
+	require.NoError(t, unlock.Close())
+}
+
+func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	ref := f.cutOff()
+	theirs := strings.Replace(f.read(stackFile), "{", "{ ", 1)
+	f.write(stackFile, theirs)
+	b, notes := f.listening()
+	s, err := b.Open(ctx, ref)
+	require.NoError(t, err)
+	require.Len(t, *notes, 1)
+	require.Contains(t, (*notes)[0], "creating urn:pulumi:dev::shop::a:b:C::b")
+	_, err = s.Load(ctx)
+	require.NoError(t, err)
+	_, err = s.Lock(ctx)
+	var undecided *JournalError
+	require.ErrorAs(t, err, &undecided)
+	require.ErrorContains(t, err, "sluice recover --discard")
+	listed, err := os.ReadFile(undecided.Salvage)
+	require.NoError(t, err)
+	require.Contains(t, string(listed), `"urn": "urn:pulumi:dev::shop::a:b:C::b"`)
+	require.Error(t, b.Remove(ctx, ref, RemoveOptions{}))
+	require.Equal(t, theirs, f.read(stackFile))
+	held, err := s.Locks(ctx)
+	require.NoError(t, err)
+	require.Empty(t, held, "whoever is refused keeps no lock")
+
+	where, err := s.DiscardJournal(ctx)
+	require.NoError(t, err)
+	kept, err := os.ReadFile(where)
+	require.NoError(t, err)
+	j, err := journal.Read(kept, where)
+	require.NoError(t, err)
+	require.Equal(t, 3, j.Records())
+	require.Equal(t, theirs, f.read(stackFile))
+	l, err := s.Lock(ctx)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+}
+
+func TestRemovingAStackByForcePutsItsJournalAside(t *testing.T) {
+	f := newFixture(t)
+	ref := f.cutOff()
+	f.write(stackFile, f.read(stackFile)+" ")
+	b, _ := f.listening()
+	require.NoError(t, b.Remove(context.Background(), ref, RemoveOptions{Force: true}))
+	require.NotContains(t, f.files(), journalPath)
+	aside, err := filepath.Glob(f.dir + "/.pulumi/sluice/salvage/shop/*.jnl")
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+}
+
+func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	theirs := snapshotOf(thing("theirs"))
+	require.NoError(t, s.Save(ctx, theirs))
+	_, err = s.Record(ctx, base)
+	require.ErrorContains(t, err, "written by somebody else")
+
+	// Neither is a state overwritten that appears during the run.
+	base, err = s.Load(ctx)
+	require.NoError(t, err)
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	require.NoError(t, r.End(ctx, state.Change{Add: thing("ours")}))
+	require.NoError(t, s.Save(ctx, snapshotOf(thing("theirs"), thing("more"))))
+	require.ErrorContains(t, r.Close(ctx), "written by somebody else")
+	require.Contains(t, f.read(stackFile), "more")
+	require.Contains(t, f.files(), journalPath)
+}
+
+func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	s := f.init(f.open(), "dev")
+	unlock, err := s.Lock(ctx)
+	require.NoError(t, err)
+	r, err := s.Record(ctx, nil)
+	require.NoError(t, err)
+	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
+	require.ErrorContains(t, unlock.Close(), "sluice cancel", "Pulumi must not work from the stack file now")
+	require.NoError(t, r.Close(ctx))
+	require.NoError(t, unlock.Close())
+	held, err := s.Locks(ctx)
+	require.NoError(t, err)
+	require.Empty(t, held)
+}
+
+func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	b.options.Checkpoints = CheckpointsEveryStep
+	s := f.init(b, "dev")
+	r, err := s.Record(ctx, nil)
+	require.NoError(t, err)
+	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
+	require.Contains(t, f.read(stackFile), `"id":"a"`)
+	require.NotContains(t, f.files(), journalPath)
+	require.NoError(t, r.Close(ctx))
+}
+
+// A process that is killed at any moment of any write of a run loses nothing that it has said to be recorded, and the stack
+// file is a whole one at every moment.
+func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
+	ctx := context.Background()
+	ended := false
+	for at := 0; !ended; at++ {
+		f := newFixture(t)
+		b := f.open()
+		s := f.init(b, "dev")
+		base, err := s.Load(ctx)
+		require.NoError(t, err)
+		moments := 0
+		b.writer.crash = func(moment) error {
+			if moments++; moments > at {
+				return errCrash
+			}
+			return nil
+		}
+		acknowledged := f.runOf(s, base)
+		ended = moments <= at
+		_, err = state.DecodeCheckpoint(ctx, []byte(f.read(stackFile)), state.DecodeOptions{})
+		require.NoError(t, err, "moment %d", at)
+		b, _ = f.listening()
+		again, err := b.Open(ctx, s.Ref())
+		require.NoError(t, err)
+		snapshot, err := again.Load(ctx)
+		require.NoError(t, err)
+		ids := map[string]bool{}
+		for _, r := range snapshot.Resources {
+			ids[r.ID] = true
+		}
+		for _, id := range acknowledged {
+			require.True(t, ids[id], "killed at moment %d: %s is lost", at, id)
+		}
+		require.NotContains(t, f.files(), journalPath)
+	}
+}
+
+// runOf records until it is killed, and returns what was acknowledged.
+func (f *fixture) runOf(s Stack, base *state.Snapshot) (acknowledged []string) {
+	ctx := context.Background()
+	r, err := s.Record(ctx, base)
+	require.NoError(f, err)
+	for _, id := range []string{"a", "b", "c"} {
+		res := thing(id)
+		if r.Begin(ctx, state.Pending{Type: state.Creating, Resource: res}) != nil {
+			return acknowledged
+		}
+		if r.End(ctx, state.Change{Begun: res, Add: res}) != nil {
+			return acknowledged
+		}
+		acknowledged = append(acknowledged, id)
+	}
+	_ = r.Close(ctx) // it may be killed, too
+	return acknowledged
+}

@@ -1,0 +1,237 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/lock"
+)
+
+// JournalError says that an operation on a stack was cut off and left a journal that may not be applied. The stack can be
+// read, but not changed until somebody has decided about the journal.
+type JournalError struct {
+	Stack string
+	// Salvage is the file that lists what the journal contains; "" if that is not known.
+	Salvage string
+	Err     error // a *journal.StaleError, *journal.FormatError or *journal.DamagedError; says what is wrong
+}
+
+func (e *JournalError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "stack %s has a journal that needs a decision: %v", e.Stack, e.Err)
+	var newer *journal.FormatError
+	if errors.As(e.Err, &newer) {
+		return b.String()
+	}
+	var stale *journal.StaleError
+	if errors.As(e.Err, &stale) && stale.Report != nil {
+		contents(&b, stale.Report)
+	}
+	if e.Salvage != "" {
+		fmt.Fprintf(&b, "\nAll that it contains is listed in %s", e.Salvage)
+	}
+	b.WriteString("\nCompare that with the stack (`sluice stack export`, `sluice refresh --preview-only`), and then put the journal " +
+		"aside with `sluice recover --discard`")
+	return b.String()
+}
+
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// shown is how many resources an error message lists.
+const shown = 10
+
+func contents(b *strings.Builder, r *journal.Report) {
+	n := 0
+	line := func(what string, res *state.Resource) {
+		if n++; n > shown {
+			return
+		}
+		fmt.Fprintf(b, "\n  %s %s", what, res.URN)
+		if res.ID != "" {
+			fmt.Fprintf(b, " (ID %s)", res.ID)
+		}
+	}
+	for _, c := range r.Done {
+		line(c.What, c.Resource)
+	}
+	for _, op := range r.Open {
+		line("had begun "+string(op.Type), op.Resource)
+	}
+	if n > shown {
+		fmt.Fprintf(b, "\n  and %d more", n-shown)
+	}
+}
+
+// recover brings the stack file up to date if an operation was cut off. The lock is held. It returns a [*JournalError] for a
+// journal that may not be applied.
+func (s *fileStack) recover(ctx context.Context) error {
+	store := s.journal()
+	if !store.exists() {
+		return nil
+	}
+	content, err := s.read()
+	if err != nil {
+		return err
+	}
+	present := state.Digest(content)
+	o := s.backend.options
+	report, err := journal.Recover(ctx, journal.Recovery{
+		Stack: s.ref.String(), Store: store, Content: content,
+		Decode: state.DecodeOptions{Name: store.Name()},
+		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
+			// Everything in a journal is encrypted already, so nobody's passphrase is needed.
+			return state.NewEncoder(state.EncoderOptions{
+				Crypter: p.Identity(), Encrypter: unusable{errors.New("a journal holds a secret that is not encrypted")},
+			})
+		},
+		Ledger: state.LedgerOptions{Version: o.Version, Now: o.Now},
+		Checkpoint: state.CheckpointOptions{
+			SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity,
+			Save: func(_ context.Context, b []byte) error {
+				// After the first checkpoint of the run the .bak file is what was there before the run.
+				if store.begins(ctx, present) {
+					if err := s.keepPrevious(); err != nil {
+						return err
+					}
+				}
+				return s.replace(b)
+			},
+		},
+		History: func(r *journal.Report) error { return s.recordCutOff(ctx, r) },
+	})
+	if err != nil {
+		return s.undecided(err)
+	}
+	if report != nil {
+		s.backend.note(recoveredNote(s.ref, report))
+	}
+	return nil
+}
+
+// begins tells whether the journal begins with this state.
+func (j *journalFile) begins(ctx context.Context, digest string) bool {
+	base, err := j.Base(ctx)
+	return err != nil || base == nil || state.Digest(base) == digest
+}
+
+// note tells the user something, if there is one who listens.
+func (f *File) note(text string) {
+	if f.options.Note != nil {
+		f.options.Note(text)
+	}
+}
+
+// recoveredNote says in one line what was found.
+func recoveredNote(ref Ref, r *journal.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was cut off; ", ref.Name, r.Start.Format(time.RFC3339))
+	switch n := len(r.Done); {
+	case !r.Written:
+		b.WriteString("the state had everything that it completed")
+	case n == 1:
+		b.WriteString("the change that it completed has been recovered from its journal")
+	default:
+		fmt.Fprintf(&b, "the %d changes that it completed have been recovered from its journal", n)
+	}
+	switch n := len(r.Open); n {
+	case 0:
+	case 1:
+		fmt.Fprintf(&b, ". Nobody knows how one more ended (%s %s): `sluice recover` finds out", r.Open[0].Type, r.Open[0].Resource.URN)
+	default:
+		fmt.Fprintf(&b, ". Nobody knows how %d more ended (%s %s and others): `sluice recover` finds out", n, r.Open[0].Type, r.Open[0].Resource.URN)
+	}
+	return b.String()
+}
+
+// recordCutOff writes the history of an operation that did not live to do so. Its configuration is that of the latest record:
+// nothing else is known, and later operations look for one there.
+func (s *fileStack) recordCutOff(ctx context.Context, r *journal.Report) error {
+	u := Update{
+		Kind: "update", StartTime: r.Start.Unix(), EndTime: s.backend.options.Now().Unix(), Result: ResultFailed,
+		Message: "cut off, and recovered from its journal", ResourceChanges: map[string]int{},
+	}
+	for _, c := range r.Done {
+		u.ResourceChanges[c.Op()]++
+	}
+	if before, _, err := s.History(ctx); err == nil && len(before) > 0 {
+		u.Config = before[0].Config
+	}
+	return s.WriteHistory(ctx, u)
+}
+
+// undecided explains a journal that may not be applied, and keeps a list of what it contains.
+func (s *fileStack) undecided(err error) error {
+	var stale *journal.StaleError
+	var newer *journal.FormatError
+	var damaged *journal.DamagedError
+	e := &JournalError{Stack: s.ref.Name, Err: err}
+	switch {
+	case errors.As(err, &stale):
+		if stale.Report == nil {
+			return e
+		}
+		text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
+		if fault != nil {
+			return errors.Join(e, fault)
+		}
+		e.Salvage = s.salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+		if fault := s.backend.writer.replace(e.Salvage, append(text, '\n')); fault != nil {
+			e.Salvage = ""
+			return errors.Join(e, fault)
+		}
+		return e
+	case errors.As(err, &newer), errors.As(err, &damaged):
+		return e
+	}
+	return err
+}
+
+func (s *fileStack) salvage(name string) string {
+	return filepath.Join(s.backend.path("sluice", "salvage"), s.ref.Project, name)
+}
+
+// recoverIfFree recovers the stack if nobody is working on it. What cannot be recovered now is only told of: reading does no
+// harm, and whoever wants to write takes the lock, which is refused then.
+func (s *fileStack) recoverIfFree(ctx context.Context) {
+	if s.backend.legacy || !s.journal().exists() {
+		return
+	}
+	l, err := s.Lock(ctx)
+	if err == nil {
+		err = l.Close()
+	}
+	var held *lock.HeldError
+	if err != nil && !errors.As(err, &held) {
+		s.backend.note(err.Error())
+	}
+}
+
+// DiscardJournal implements [Stack].
+func (s *fileStack) DiscardJournal(ctx context.Context) (where string, err error) {
+	l, err := s.lock(ctx)
+	if err != nil {
+		return "", err
+	}
+	where, err = s.discard(ctx)
+	return where, errors.Join(err, l.Release())
+}
+
+func (s *fileStack) discard(ctx context.Context) (where string, err error) {
+	store := s.journal()
+	b, err := store.Read(ctx)
+	if err != nil || b == nil {
+		return "", err
+	}
+	where = s.salvage(fmt.Sprintf("%s.%d.jnl", s.ref.Name, s.backend.options.Now().UnixNano()))
+	if err := s.backend.writer.replace(where, b); err != nil {
+		return "", err
+	}
+	return where, store.Remove(ctx)
+}
