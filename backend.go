@@ -31,6 +31,17 @@ type (
 	StackNotEmptyError = backend.NotEmptyError
 	// StackLockedError says who has the lock of a stack.
 	StackLockedError = lock.HeldError
+	// StackJournalError says that an operation on a stack was cut off and left a journal that may not be applied.
+	StackJournalError = backend.JournalError
+	// CheckpointCadence says how often an operation writes the stack file.
+	CheckpointCadence = backend.Cadence
+)
+
+// How often an operation writes the stack file.
+const (
+	CheckpointsTimed     = backend.CheckpointsTimed
+	CheckpointsEveryStep = backend.CheckpointsEveryStep
+	CheckpointsAtEnd     = backend.CheckpointsAtEnd
 )
 
 // The results of a [HistoryEntry].
@@ -73,13 +84,17 @@ type BackendOptions struct {
 	Passphrases Passphrases
 	// SkipIntegrity loads states that fail the integrity check.
 	SkipIntegrity bool
+	// Checkpoints says how often an operation writes the stack file.
+	Checkpoints CheckpointCadence
+	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
+	Note func(text string)
 }
 
 // OpenBackend opens a backend. Nothing is written.
 func OpenBackend(ctx context.Context, o BackendOptions) (Backend, error) {
 	return backend.Open(ctx, backend.Options{
 		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
-		SkipIntegrity: o.SkipIntegrity,
+		SkipIntegrity: o.SkipIntegrity, Checkpoints: o.Checkpoints, Note: o.Note,
 	})
 }
 

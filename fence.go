@@ -17,18 +17,27 @@ var ErrFenced = errors.New("the recording of this run was cut off")
 type Fence struct {
 	store StateStore
 
-	mu  sync.RWMutex // held for reading while something is recorded; guards cut
-	cut bool
+	mu        sync.RWMutex // held for reading while something is recorded; guards what follows
+	cut       bool
+	recorders []state.Recorder // that have been begun
 }
 
 // NewFence returns a fence around a store.
 func NewFence(store StateStore) *Fence { return &Fence{store: store} }
 
-// Cut waits for what is being written and lets nothing be written afterwards.
-func (f *Fence) Cut() {
+// Cut waits for what is being written, closes the recorders and lets nothing be written afterwards.
+func (f *Fence) Cut(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.cut {
+		return nil
+	}
 	f.cut = true
+	var err error
+	for _, r := range f.recorders {
+		err = errors.Join(err, r.Close(ctx))
+	}
+	return err
 }
 
 // Load returns the recorded state.
@@ -44,6 +53,12 @@ func (f *Fence) Record(ctx context.Context, base *state.Snapshot) (state.Recorde
 	if err != nil {
 		return nil, err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cut {
+		return nil, errors.Join(ErrFenced, inner.Close(ctx))
+	}
+	f.recorders = append(f.recorders, inner)
 	return &fencedRecorder{f, inner}, nil
 }
 

@@ -29,6 +29,8 @@ type operation struct {
 	dryRun  bool
 	mode    stages.Mode
 	imports []ImportRequest // nothing but these imports
+	// recovers is true for a refresh of nothing but what earlier operations began and did not end.
+	recovers bool
 }
 
 // isImport tells whether the operation is an import without a program.

@@ -42,6 +42,10 @@ func (s *session) refresh() error {
 	}
 	return r.ResolveCreates(s.operations, func(op state.Pending) (bool, string) {
 		res := s.options.ResolveCreate(op)
+		if s.op.recovers && res.ID == "" {
+			id, absent := r.FindCreated(op)
+			return res.Clear || absent, id
+		}
 		return res.Clear, res.ID
 	})
 }
@@ -50,6 +54,8 @@ func (s *session) refreshRecorded() error {
 	r := s.deployment
 	selected := r.Refreshable()
 	switch {
+	case s.op.recovers:
+		return r.SettleChanges(s.operations)
 	case s.refreshesEach():
 		return nil
 	case s.op.mode == stages.ModeRefresh, s.options.Refresh:

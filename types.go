@@ -34,8 +34,12 @@ type (
 	LogMessage = stages.LogMessage
 )
 
-// PendingCreate is the type of a pending operation that makes something.
-const PendingCreate = state.Creating
+// The types of pending operations.
+const (
+	PendingCreate = state.Creating
+	PendingRead   = state.Reading
+	PendingImport = state.Importing
+)
 
 // The kinds of change.
 const (

@@ -66,6 +66,9 @@ func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 			views[steps[i].Old] = f.views.added
 		}
 		failed = failed || !f.ok
+		if before, twice := r.read[steps[i].URN]; !twice || before {
+			r.read[steps[i].URN] = f.ok && f.known
+		}
 		if f.known && f.now != steps[i].Old {
 			changed[steps[i].Old] = f.now
 			if f.now == nil {

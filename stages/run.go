@@ -101,6 +101,8 @@ type Run struct {
 	// which only the refresh writes.
 	decisions decisions
 	vanished  map[urn.URN]bool
+	// read tells of the URNs that a refresh has looked at whether all copies could be read.
+	read map[urn.URN]bool
 }
 
 // NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
@@ -130,6 +132,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		halted:     pipeline.NewEvent(),
 		over:       pipeline.NewEvent(),
 		vanished:   map[urn.URN]bool{},
+		read:       map[urn.URN]bool{},
 		operations: ctx,
 		started:    time.Now(),
 	}
