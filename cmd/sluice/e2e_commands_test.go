@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -83,18 +84,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	times, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	var out notes
-	path := ""
-	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if _, err := os.Stat(filepath.Join(dir, args[3])); err == nil {
-			path = filepath.Join(dir, args[3])
-			break
-		}
-	}
-	cmd := exec.Command(path, args[4:]...)
-	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), scriptEnvironment(ts)...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal signals all processes that the command has started
-	ts.Check(cmd.Start())
+	cmd := start(ts, &out, args[3:])
 	waitForText(ts.MkAbs(args[1]), args[2])
 	for n := range times {
 		ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGINT))
@@ -109,6 +99,33 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("signalled.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())
 	checkStatus(ts, want, err)
+}
+
+// start starts a command of a script in a group of its own: a terminal signals all processes that a command has started.
+func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
+	path := ""
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, args[0])); err == nil {
+			path = filepath.Join(dir, args[0])
+			break
+		}
+	}
+	cmd := exec.Command(path, args[1:]...)
+	cmd.Dir, cmd.Env = ts.MkAbs("."), append(os.Environ(), scriptEnvironment(ts)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ts.Check(cmd.Start())
+	return cmd
+}
+
+// killed is "killed FILE TEXT COMMAND...": the command and all that it has started is killed as soon as the file has the text.
+func killed(ts *testscript.TestScript, _ bool, args []string) {
+	var out notes
+	cmd := start(ts, &out, args[2:])
+	waitForText(ts.MkAbs(args[0]), args[1])
+	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
+	_ = cmd.Wait() // it says that it was killed
+	ts.Logf("%s", out.String())
 }
 
 func waitForText(file, text string) {

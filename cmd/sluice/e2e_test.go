@@ -57,6 +57,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
+			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
 			return os.MkdirAll(e.WorkDir+"/backend", 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -64,6 +65,7 @@ func scripts(dir string) testscript.Params {
 			"nowhere":   nowhere,
 			"status":    status,
 			"signalled": signalled,
+			"killed":    killed,
 			"decodes":   decodes,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",

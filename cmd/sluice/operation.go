@@ -68,6 +68,8 @@ type operation struct {
 	creates map[string]sluice.CreateResolution
 	// asking is true while the operation is being confirmed: there is nothing then that an interrupt would have to wait for.
 	asking atomic.Bool
+	// assumeNotCreated says that other interrupted creates have made nothing.
+	assumeNotCreated bool
 	// endProcesses ends the plugins and the program of the phase.
 	endProcesses func()
 }
@@ -117,6 +119,13 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	}
 	if _, err := f.targeting(); err != nil {
 		return err
+	}
+	switch f.checkpoint {
+	case "", "timed":
+	case string(sluice.CheckpointsAtEnd), string(sluice.CheckpointsEveryStep):
+		c.checkpoints = sluice.CheckpointCadence(f.checkpoint)
+	default:
+		return usageErrorf("--checkpoint %s: write timed, end or every-step", f.checkpoint)
 	}
 	if err := f.checkPendingFlags(); err != nil {
 		return err

@@ -49,6 +49,7 @@ type operationFlags struct {
 	execKind, execAgent                 string
 	savePlan, plan                      string
 	strict                              bool
+	checkpoint                          string
 	policies                            policyFlags
 }
 
@@ -104,6 +105,8 @@ func (f *operationFlags) addConfirmation(cmd *cobra.Command) {
 	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
 	p.BoolVarP(&f.skipPreview, "skip-preview", "f", false, "do not preview first")
 	p.BoolVar(&f.continueOnError, "continue-on-error", false, "go on with other resources when one fails")
+	p.StringVar(&f.checkpoint, "checkpoint", "timed",
+		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
 }
 
 func (f *operationFlags) addRefresh(cmd *cobra.Command) {

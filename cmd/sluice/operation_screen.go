@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -55,10 +56,14 @@ func (o *operation) leave(lock io.Closer, exit func(status int)) {
 	fence, end := o.fence, o.endProcesses
 	o.screenMu.Unlock()
 	if fence != nil {
-		fence.Cut()
+		if err := fence.Cut(context.Background()); err != nil {
+			o.cli.warn("writing the state: %v", err)
+		}
 	}
 	if lock != nil {
-		_ = lock.Close() // a lock that cannot be removed is reported to the next who wants it
+		if err := lock.Close(); err != nil {
+			o.cli.warn("%v", err)
+		}
 	}
 	time.AfterFunc(abandonPatience, func() { exit(statusCancelled) })
 	if end != nil {

@@ -22,7 +22,7 @@ func (f *operationFlags) checkPendingFlags() error {
 // resolvePending finds out, before the first phase, what is to be done about interrupted creates: what the flags say, and
 // what somebody at a terminal answers about the rest. Nothing is changed before the refresh itself begins.
 func (o *operation) resolvePending(ctx context.Context) error {
-	if o.kind.history != refreshKind.history {
+	if o.kind.history != refreshKind.history || o.creates != nil {
 		return nil
 	}
 	snapshot, err := o.stack.Load(ctx)
@@ -56,7 +56,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 			o.creates[name] = sluice.CreateResolution{}
 			left = append(left, printable(name))
 		default:
-			if o.creates[name], err = o.askAboutCreate(name); err != nil {
+			if o.creates[name], err = o.cli.askAboutCreate(name); err != nil {
 				return err
 			}
 		}
@@ -74,9 +74,9 @@ func (o *operation) resolvePending(ctx context.Context) error {
 }
 
 // askAboutCreate asks what an interrupted create has led to.
-func (o *operation) askAboutCreate(name string) (sluice.CreateResolution, error) {
+func (c *cli) askAboutCreate(name string) (sluice.CreateResolution, error) {
 	for {
-		answer, err := o.cli.ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
+		answer, err := c.ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
 			"  clear   it does not exist: forget the create\n"+
 			"  import  it exists: read it by its ID and record it\n"+
 			"  skip    leave it as it is\n"+
@@ -90,20 +90,24 @@ func (o *operation) askAboutCreate(name string) (sluice.CreateResolution, error)
 		case "", "skip":
 			return sluice.CreateResolution{}, nil
 		case "import":
-			id, err := o.cli.ask("ID: ")
+			id, err := c.ask("ID: ")
 			if err != nil {
 				return sluice.CreateResolution{}, err
 			}
 			if id != "" {
 				return sluice.CreateResolution{ID: id}, nil
 			}
-			fmt.Fprintln(o.cli.out, "Without its ID nothing can be imported.")
+			fmt.Fprintln(c.out, "Without its ID nothing can be imported.")
 			continue
 		}
-		fmt.Fprintln(o.cli.out, "Please answer clear, import or skip.")
+		fmt.Fprintln(c.out, "Please answer clear, import or skip.")
 	}
 }
 
 func (o *operation) resolveCreate(op sluice.PendingOperation) sluice.CreateResolution {
-	return o.creates[string(op.Resource.URN)]
+	answer, ok := o.creates[string(op.Resource.URN)]
+	if !ok && o.assumeNotCreated {
+		return sluice.CreateResolution{Clear: true}
+	}
+	return answer
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice"
 )
 
 // cli is one run of the command line: its streams and global flags.
@@ -18,8 +20,9 @@ type cli struct {
 	cwd                      string
 	nonInteractive           bool
 	disableIntegrityChecking bool
-	held                     bool                   // a holder ends the process after a signal
-	unhide                   atomic.Pointer[func()] // makes the terminal show again what is typed; nil while it does
+	held                     bool                     // a holder ends the process after a signal
+	unhide                   atomic.Pointer[func()]   // makes the terminal show again what is typed; nil while it does
+	checkpoints              sluice.CheckpointCadence // how often an operation writes the stack file
 }
 
 func newRootCommand(c *cli) *cobra.Command {
@@ -46,7 +49,8 @@ func newRootCommand(c *cli) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c),
-		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c), newWhyCommand(c), newVersionCommand(c),
+		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c),
+		newRecoverCommand(c), newWhyCommand(c), newVersionCommand(c),
 	)
 	return root
 }

@@ -56,6 +56,7 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	}
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
+		Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) },
 	})
 	if err != nil {
 		return nil, err
