@@ -38,13 +38,37 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 		return nil
 	}
 	r.decisions.note(steps...)
-	found := make([]found, len(steps))
+	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
-		p.Go(func() { found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame}) })
+		p.Go(func() {
+			found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame})
+			unrecorded[i] = r.recordProgress(s, found[i])
+		})
 	}
 	p.Wait()
+	if err := errors.Join(unrecorded...); err != nil {
+		return fmt.Errorf("recording what was read: %w", err)
+	}
 	return r.rebuild(ctx, steps, found)
+}
+
+// recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
+// waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
+func (r *Run) recordProgress(s *Step, f found) error {
+	if r.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
+		return nil
+	}
+	c := state.Change{Refresh: true, Elide: true}
+	switch {
+	case f.now == nil:
+		c.Remove = append(c.Remove, s.Old)
+	case s.Old.ID != f.now.ID || state.MustWrite(s.Old, f.now):
+		c.Replace = append(c.Replace, state.Replacement{Old: s.Old, New: f.now})
+	default:
+		return nil
+	}
+	return r.Recorder.End(r.operations, c)
 }
 
 // found is what a refresh found: the state as it is now, nil if the object is gone.

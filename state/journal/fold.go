@@ -29,6 +29,8 @@ type folds struct {
 	// waiting is since when there is something to write; zero if there is nothing. timer is that of the next attempt.
 	waiting  time.Time
 	timer    *time.Timer
+	flusher  *time.Timer // writes what nobody waits for; flushing while it is set
+	flushing bool
 	running  conc.WaitGroup
 	repaired bool // an invalid snapshot has been written in a repaired form
 }
@@ -56,9 +58,34 @@ func (f *folds) arm(ctx context.Context, r *Recorder) {
 	})
 }
 
+// soon is how long what nobody waits for but nobody wants to lose may stay in memory.
+const soon = time.Second
+
+// flushSoon sees to it that what is in the queue gets into the journal. r.mu is held.
+func (f *folds) flushSoon(ctx context.Context, r *Recorder) {
+	if f.flushing {
+		return
+	}
+	f.flushing = true
+	f.flusher = time.AfterFunc(soon, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		f.flushing = false
+		if !r.closed && r.err == nil {
+			f.running.Go(func() {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				_ = r.flush(ctx, r.recorded) // whoever records next gets the error
+			})
+		}
+	})
+}
+
 func (f *folds) stop() {
-	if f.timer != nil {
-		f.timer.Stop()
+	for _, t := range []*time.Timer{f.timer, f.flusher} {
+		if t != nil {
+			t.Stop()
+		}
 	}
 }
 

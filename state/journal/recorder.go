@@ -32,7 +32,7 @@ type Options struct {
 
 // Recorder is a [state.Recorder] that appends to a journal. Records that come in while others are being written share the
 // next write; each caller returns when its own is durable. A change that may be elided is not waited for: it is written with
-// the next one that is. A run that only has such changes makes no journal.
+// the next one that is; what a refresh has found is written within a second. A run that only has such changes makes no journal.
 //
 // A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error.
 //
@@ -112,7 +112,7 @@ func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
 
 // End makes the change durable, unless it may be elided.
 func (r *Recorder) End(ctx context.Context, c state.Change) error {
-	d := draft{keep: true, wait: !c.Elide, apply: func() error { return r.options.Ledger.End(c) }}
+	d := draft{keep: true, wait: !c.Elide, soon: c.Refresh, apply: func() error { return r.options.Ledger.End(c) }}
 	if c.Add != nil {
 		d.resources = append(d.resources, c.Add)
 	}
@@ -201,6 +201,7 @@ type draft struct {
 	resources []*state.Resource // that the journal may not know yet
 	keep      bool              // they will be in the checkpoint
 	wait      bool              // until the record is durable
+	soon      bool              // it is worth writing before the next one that somebody waits for
 	apply     func() error      // changes the ledger
 	// fill completes the entry. ref is the number of a resource.
 	fill func(e *entry, ref func(*state.Resource) int)
@@ -251,10 +252,13 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		return fault
 	}
 	r.recorded, r.changed, r.queue = e.Number, e.Number, append(r.queue, e)
-	if !d.wait {
-		return nil
+	if d.wait {
+		return r.flush(ctx, e.Number)
 	}
-	return r.flush(ctx, e.Number)
+	if d.soon {
+		r.folds.flushSoon(ctx, r)
+	}
+	return nil
 }
 
 func (r *Recorder) knows(res *state.Resource) bool {

@@ -335,3 +335,24 @@ func TestRecorderRefusesWhatTheLedgerRefuses(t *testing.T) {
 	require.NoError(t, r.Close(context.Background()))
 	require.ErrorIs(t, r.End(context.Background(), state.Change{Add: thing("z")}), state.ErrClosed)
 }
+
+func TestWhatARefreshFindsIsInTheJournalBeforeItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, calls := &memory{}, 0
+		base := startOf(t, m, thing("a"), thing("b"))
+		r := NewRecorder(m.options(base, &calls))
+		now := base.Resources[0].Clone()
+		now.ID = "found"
+		require.NoError(t, r.End(t.Context(), state.Change{
+			Replace: []state.Replacement{{Old: base.Resources[0], New: now}}, Refresh: true, Elide: true,
+		}))
+		require.Nil(t, m.journal, "nobody waits for it")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		killed := m.copy()
+		_, err := Recover(t.Context(), killed.recovery())
+		require.NoError(t, err)
+		require.Contains(t, string(killed.file), `"id":"found"`)
+		require.NoError(t, r.Close(t.Context()))
+	})
+}
