@@ -4,5 +4,6 @@
 // It does not know how a checkpoint is encoded (package state) or encrypted (package secrets), and it selects nothing:
 // which backend and which stack are current is package workspace's business.
 //
-// Invariant: at every moment the stack file is either the old or the new one as a whole, and reading changes nothing.
+// Invariant: at every moment the stack file is either the old or the new one as a whole, and reading changes nothing but to
+// bring it up to date with the journal of an operation that was cut off.
 package backend
