@@ -71,7 +71,8 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if o.Owner == (Owner{}) {
 		o.Owner = Self()
 	}
-	mine := filepath.Join(o.Dir, uuid.NewString()+".json")
+	// Pulumi shows the name when it refuses to work: it says what to do about a lock that was left behind.
+	mine := filepath.Join(o.Dir, "sluice-"+uuid.NewString()+"-run-sluice-recover.json")
 	others, err := o.others(mine)
 	if err != nil {
 		return nil, err
