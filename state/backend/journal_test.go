@@ -136,6 +136,20 @@ func TestRemovingAStackByForcePutsItsJournalAside(t *testing.T) {
 	require.Len(t, aside, 1)
 }
 
+func TestAStackOfTheSameNameDoesNotInheritAJournal(t *testing.T) {
+	f := newFixture(t)
+	f.cutOff()
+	require.NoError(t, os.Remove(filepath.Join(f.dir, stackFile)))
+	b, notes := f.listening()
+	s := f.init(b, "dev")
+	require.Len(t, *notes, 1)
+	require.Contains(t, (*notes)[0], "sluice/salvage/shop/dev.")
+	require.NotContains(t, f.files(), journalPath)
+	snapshot, err := s.Load(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, snapshot.Resources)
+}
+
 func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)

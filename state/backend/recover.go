@@ -76,8 +76,15 @@ func (s *fileStack) recover(ctx context.Context) error {
 	if !store.exists() {
 		return nil
 	}
-	content, err := s.read()
+	content, err := s.content()
 	if err != nil {
+		return err
+	}
+	if content == nil { // somebody has removed the stack by hand
+		where, err := s.discard(ctx)
+		if err == nil {
+			s.backend.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
+		}
 		return err
 	}
 	present := state.Digest(content)
