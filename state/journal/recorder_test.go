@@ -194,25 +194,25 @@ func TestCheckpointIsWrittenDuringLongRuns(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
 		}
-		require.LessOrEqual(t, m.saves, 5, "not more often than every two seconds")
-		require.GreaterOrEqual(t, m.saves, 2)
+		require.LessOrEqual(t, m.copy().saves, 5, "not more often than every two seconds")
+		require.GreaterOrEqual(t, m.copy().saves, 2)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		saves := m.saves
+		saves := m.copy().saves
 
 		record("a little")
 		time.Sleep(25 * time.Second)
 		synctest.Wait()
-		require.Equal(t, saves, m.saves, "for little the whole state is not written soon")
+		require.Equal(t, saves, m.copy().saves, "for little the whole state is not written soon")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		saves++
-		require.Equal(t, saves, m.saves)
+		require.Equal(t, saves, m.copy().saves)
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		require.Equal(t, saves, m.saves, "nothing is written when nothing has changed")
+		require.Equal(t, saves, m.copy().saves, "nothing is written when nothing has changed")
 		require.NoError(t, r.Close(context.Background()))
-		require.Equal(t, saves, m.saves)
+		require.Equal(t, saves, m.copy().saves)
 		require.Nil(t, m.journal)
 	})
 }
@@ -260,7 +260,7 @@ func TestCheckpointIsRetriedWhenTheDiskHadNoSpace(t *testing.T) {
 		require.NoError(t, r.End(context.Background(), state.Change{Add: thing("x")}))
 		time.Sleep(40 * time.Second)
 		synctest.Wait()
-		require.Equal(t, before, string(m.file))
+		require.Equal(t, before, string(m.copy().file))
 		require.NoError(t, r.End(context.Background(), state.Change{Add: thing("y")}), "the run goes on")
 		require.ErrorIs(t, r.Close(context.Background()), errFull)
 		require.NotNil(t, m.journal, "the next command finds it")
