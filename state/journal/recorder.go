@@ -34,7 +34,8 @@ type Options struct {
 // next write; each caller returns when its own is durable. A change that may be elided is not waited for: it is written with
 // the next one that is; what a refresh has found is written within a second. A run that only has such changes makes no journal.
 //
-// A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error.
+// A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error. What has
+// happened is in the checkpoint that Close writes nevertheless.
 //
 // The checkpoint is written while others go on recording; see [Recorder.Close] and the constants for how often. A snapshot
 // that fails [state.Verify] never replaces it: as with a [state.CheckpointRecorder] it is set aside, and the recording ends.
@@ -96,23 +97,33 @@ func (r *Recorder) number(res *state.Resource) {
 	r.next++
 }
 
-// Begin makes the begin of an operation durable.
+// Begin makes the begin of an operation durable. If that fails, the operation has not begun.
 func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
-	return r.record(ctx, draft{
+	applied := false
+	err := r.record(ctx, draft{
 		resources: []*state.Resource{op.Resource},
 		wait:      true,
-		apply:     func() error { return r.options.Ledger.Begin(op) },
+		apply: func() error {
+			err := r.options.Ledger.Begin(op)
+			applied = err == nil
+			return err
+		},
 		fill: func(e *entry, ref func(*state.Resource) int) {
 			e.Kind, e.Operation = kindBegin, op.Type
 			of := ref(op.Resource)
 			e.Of = &of
 		},
 	})
+	if err != nil && applied {
+		// Nobody starts what is not recorded, so the last checkpoint need not have it.
+		err = errors.Join(err, r.options.Ledger.End(state.Change{Begun: op.Resource}))
+	}
+	return err
 }
 
 // End makes the change durable, unless it may be elided.
 func (r *Recorder) End(ctx context.Context, c state.Change) error {
-	d := draft{keep: true, wait: !c.Elide, soon: c.Refresh, apply: func() error { return r.options.Ledger.End(c) }}
+	d := draft{keep: true, wait: !c.Elide, soon: c.Refresh, happened: true, apply: func() error { return r.options.Ledger.End(c) }}
 	if c.Add != nil {
 		d.resources = append(d.resources, c.Add)
 	}
@@ -157,7 +168,8 @@ func (r *Recorder) forget(res *state.Resource) {
 func (r *Recorder) Rebase(ctx context.Context, base *state.Snapshot) error {
 	return r.record(ctx, draft{
 		resources: everything(base), keep: true, wait: true,
-		apply: func() error { r.options.Ledger.Rebase(base); return nil },
+		happened: true,
+		apply:    func() error { r.options.Ledger.Rebase(base); return nil },
 		fill: func(e *entry, ref func(*state.Resource) int) {
 			fillRebase(e, base, ref)
 			for res := range r.numbers {
@@ -202,6 +214,7 @@ type draft struct {
 	keep      bool              // they will be in the checkpoint
 	wait      bool              // until the record is durable
 	soon      bool              // it is worth writing before the next one that somebody waits for
+	happened  bool              // the last checkpoint has to have it, even if the journal cannot be written any more
 	apply     func() error      // changes the ledger
 	// fill completes the entry. ref is the number of a resource.
 	fill func(e *entry, ref func(*state.Resource) int)
@@ -222,11 +235,14 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err != nil {
-		return r.err
-	}
 	if r.closed {
 		return state.ErrClosed
+	}
+	if r.err != nil {
+		if d.happened {
+			return errors.Join(r.err, d.apply())
+		}
+		return r.err
 	}
 	if err := r.introduceBase(ctx); err != nil {
 		return err

@@ -292,6 +292,7 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 				require.ErrorIs(t, err, errFull)
 				require.ErrorContains(t, err, "dev.jnl")
 				require.ErrorIs(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: thing("third")}), errFull)
+				require.ErrorIs(t, r.End(context.Background(), state.Change{Add: thing("fourth")}), errFull, "what was under way ends")
 
 				// A kill at this point leaves the first, and what was being written is cut off.
 				killed := m.copy()
@@ -302,6 +303,8 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 				// The end of the run saves what the journal could not take.
 				require.NoError(t, r.Close(context.Background()))
 				require.Contains(t, string(m.file), "id-second")
+				require.Contains(t, string(m.file), "id-fourth")
+				require.NotContains(t, string(m.file), "id-third")
 				require.Nil(t, m.journal)
 			})
 		}
