@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Where stacks are kept. The types are those of packages backend, lock and secrets, named here so that callers need only
@@ -17,6 +18,8 @@ type (
 	Stack = backend.Stack
 	// StackRef names a stack of a backend.
 	StackRef = backend.Ref
+	// UpgradedStack says what has become of a stack of the old layout.
+	UpgradedStack = backend.Upgraded
 	// StackListing is one stack in a list.
 	StackListing = backend.Listing
 	// StackRemoval says what goes with a stack that is removed.
@@ -29,6 +32,14 @@ type (
 	StackExistsError = backend.ExistsError
 	// StackNotEmptyError says that a stack that is to be removed has resources.
 	StackNotEmptyError = backend.NotEmptyError
+	// StackLock is the lock of a stack that this process has.
+	StackLock = backend.Lock
+	// StackLockOptions say what a lock is for.
+	StackLockOptions = backend.LockOptions
+	// StackLockLife says what is known of the process that has a lock.
+	StackLockLife = lock.Life
+	// StackLockLostError says that a lock is no longer certainly this process's.
+	StackLockLostError = lock.LostError
 	// StackLockedError says who has the lock of a stack.
 	StackLockedError = lock.HeldError
 	// StackJournalError says that an operation on a stack was cut off and left a journal that may not be applied.
@@ -42,6 +53,13 @@ const (
 	CheckpointsTimed     = backend.CheckpointsTimed
 	CheckpointsEveryStep = backend.CheckpointsEveryStep
 	CheckpointsAtEnd     = backend.CheckpointsAtEnd
+)
+
+// What can be known of the process that has a lock.
+const (
+	LockLifeUnknown = lock.LifeUnknown
+	LockAlive       = lock.Alive
+	LockDead        = lock.Dead
 )
 
 // The results of a [HistoryEntry].
@@ -84,17 +102,22 @@ type BackendOptions struct {
 	Passphrases Passphrases
 	// SkipIntegrity loads states that fail the integrity check.
 	SkipIntegrity bool
+	// Stores opens URLs of other schemes than file, by scheme: what package cloud has, or one of your own.
+	Stores map[string]StoreOpener
 	// Checkpoints says how often an operation writes the stack file.
 	Checkpoints CheckpointCadence
 	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
 	Note func(text string)
 }
 
+// StoreOpener opens what a backend keeps its files in.
+type StoreOpener = store.Opener
+
 // OpenBackend opens a backend. Nothing is written.
 func OpenBackend(ctx context.Context, o BackendOptions) (Backend, error) {
 	return backend.Open(ctx, backend.Options{
 		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
-		SkipIntegrity: o.SkipIntegrity, Checkpoints: o.Checkpoints, Note: o.Note,
+		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note,
 	})
 }
 
@@ -104,8 +127,31 @@ func NewPassphrases(lookupEnv func(name string) (string, bool), prompt Passphras
 	return secrets.NewSource(lookupEnv, prompt)
 }
 
+// NewSecretsManager makes a manager with a new key, of the provider that a text names: "default", "passphrase" or the URL of
+// a key service (state.md 5.8). The second result is what the configuration file has to say of it.
+func NewSecretsManager(ctx context.Context, provider string, from Passphrases) (SecretsManager, SecretsSettings, error) {
+	return secrets.NewManager(ctx, provider, from)
+}
+
+// CheckSecretsProvider returns an error for a text that names no secrets provider.
+func CheckSecretsProvider(provider string, from Passphrases) error {
+	return secrets.CheckProvider(provider, from)
+}
+
+// IsPassphraseProvider tells whether a text names the secrets provider with a passphrase.
+func IsPassphraseProvider(provider string) bool { return secrets.IsPassphrase(provider) }
+
 // ChooseSecretsManager returns the manager for an operation on a stack (state.md 5.5): the one that its configuration
 // file names, else the one recorded in its state, which is nil for none, else a new passphrase.
 func ChooseSecretsManager(ctx context.Context, s SecretsSettings, recorded *SecretsProvider, from Passphrases) (SecretsChoice, error) {
 	return secrets.Choose(ctx, s, recorded, from)
 }
+
+// RecordedSecretsSettings is what a configuration file has to say of the secrets provider that a state names, if that is one
+// whose parameters such a file has.
+func RecordedSecretsSettings(p *SecretsProvider) (s SecretsSettings, known bool) {
+	return secrets.SettingsOf(p)
+}
+
+// MaskURL is the URL of a backend without the credentials in it, for messages.
+func MaskURL(url string) string { return backend.MaskURL(url) }

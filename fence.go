@@ -16,6 +16,7 @@ var ErrFenced = errors.New("the recording of this run was cut off")
 // goroutine.
 type Fence struct {
 	store StateStore
+	guard func(context.Context) error // nil allows everything
 
 	mu        sync.RWMutex // held for reading while something is recorded; guards what follows
 	cut       bool
@@ -24,6 +25,10 @@ type Fence struct {
 
 // NewFence returns a fence around a store.
 func NewFence(store StateStore) *Fence { return &Fence{store: store} }
+
+// Guard lets no operation begin for which check returns an error; what has begun is recorded all the same. It is for the lock
+// of the stack, which can be lost. Call it before anything is recorded.
+func (f *Fence) Guard(check func(context.Context) error) { f.guard = check }
 
 // Cut waits for what is being written, closes the recorders and lets nothing be written afterwards.
 func (f *Fence) Cut(ctx context.Context) error {
@@ -77,6 +82,11 @@ type fencedRecorder struct {
 }
 
 func (r *fencedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if r.fence.guard != nil {
+		if err := r.fence.guard(ctx); err != nil {
+			return err
+		}
+	}
 	return r.fence.pass(func() error { return r.inner.Begin(ctx, op) })
 }
 

@@ -39,6 +39,14 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 	return url, err
 }
 
+// Credentials is the file that names the backend that somebody has logged in to.
+type Credentials = workspace.Credentials
+
+// NewCredentials returns the credentials file of a home directory, or of PULUMI_CREDENTIALS_PATH.
+func NewCredentials(home string, lookupEnv func(name string) (string, bool)) Credentials {
+	return workspace.NewCredentials(home, lookupEnv)
+}
+
 // NewSelection returns the selection for a project file, given by its absolute path as it was found, and a backend,
 // given by its URL as it was configured.
 func NewSelection(home, project, projectFile, backendURL string) Selection {

@@ -100,7 +100,25 @@ func (l *Ledger) Begin(op Pending) error {
 		return fmt.Errorf("begin of %s %s: it has begun already", op.Type, op.Resource.URN)
 	}
 	l.open[op.Resource] = op.Type
+	l.reuseCiphertexts(op.Resource)
 	return nil
+}
+
+// reuseCiphertexts lets the secrets of r that it has had in the base be written as they were there (state.md 5.6).
+func (l *Ledger) reuseCiphertexts(r *Resource) {
+	i, ok := l.ranks[r.URN]
+	if !ok || i >= len(l.base.Resources) || l.base.Resources[i].URN != r.URN {
+		return
+	}
+	inherit(r, l.base.Resources[i])
+}
+
+func inherit(r, old *Resource) {
+	if r == old {
+		return
+	}
+	r.Inputs.ReuseCiphertexts(old.Inputs)
+	r.Outputs.ReuseCiphertexts(old.Outputs)
 }
 
 // End records what a step did. Either all of the change is applied or, with an error that wraps [ErrNotRecorded],
@@ -122,9 +140,14 @@ func (l *Ledger) End(c Change) error {
 	for _, p := range c.Replace {
 		i := l.index[p.Old]
 		l.forget(p.Old)
+		inherit(p.New, p.Old)
 		l.slots[i].resource, l.index[p.New] = p.New, i
 	}
 	if c.Add != nil {
+		l.reuseCiphertexts(c.Add)
+		for _, old := range c.Remove { // which had another name if r was renamed
+			inherit(c.Add, old)
+		}
 		l.index[c.Add] = len(l.slots)
 		l.slots = append(l.slots, slot{c.Add, l.rank(c.Add)})
 		if c.Extension != nil {

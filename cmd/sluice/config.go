@@ -33,7 +33,8 @@ func newConfigCommand(c *cli) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&f.file, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
 	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
-	cmd.AddCommand(newConfigGetCommand(c, f), newConfigSetCommand(c, f), newConfigRemoveCommand(c, f))
+	cmd.AddCommand(newConfigGetCommand(c, f), newConfigSetCommand(c, f), newConfigRemoveCommand(c, f), newConfigSetAllCommand(c, f),
+		newConfigRemoveAllCommand(c, f), newConfigCopyCommand(c, f), newConfigRefreshCommand(c, f))
 	return cmd
 }
 

@@ -26,6 +26,14 @@ func (c *cli) removeConfig(ctx context.Context, f *configFlags, text string, pat
 	if err != nil {
 		return err
 	}
+	if err := s.removeSetting(text, path); err != nil {
+		return err
+	}
+	return s.file.Save()
+}
+
+// removeSetting removes a setting, or a part of one, from the file in memory.
+func (s *session) removeSetting(text string, path bool) error {
 	key, err := parseConfigKey(text, s.project.Name, path)
 	if err != nil {
 		return err
@@ -35,8 +43,5 @@ func (c *cli) removeConfig(ctx context.Context, f *configFlags, text string, pat
 	} else {
 		_, err = s.file.Remove(key)
 	}
-	if err != nil {
-		return err
-	}
-	return s.file.Save()
+	return err
 }

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/sourcegraph/conc/panics"
@@ -21,13 +21,13 @@ const (
 )
 
 // notes are those about the stack of the session.
-func (s *session) notes(stack sluice.Stack) sluice.Notes {
-	return sluice.NewNotes(s.home, s.backendURL, s.ref.String(), filepath.Dir(stack.File()))
+func (s *session) notes(ctx context.Context, stack sluice.Stack) sluice.Notes {
+	return sluice.NewNotes(s.home, s.backendURL, s.ref.String(), filepath.Dir(stack.File(ctx)))
 }
 
 // keepDecisions writes down what a phase has decided, for `sluice why`. It is one file in the user's own directory, written
 // at once; that this cannot be done is no reason to fail.
-func (o *operation) keepDecisions(r *sluice.Result, preview bool) {
+func (o *operation) keepDecisions(ctx context.Context, r *sluice.Result, preview bool) {
 	if r == nil {
 		return
 	}
@@ -36,13 +36,13 @@ func (o *operation) keepDecisions(r *sluice.Result, preview bool) {
 		name = previewNote
 	}
 	var b bytes.Buffer
-	b.WriteString(stampOf(o.stack) + "\n")
+	b.WriteString(stampOf(ctx, o.stack) + "\n")
 	var err error
 	if p := panics.Try(func() { err = r.Decisions().Write(&b) }); p != nil {
 		err = p.AsError() // what was done is done
 	}
 	if err == nil {
-		err = o.notes(o.stack).Write(name, b.Bytes())
+		err = o.notes(ctx, o.stack).Write(name, b.Bytes())
 	}
 	if err != nil {
 		o.cli.warn("`sluice why` will not know of this: %v", err)
@@ -50,12 +50,12 @@ func (o *operation) keepDecisions(r *sluice.Result, preview bool) {
 }
 
 // stampOf tells one state of a stack from the next; "" is no known one.
-func stampOf(stack sluice.Stack) string {
-	info, err := os.Stat(stack.File())
+func stampOf(ctx context.Context, stack sluice.Stack) string {
+	revision, err := stack.Revision(ctx)
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("%d-%d", info.Size(), info.ModTime().UnixNano())
+	return revision
 }
 
 // kept is a log that was written down.
@@ -65,8 +65,8 @@ type kept struct {
 }
 
 // readDecisions returns what was written down; nil if nothing was.
-func (s *session) readDecisions(stack sluice.Stack, name string) (*kept, error) {
-	notes := s.notes(stack)
+func (s *session) readDecisions(ctx context.Context, stack sluice.Stack, name string) (*kept, error) {
+	notes := s.notes(ctx, stack)
 	content, err := notes.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -83,12 +83,12 @@ func (s *session) readDecisions(stack sluice.Stack, name string) (*kept, error) 
 }
 
 // latestDecisions returns what the last preview or operation decided, nil if nothing was written down.
-func (s *session) latestDecisions(stack sluice.Stack) (*kept, error) {
-	preview, err := s.readDecisions(stack, previewNote)
+func (s *session) latestDecisions(ctx context.Context, stack sluice.Stack) (*kept, error) {
+	preview, err := s.readDecisions(ctx, stack, previewNote)
 	if err != nil {
 		return nil, err
 	}
-	operation, err := s.readDecisions(stack, operationNote)
+	operation, err := s.readDecisions(ctx, stack, operationNote)
 	if err != nil || preview == nil || operation != nil && operation.Ended.After(preview.Ended) {
 		return operation, err
 	}

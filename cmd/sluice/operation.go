@@ -52,6 +52,7 @@ type operation struct {
 	kind   operationKind
 	flags  *operationFlags
 	stack  sluice.Stack
+	lock   sluice.StackLock // nil when only a preview is made
 	values map[workspace.Key]workspace.Value
 	config sluice.Config
 	// plan is what the phases are held to; nil allows everything.
@@ -99,10 +100,14 @@ func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags
 		_, err := o.runInterruptible(ctx, nil, func() error { return o.previewOnly(ctx) })
 		return err
 	}
-	lock, err := o.stack.Lock(ctx)
+	lock, err := o.stack.Lock(ctx, sluice.StackLockOptions{Operation: kind.history, OnLost: func(err error) {
+		o.note(err.Error())
+		o.interrupts.Stop()
+	}})
 	if err != nil {
 		return err
 	}
+	o.lock = lock
 	_, err = o.runInterruptible(ctx, lock, func() error { return o.previewAndPerform(ctx) })
 	if unlockErr := lock.Close(); unlockErr != nil {
 		c.warn("the lock of the stack could not be released: %v", unlockErr)
@@ -337,7 +342,7 @@ func (o *operation) phase(ctx context.Context, preview bool, expected int) (*slu
 	defer o.setScreen(nil)
 	result, runErr := o.runEngine(ctx, preview, screen)
 	closeErr := screen.close(result, runErr)
-	o.keepDecisions(result, preview)
+	o.keepDecisions(ctx, result, preview)
 	if runErr != nil {
 		return result, runErr
 	}
@@ -350,6 +355,9 @@ func (o *operation) runEngine(ctx context.Context, preview bool, screen *phaseSc
 		return nil, err
 	}
 	fence := sluice.NewFence(o.stack)
+	if o.lock != nil {
+		fence.Guard(o.lock.Check)
+	}
 	options.State = fence
 	o.setProcesses(fence, closeAll)
 	defer func() {

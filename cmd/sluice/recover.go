@@ -63,7 +63,7 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 	if f.discard {
 		return c.discardJournal(ctx, f, stack)
 	}
-	lock, err := stack.Lock(ctx) // a journal that cannot be applied is refused here
+	lock, err := stack.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
 	if err == nil {
 		err = lock.Close()
 	}

@@ -49,8 +49,8 @@ func newRootCommand(c *cli) *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c),
-		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c),
-		newRecoverCommand(c), newWhyCommand(c), newVersionCommand(c),
+		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c), newRecoverCommand(c),
+		newLoginCommand(c), newLogoutCommand(c), newWhoamiCommand(c), newWhyCommand(c), newVersionCommand(c),
 	)
 	return root
 }

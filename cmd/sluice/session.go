@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -26,8 +27,8 @@ type session struct {
 // name is the stack's name as people write it in the project.
 func (s *session) name() string { return s.ref.Display(s.project.Name) }
 
-// openProject finds the project and opens its backend (state.md 4.1).
-func (c *cli) openProject(ctx context.Context) (*session, error) {
+// findProject reads the project file of the working directory or of the nearest one above it.
+func findProject() (*workspace.Project, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -36,7 +37,12 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	project, err := workspace.ReadProject(path)
+	return workspace.ReadProject(path)
+}
+
+// openProject finds the project and opens its backend (state.md 4.1).
+func (c *cli) openProject(ctx context.Context) (*session, error) {
+	project, err := findProject()
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +53,7 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	if c.interactive() {
 		prompt = c.askPassphrase
 	}
-	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.lookup, prompt)}
+	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.lookup, prompt).WithKeepers(cloud.Keepers())}
 	if s.home, err = sluice.Home(c.lookup); err != nil {
 		return nil, err
 	}
@@ -56,7 +62,7 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	}
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
-		Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) },
+		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) },
 	})
 	if err != nil {
 		return nil, err
@@ -160,8 +166,8 @@ func (s *session) secretsManager(ctx context.Context) (sluice.SecretsManager, er
 		s.cli.warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
 			s.name(), s.file.Path)
 	}
-	if choice.Save != nil && choice.Save.Salt != "" {
-		s.file.SetEncryptionSalt(choice.Save.Salt)
+	if choice.Save != nil {
+		s.file.SetSecrets(choice.Save.Provider, choice.Save.EncryptedKey, choice.Save.Salt)
 	}
 	return choice.Manager, nil
 }

@@ -29,7 +29,8 @@ func newStackCommand(c *cli) *cobra.Command {
 	cmd.AddCommand(
 		newStackInitCommand(c, &stack), newStackSelectCommand(c, &stack), newStackListCommand(c),
 		newStackRemoveCommand(c, &stack), newStackExportCommand(c, &stack), newStackImportCommand(c, &stack),
-		newStackOutputCommand(c, &stack),
+		newStackOutputCommand(c, &stack), newStackHistoryCommand(c, &stack), newStackTagCommand(c, &stack),
+		newStackRenameCommand(c, &stack), newStackSecretsCommand(c, &stack), newStackGraphCommand(c, &stack),
 	)
 	return cmd
 }
@@ -56,7 +57,7 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 		return err
 	}
 	fmt.Fprintf(c.out, "Current stack is %s:\n", s.name())
-	fmt.Fprintf(c.out, "    State: %s\n", stack.File())
+	fmt.Fprintf(c.out, "    State: %s\n", stack.File(ctx))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(c.out, "    No resources currently in this stack")
 		return c.writePending(snapshot)

@@ -27,7 +27,7 @@ func newStackInitCommand(c *cli, stack *string) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&noSelect, "no-select", false, "do not select the new stack")
-	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "how secrets are encrypted: passphrase, or default, which is the same")
+	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
 	return cmd
 }
 
@@ -47,14 +47,14 @@ func (c *cli) stackArgument(args []string, flag, what string) (string, error) {
 }
 
 func (c *cli) initStack(ctx context.Context, name, provider string, selectIt bool) error {
-	if provider != "default" && provider != "passphrase" {
-		return usageErrorf("unknown secrets provider type '%s'; only passphrase is supported", provider)
-	}
 	s, err := c.openProject(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.init(ctx, name); err != nil {
+	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
+		return usageErrorf("%w", err)
+	}
+	if err := s.init(ctx, name, provider); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())
@@ -65,7 +65,7 @@ func (c *cli) initStack(ctx context.Context, name, provider string, selectIt boo
 }
 
 // init makes a stack: its state, then the secrets parameters in its file (state.md 7.2).
-func (s *session) init(ctx context.Context, name string) error {
+func (s *session) init(ctx context.Context, name, provider string) error {
 	ref, err := s.backend.Resolve(name)
 	if err != nil {
 		return &statusError{status: statusUsage, err: err}
@@ -83,6 +83,12 @@ func (s *session) init(ctx context.Context, name string) error {
 		return &sluice.StackExistsError{Name: s.name()}
 	} else if !errors.As(err, &missing) {
 		return err
+	}
+	if !sluice.IsPassphraseProvider(provider) && s.file.SecretsProvider() != provider {
+		if s.file.HasSecrets() {
+			return fmt.Errorf("%s has secrets under another key; make the stack with that, and then use `sluice stack change-secrets-provider`", s.file.Path)
+		}
+		s.file.SetSecrets(provider, "", "")
 	}
 	manager, err := s.secretsManager(ctx)
 	if err != nil {

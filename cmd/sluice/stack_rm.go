@@ -81,7 +81,7 @@ func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, 
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}
-	if err := s.notes(stack).Remove(previewNote, operationNote); err != nil {
+	if err := s.notes(ctx, stack).Remove(previewNote, operationNote); err != nil {
 		c.warn("what `sluice why` knew of the stack: %v", err)
 	}
 	return s.forget(s.ref)

@@ -49,7 +49,7 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 	_, err = s.backend.Open(ctx, ref)
 	var missing *sluice.StackNotFoundError
 	if create && errors.As(err, &missing) {
-		if err := s.init(ctx, name); err != nil {
+		if err := s.init(ctx, name, "default"); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())

@@ -26,7 +26,7 @@ func newStateCommand(c *cli) *cobra.Command {
 	cmd.AddCommand(
 		newStateDeleteCommand(c), newStateProtectCommand(c), newStateUnprotectCommand(c), newStateTaintCommand(c),
 		newStateUntaintCommand(c), newStateRenameCommand(c), newStateMoveCommand(c), newStateRepairCommand(c),
-		newStateEditCommand(c),
+		newStateEditCommand(c), newStateUpgradeCommand(c),
 	)
 	return cmd
 }
@@ -79,7 +79,7 @@ func (c *cli) editState(ctx context.Context, f *stateFlags, anyState bool, edit 
 	return c.holding(ctx, []sluice.Stack{stack}, func(h *holder) error {
 		snapshot, err := stack.LoadSealed(ctx)
 		if err == nil && !anyState {
-			err = stack.Check(snapshot)
+			err = stack.Check(ctx, snapshot)
 		}
 		if err != nil {
 			return err

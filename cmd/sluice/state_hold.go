@@ -58,7 +58,7 @@ func (h *holder) undisturbed(ctx context.Context, f func() error) error {
 func (h *holder) lock(ctx context.Context, s sluice.Stack) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l, err := s.Lock(ctx)
+	l, err := s.Lock(ctx, sluice.StackLockOptions{Operation: "state"})
 	if err == nil {
 		h.locks = append(h.locks, l)
 	}

@@ -99,7 +99,7 @@ func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
 		source = &sluice.Snapshot{}
 	}
 	if m.dest.Ref().Project == "" {
-		return fmt.Errorf("the destination %s has no project; upgrade the store with `pulumi state upgrade`", m.nameOf(m.dest))
+		return fmt.Errorf("the destination %s has no project; upgrade the store with `sluice state upgrade`", m.nameOf(m.dest))
 	}
 	var resources []*sluice.Resource
 	var faults []string

@@ -31,7 +31,7 @@ func (e *stateEdit) repair(ctx context.Context) error {
 	now, done, err := sluice.RepairState(e.snapshot)
 	if err != nil {
 		return fmt.Errorf("%s cannot be repaired automatically: %w\ncorrect it with `sluice state edit`, or in what `sluice stack export` "+
-			"writes, which `sluice stack import` takes back", e.stack.File(), err)
+			"writes, which `sluice stack import` takes back", e.stack.File(ctx), err)
 	}
 	if done == nil {
 		return e.reportRepairs(&sluice.StateRepairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.name()))

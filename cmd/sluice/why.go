@@ -58,7 +58,7 @@ func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	if err != nil {
 		return err
 	}
-	log, err := s.decisions(stack, f)
+	log, err := s.decisions(ctx, stack, f)
 	if err != nil {
 		return err
 	}
@@ -94,19 +94,19 @@ type explanationJSON struct {
 }
 
 // decisions reads what the flags ask for.
-func (s *session) decisions(stack sluice.Stack, f *whyFlags) (*kept, error) {
+func (s *session) decisions(ctx context.Context, stack sluice.Stack, f *whyFlags) (*kept, error) {
 	var log *kept
 	var err error
 	missing := "nothing has been decided about %s yet on this machine; run `sluice preview` or `sluice up` first"
 	switch {
 	case f.preview:
 		missing = "no preview of %s has been made on this machine; run `sluice preview` first"
-		log, err = s.readDecisions(stack, previewNote)
+		log, err = s.readDecisions(ctx, stack, previewNote)
 	case f.update:
 		missing = "no operation on %s has been made on this machine; run `sluice up` first, or ask about a preview with --preview"
-		log, err = s.readDecisions(stack, operationNote)
+		log, err = s.readDecisions(ctx, stack, operationNote)
 	default:
-		log, err = s.latestDecisions(stack)
+		log, err = s.latestDecisions(ctx, stack)
 	}
 	if err == nil && log == nil {
 		err = fmt.Errorf(missing, s.name())
@@ -174,7 +174,7 @@ func (s *stateChange) text() string {
 
 // changedSince returns nil when the state is as the explained operation left it, as far as can be told.
 func (s *session) changedSince(ctx context.Context, stack sluice.Stack, log *kept) *stateChange {
-	if stampOf(stack) == log.stamp {
+	if stampOf(ctx, stack) == log.stamp {
 		return nil
 	}
 	out := &stateChange{}

@@ -25,7 +25,9 @@ var allowed = map[string][]string{
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "property", "state", "providers", "stages"},
 	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source"},
-	"cmd":    {"urn", "property", "."},
+	// The drivers of object stores, databases and key services, which only those who import it link.
+	"cloud": {"state"},
+	"cmd":   {"urn", "property", ".", "cloud"},
 	// Package simulate drives the whole engine.
 	"internal": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	// Of providers the made-up cloud of providers/providertest.

@@ -25,6 +25,12 @@ type Backend interface {
 	// Init makes a stack without resources (state.md 7.2), or returns an [*ExistsError]. A nil manager leaves the
 	// choice of the secrets provider to the first operation.
 	Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error)
+	// Rename gives a stack another name, and with it the resources, the history and the tags (state.md 7.7). The project may
+	// change too. It returns a [*NotFoundError] or an [*ExistsError]. What is sealed stays sealed.
+	Rename(ctx context.Context, from, to Ref) (Stack, error)
+	// Upgrade gives a store of the old layout the present one (state.md 7.10). The project of a stack is what its resources
+	// name; ask is asked for that of a stack without resources, and may answer "" to leave it. ask may be nil.
+	Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error)
 	// Remove removes a stack (state.md 7.5). It returns a [*NotFoundError] or a [*NotEmptyError].
 	Remove(ctx context.Context, ref Ref, o RemoveOptions) error
 	// StackOutputs returns the outputs of another stack, for a stack reference (state.md 8). A stack that does not
@@ -32,6 +38,8 @@ type Backend interface {
 	StackOutputs(ctx context.Context, name string) (property.Map, error)
 	// StackResources returns the live resources of another stack.
 	StackResources(ctx context.Context, name string) ([]*state.Resource, error)
+	// Close gives back connections. Nothing may be called afterwards.
+	Close() error
 }
 
 // Stack is one stack of a backend. It satisfies what an operation needs of a state store. It is safe for concurrent
@@ -39,7 +47,9 @@ type Backend interface {
 type Stack interface {
 	Ref() Ref
 	// File names the stack file, for messages.
-	File() string
+	File(ctx context.Context) string
+	// Revision tells one content of the stack file from the next; "" when there is none.
+	Revision(ctx context.Context) (string, error)
 	// WithSecrets returns the same stack, whose writes encrypt with m. Without it, writes use the provider that the
 	// state names.
 	WithSecrets(m secrets.Manager) Stack
@@ -53,7 +63,7 @@ type Stack interface {
 	// has, and for repairs. What it returns may be given to Save.
 	LoadSealed(ctx context.Context) (*state.Snapshot, error)
 	// Check returns an [*IntegrityError] for what LoadSealed has returned if Load would have refused it.
-	Check(s *state.Snapshot) error
+	Check(ctx context.Context, s *state.Snapshot) error
 	// Record begins a run on top of base. The caller holds the lock. A base that [state.CheckMutable] refuses is refused.
 	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
 	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
@@ -70,7 +80,7 @@ type Stack interface {
 
 	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing. If an
 	// operation was cut off, the state is brought up to date first; a [*JournalError] says that this cannot be done.
-	Lock(ctx context.Context) (io.Closer, error)
+	Lock(ctx context.Context, o LockOptions) (Lock, error)
 	// Locks lists who has the lock.
 	Locks(ctx context.Context) ([]lock.Held, error)
 	// BreakLocks removes all locks and returns how many there were.
@@ -79,11 +89,33 @@ type Stack interface {
 	// now, "" if there is none. It takes the lock.
 	DiscardJournal(ctx context.Context) (where string, err error)
 
+	// Tags returns what the stack is labelled with (state.md 7.9).
+	Tags(ctx context.Context) (map[string]string, error)
+	// EditTags changes the tags. edit may be called several times.
+	EditTags(ctx context.Context, edit func(tags map[string]string)) error
+
 	// WriteHistory records a finished operation, with a copy of the stack file, and backs the stack file up
 	// (state.md 4.7, 4.8).
 	WriteHistory(ctx context.Context, u Update) error
 	// History returns the recorded operations, the newest first, and a warning for each that cannot be read.
 	History(ctx context.Context) (updates []Update, warnings []string, err error)
+}
+
+// LockOptions say what a lock is for.
+type LockOptions struct {
+	// Operation is a word for whoever finds the lock: "update". It may be "".
+	Operation string
+	// OnLost is called, once and by another goroutine, when the lock is lost: somebody has broken it, or it could not be
+	// renewed. It may be nil.
+	OnLost func(error)
+}
+
+// Lock is the lock of a stack that this process has.
+type Lock interface {
+	io.Closer
+	// Check returns a [*lock.LostError] when the lock is no longer certainly this process's. Whoever has it asks before it
+	// starts what nobody else may do at the same time.
+	Check(ctx context.Context) error
 }
 
 // RemoveOptions say what goes with a stack.

@@ -17,6 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -34,7 +35,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (f *fixture) open() *File {
 	f.Helper()
-	b, err := openFile(Options{
+	b, err := openFile(context.Background(), Options{
 		URL: "file://" + f.dir, Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p"),
 		Environment: func(name string) (string, bool) { v, ok := f.env[name]; return v, ok },
 		Now: func() time.Time {
@@ -142,9 +143,7 @@ func TestBackendURLs(t *testing.T) {
 	for text, want := range map[string]string{
 		"file://~": "/home/me", "file://~/x": "/home/me/x", "file:///abs/": "/abs", "file://rel": "/src/rel", "file://./rel": "/src/rel",
 		"file:///a%20b": "/a b", "file:///abs?metadata=skip&no_tmp_dir=true": "/abs",
-		"file://": "!no path", "file://~you": "!other users", "file:///abs?color=red": `!unknown parameter "color"`, "/abs": "!URL",
-		"https://api.example.com": "!Pulumi's service", "s3://bucket": `!"s3" is not supported yet, only file://`, "postgres://x": "!not supported yet",
-		"gopher://x": `!unknown scheme "gopher"; only file://`,
+		"file://": "!no path", "file://~you": "!other users", "file:///abs?color=red": `!unknown parameter "color"`,
 	} {
 		l, err := parseURL(text, "/home/me", "/src")
 		if problem, bad := strings.CutPrefix(want, "!"); bad {
@@ -154,10 +153,15 @@ func TestBackendURLs(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, filepath.ToSlash(l.dir), text)
 	}
-	_, err := Open(context.Background(), Options{URL: "gs://bucket"})
-	require.ErrorIs(t, err, ErrScheme)
+	for text, want := range map[string]string{
+		"https://api.example.com": "Pulumi's service", "gopher://x": `unknown scheme "gopher"; there are file://, s3://`, "/abs": "URL",
+	} {
+		_, err := Open(context.Background(), Options{URL: text, Stores: map[string]store.Opener{"s3": nil}})
+		require.ErrorIs(t, err, ErrScheme)
+		require.ErrorContains(t, err, want)
+	}
 	dir := filepath.Join(t.TempDir(), "new")
-	_, err = Open(context.Background(), Options{URL: "file://" + dir})
+	_, err := Open(context.Background(), Options{URL: "file://" + dir})
 	require.ErrorContains(t, err, "unable to open state directory "+dir)
 	_, err = Open(context.Background(), Options{URL: "file://" + dir + "?create_dir=true"})
 	require.NoError(t, err)
@@ -176,7 +180,7 @@ func TestMetaFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.write(".pulumi/meta.yaml", c.meta)
-			b, err := openFile(Options{URL: "file://" + f.dir})
+			b, err := openFile(context.Background(), Options{URL: "file://" + f.dir})
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
@@ -202,7 +206,7 @@ func TestLegacyStoreIsOnlyRead(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Load(ctx)
 	require.NoError(t, err)
-	_, err = s.Lock(ctx)
+	_, err = s.Lock(ctx, LockOptions{})
 	require.ErrorIs(t, err, ErrLegacy)
 	_, err = b.Init(ctx, Ref{"shop", "new"}, nil)
 	require.ErrorIs(t, err, ErrLegacy)
@@ -331,7 +335,7 @@ func TestRunKeepsTheStateBeforeItInTheBackup(t *testing.T) {
 	f.write(stackFile+".attrs", "{")
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
-	unlock, err := s.Lock(ctx)
+	unlock, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	r, err := s.Record(ctx, base)
 	require.NoError(t, err)
@@ -448,22 +452,23 @@ func TestCompressionFollowsTheEnvironment(t *testing.T) {
 		require.Equal(t, c.variable, snapshot.Resources[0].ID)
 	}
 	f.env = map[string]string{"PULUMI_DIY_BACKEND_GZIP": "1", "PULUMI_DIY_BACKEND_ZSTD": "TRUE"}
-	_, err := openFile(Options{URL: "file://" + f.dir, Environment: func(n string) (string, bool) { return f.env[n], true }})
+	_, err := openFile(context.Background(), Options{URL: "file://" + f.dir, Environment: func(n string) (string, bool) { return f.env[n], true }})
 	require.ErrorContains(t, err, "both set")
 }
 
 func TestNewestVariantOfTheStackFileWins(t *testing.T) {
 	f := newFixture(t)
-	s := f.init(f.open(), "dev").(*fileStack)
+	s := f.init(f.open(), "dev")
 	f.write(stackFile+".gz", f.read(stackFile)) // compression is told by the content
 	at := time.Unix(1000, 0)
+	file := filepath.Join(f.dir, stackFile)
 	for _, c := range []struct {
 		plain, gz time.Time
 		want      string
 	}{{at, at, ".gz"}, {at.Add(1), at, ""}, {at, at.Add(1), ".gz"}} {
-		require.NoError(t, os.Chtimes(s.base(), c.plain, c.plain))
-		require.NoError(t, os.Chtimes(s.base()+".gz", c.gz, c.gz))
-		require.Equal(t, s.base()+c.want, s.current())
+		require.NoError(t, os.Chtimes(file, c.plain, c.plain))
+		require.NoError(t, os.Chtimes(file+".gz", c.gz, c.gz))
+		require.Equal(t, file+c.want, s.File(context.Background()))
 	}
 	_, err := s.Load(context.Background())
 	require.NoError(t, err)
@@ -571,7 +576,7 @@ func TestExportAndImport(t *testing.T) {
 	_, err = other.Import(ctx, []byte(`{"version":3}`), true)
 	require.ErrorContains(t, err, "stack export")
 
-	unlock, err := s.Lock(ctx)
+	unlock, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	_, err = s.Import(ctx, stored, false)
 	var held *lock.HeldError
@@ -611,26 +616,26 @@ func TestStackReferences(t *testing.T) {
 // TestKillDuringAWriteLeavesTheOldOrTheNewState stops the write of a state at each moment of it.
 func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
 	ctx := context.Background()
-	for _, m := range []moment{momentCreated, momentWritten, momentSynced, momentRenamed, momentDurable} {
+	for _, m := range []store.Moment{store.Created, store.Written, store.Synced, store.Renamed, store.Durable} {
 		t.Run(string(m), func(t *testing.T) {
 			f := newFixture(t)
 			b := f.open()
 			s := f.init(b, "dev")
 			require.NoError(t, s.Save(ctx, snapshotOf(thing("before"))))
-			b.writer.crash = func(at moment) error {
+			b.store.(*store.Dir).Crash = func(at store.Moment) error {
 				if at == m {
-					return errCrash
+					return store.ErrKilled
 				}
 				return nil
 			}
-			require.ErrorIs(t, s.Save(ctx, snapshotOf(thing("after"))), errCrash)
+			require.ErrorIs(t, s.Save(ctx, snapshotOf(thing("after"))), store.ErrKilled)
 			b = f.open()
 			again, err := b.Open(ctx, s.Ref())
 			require.NoError(t, err)
 			snapshot, err := again.Load(ctx)
 			require.NoError(t, err)
 			want := "before"
-			if m == momentRenamed || m == momentDurable {
+			if m == store.Renamed || m == store.Durable {
 				want = "after"
 			}
 			require.Equal(t, want, snapshot.Resources[0].ID)
@@ -649,8 +654,8 @@ func TestFailedWriteLeavesNoDebris(t *testing.T) {
 	s := f.init(b, "dev")
 	before := f.read(stackFile)
 	full := errors.New("disk full")
-	b.writer.crash = func(at moment) error {
-		if at == momentWritten {
+	b.store.(*store.Dir).Crash = func(at store.Moment) error {
+		if at == store.Written {
 			return full
 		}
 		return nil

@@ -1,5 +1,5 @@
 // Package backend keeps the states of stacks where Pulumi keeps them: the stack files, locks, history and backups of a
-// self-managed backend (state.md section 4). At present that is a directory.
+// self-managed backend (state.md section 4), in whatever a [store.Store] is.
 //
 // It does not know how a checkpoint is encoded (package state) or encrypted (package secrets), and it selects nothing:
 // which backend and which stack are current is package workspace's business.

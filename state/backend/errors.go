@@ -86,7 +86,7 @@ func (e *IntegrityError) Unwrap() error { return e.Err }
 
 // ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
 var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, which is only read; " +
-	"upgrade it with `pulumi state upgrade`")
+	"upgrade it with `sluice state upgrade`")
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
 var ErrScheme = errors.New("unsupported backend")

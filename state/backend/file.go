@@ -1,12 +1,12 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Options say how a backend is opened.
@@ -34,6 +35,8 @@ type Options struct {
 	SkipIntegrity bool
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
+	// Stores opens what URLs of other schemes than file name, by scheme.
+	Stores map[string]store.Opener
 	// Checkpoints says how often a run writes the stack file.
 	Checkpoints Cadence
 	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
@@ -52,13 +55,12 @@ const (
 	CheckpointsAtEnd Cadence = "end"
 )
 
-// File is a backend in a directory.
+// File is a backend that keeps a file for each stack, in a directory or whatever else a [store.Store] is.
 type File struct {
 	options     Options
-	dir         string // holds .pulumi
+	store       store.Store
 	legacy      bool
 	compression compression
-	writer      writer
 }
 
 var _ Backend = (*File)(nil)
@@ -69,35 +71,29 @@ func Open(ctx context.Context, o Options) (Backend, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return openFile(o)
+	return openFile(ctx, o)
 }
 
-func openFile(o Options) (*File, error) {
+func openFile(ctx context.Context, o Options) (*File, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	home, homeErr := os.UserHomeDir()
-	if homeErr != nil && strings.HasPrefix(o.URL, "file://~") {
-		return nil, fmt.Errorf("backend URL %q: %w", o.URL, homeErr)
-	}
-	work, err := os.Getwd()
+	s, err := o.openStore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l, err := parseURL(o.URL, home, work)
+	f := &File{options: o, store: s}
+	if f.compression, err = f.chosenCompression(); err == nil {
+		f.legacy, err = f.readMode(ctx)
+	}
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
-	if err := l.open(); err != nil {
-		return nil, err
-	}
-	f := &File{options: o, dir: l.dir}
-	if f.compression, err = f.chosenCompression(); err != nil {
-		return nil, err
-	}
-	f.legacy, err = f.readMode()
-	return f, err
+	return f, nil
 }
+
+// Close implements [Backend].
+func (f *File) Close() error { return f.store.Close() }
 
 func (f *File) chosenCompression() (compression, error) {
 	gz, zst := f.flag("GZIP"), f.flag("ZSTD")
@@ -125,16 +121,21 @@ func (f *File) isTrue(variable string) bool {
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
-func (f *File) path(parts ...string) string {
-	return filepath.Join(append([]string{f.dir, ".pulumi"}, parts...)...)
+// key returns the key of something below .pulumi.
+func (f *File) key(parts ...string) string {
+	return path.Join(append([]string{".pulumi"}, parts...)...)
 }
 
 // readMode tells whether the store has the layout without projects.
-func (f *File) readMode() (legacy bool, err error) {
-	path := f.path("meta.yaml")
-	b, err := os.ReadFile(path)
+func (f *File) readMode(ctx context.Context) (legacy bool, err error) {
+	key := f.key("meta.yaml")
+	b, _, err := f.store.Read(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f.flag("LEGACY_LAYOUT") || len(f.stackNames(f.path("stacks"))) > 0, nil
+		if f.flag("LEGACY_LAYOUT") {
+			return true, nil
+		}
+		old, err := f.refsOf(ctx, true, "")
+		return len(old) > 0, err
 	}
 	if err != nil {
 		return false, err
@@ -142,11 +143,12 @@ func (f *File) readMode() (legacy bool, err error) {
 	var meta struct {
 		Version *int `yaml:"version"`
 	}
+	name := f.store.Name(key)
 	if err := yaml.Unmarshal(b, &meta); err != nil {
-		return false, fmt.Errorf("corrupt store: %s: %w", path, err)
+		return false, fmt.Errorf("corrupt store: %s: %w", name, err)
 	}
 	if meta.Version == nil {
-		return false, fmt.Errorf("corrupt store: missing version in %s", path)
+		return false, fmt.Errorf("corrupt store: missing version in %s", name)
 	}
 	switch *meta.Version {
 	case 0:
@@ -155,18 +157,23 @@ func (f *File) readMode() (legacy bool, err error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("%s: version %d of the store is newer than what this version of sluice understands",
-		path, *meta.Version)
+		name, *meta.Version)
 }
 
 // prepareWrite refuses writes to an old layout and marks a new store as what it is.
-func (f *File) prepareWrite() error {
+func (f *File) prepareWrite(ctx context.Context) error {
 	if f.legacy {
 		return ErrLegacy
 	}
-	if _, err := os.Stat(f.path("meta.yaml")); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	meta := f.key("meta.yaml")
+	if present, err := f.store.Stat(ctx, meta); err != nil || len(present) > 0 {
 		return err
 	}
-	return f.writer.replace(f.path("meta.yaml"), []byte("version: 1\n"))
+	_, err := f.store.Write(ctx, meta, []byte("version: 1\n"), store.IfAbsent())
+	if errors.Is(err, store.ErrConflict) {
+		return nil // another process was first
+	}
+	return err
 }
 
 // URL implements [Backend].
@@ -177,54 +184,41 @@ func (f *File) Resolve(name string) (Ref, error) {
 	return parseRef(name, f.options.Project, f.legacy, !f.isTrue("PULUMI_DISABLE_VALIDATION"))
 }
 
-// stackNames returns the names of the stack files directly in a directory, sorted.
-func (f *File) stackNames(dir string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if e.IsDir() {
-			continue
-		}
-		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".gz"), ".zst")
-		ext := filepath.Ext(name)
-		name = strings.TrimSuffix(name, ext)
-		if (ext == ".json" || ext == ".yaml" || ext == ".yml") && checkName("stack", name, true) == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+// stackName is the name of the stack whose file has this base name.
+func stackName(file string) (name string, is bool) {
+	name = strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".zst")
+	ext := path.Ext(name)
+	name = strings.TrimSuffix(name, ext)
+	return name, (ext == ".json" || ext == ".yaml" || ext == ".yml") && checkName("stack", name, true) == nil
 }
 
-func (f *File) refs(project string) []Ref {
-	if f.legacy {
-		return f.refsIn(f.path("stacks"), "")
-	}
-	if project != "" {
-		return f.refsIn(f.path("stacks", project), project)
-	}
-	entries, err := os.ReadDir(f.path("stacks"))
-	if err != nil {
-		return nil
-	}
-	var refs []Ref
-	for _, e := range entries { // sorted by name
-		if e.IsDir() && checkName("project", e.Name(), true) == nil {
-			refs = append(refs, f.refsIn(f.path("stacks", e.Name()), e.Name())...)
-		}
-	}
-	return refs
+// refs lists the stacks of a project, of all projects if it is "", in the order of project and name.
+func (f *File) refs(ctx context.Context, project string) ([]Ref, error) {
+	return f.refsOf(ctx, f.legacy, project)
 }
 
-func (f *File) refsIn(dir, project string) []Ref {
-	var refs []Ref
-	for _, name := range f.stackNames(dir) {
-		refs = append(refs, Ref{project, name})
+func (f *File) refsOf(ctx context.Context, legacy bool, project string) ([]Ref, error) {
+	prefix := f.key("stacks") + "/"
+	if !legacy && project != "" {
+		prefix += project + "/"
 	}
-	return refs
+	infos, err := f.store.List(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("list the stacks: %w", err)
+	}
+	var refs []Ref
+	for _, i := range infos {
+		folder, file := path.Split(strings.TrimPrefix(i.Key, f.key("stacks")+"/"))
+		folder = strings.TrimSuffix(folder, "/")
+		name, is := stackName(file)
+		if is && (legacy && folder == "" || !legacy && checkName("project", folder, true) == nil) {
+			refs = append(refs, Ref{folder, name})
+		}
+	}
+	slices.SortFunc(refs, func(a, b Ref) int {
+		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Name, b.Name))
+	})
+	return slices.Compact(refs), nil
 }
 
 // parallelReads is how many stack files are read at once for a list (state.md 7.4).
@@ -232,11 +226,14 @@ const parallelReads = 10
 
 // Stacks implements [Backend].
 func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
-	refs := f.refs(project)
+	refs, err := f.refs(ctx, project)
+	if err != nil {
+		return nil, err
+	}
 	listings := iter.Mapper[Ref, Listing]{MaxGoroutines: parallelReads}.Map(refs, func(ref *Ref) Listing {
 		l := Listing{Ref: *ref}
 		if l.Err = ctx.Err(); l.Err == nil {
-			l.Summary, l.Err = f.stack(*ref).summary()
+			l.Summary, l.Err = f.stack(*ref).summary(ctx)
 		}
 		return l
 	})
@@ -246,7 +243,7 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 // Open implements [Backend].
 func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 	s := f.stack(ref)
-	if err := s.exists(); err != nil {
+	if err := s.exists(ctx); err != nil {
 		return nil, err
 	}
 	s.recoverIfFree(ctx)
@@ -255,15 +252,18 @@ func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 
 // Init implements [Backend].
 func (f *File) Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error) {
+	if f.legacy {
+		return nil, ErrLegacy
+	}
 	if err := ref.check(false, !f.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
-	if err := f.prepareWrite(); err != nil {
+	if err := f.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
 	s := f.stack(ref)
 	s.secrets = m
-	unlock, err := s.Lock(ctx)
+	unlock, err := s.Lock(ctx, LockOptions{Operation: "stack init"})
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (f *File) Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, err
 }
 
 func (s *fileStack) create(ctx context.Context) error {
-	if s.exists() == nil {
+	if s.exists(ctx) == nil {
 		return &ExistsError{s.ref.Name}
 	}
 	v := s.backend.options.Version
@@ -292,10 +292,10 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 		return ErrLegacy
 	}
 	s := f.stack(ref)
-	if err := s.exists(); err != nil {
+	if err := s.exists(ctx); err != nil {
 		return err
 	}
-	l, err := s.lock(ctx)
+	l, err := s.lock(ctx, LockOptions{Operation: "stack rm"})
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 
 func (s *fileStack) remove(ctx context.Context, o RemoveOptions) error {
 	if !o.Force {
-		summary, err := s.summary()
+		summary, err := s.summary(ctx)
 		if err != nil {
 			return err
 		}
@@ -318,23 +318,35 @@ func (s *fileStack) remove(ctx context.Context, o RemoveOptions) error {
 			return &NotEmptyError{s.ref.Name, summary.Resources}
 		}
 	}
-	for _, c := range compressions() {
-		path := s.base() + c.extension()
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		err := s.backend.writer.keep(path, path+".bak")
-		if err = errors.Join(err, removeIfExists(path), removeIfExists(path+".attrs")); err != nil {
+	var gone []string
+	for _, key := range s.variants() {
+		if err := store.Keep(ctx, s.backend.store, key, key+".bak"); err != nil {
 			return err
 		}
+		gone = append(gone, key)
+	}
+	if err := s.backend.store.Remove(ctx, append(gone, s.tags())...); err != nil {
+		return err
 	}
 	_, err := s.discard(ctx)
-	err = errors.Join(err, removeIfExists(s.tags()), os.RemoveAll(s.historyDir()))
+	err = errors.Join(err, s.removeFolder(ctx, s.historyFolder()))
 	if !o.Backups {
 		return err
 	}
-	for _, c := range compressions() {
-		err = errors.Join(err, removeIfExists(s.base()+c.extension()+".bak"))
+	for i, key := range gone {
+		gone[i] = key + ".bak"
 	}
-	return errors.Join(err, os.RemoveAll(s.backupDir()))
+	return errors.Join(err, s.backend.store.Remove(ctx, gone...), s.removeFolder(ctx, s.backupFolder()))
+}
+
+func (s *fileStack) removeFolder(ctx context.Context, folder string) error {
+	infos, err := s.backend.store.List(ctx, folder+"/")
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(infos))
+	for i, info := range infos {
+		keys[i] = info.Key
+	}
+	return s.backend.store.Remove(ctx, keys...)
 }

@@ -3,14 +3,12 @@ package backend
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Update is the record of one operation (state.md 4.7), with its fields in the order in which they are written.
@@ -33,8 +31,8 @@ const (
 )
 
 // WriteHistory implements [Stack].
-func (s *fileStack) WriteHistory(_ context.Context, u Update) error {
-	if err := s.backend.prepareWrite(); err != nil {
+func (s *fileStack) WriteHistory(ctx context.Context, u Update) error {
+	if err := s.backend.prepareWrite(ctx); err != nil {
 		return err
 	}
 	if u.Environment == nil {
@@ -48,29 +46,29 @@ func (s *fileStack) WriteHistory(_ context.Context, u Update) error {
 		return fmt.Errorf("history of stack %s: %w", s.ref, err)
 	}
 	now := s.backend.options.Now().UnixNano()
-	stem := filepath.Join(s.historyDir(), fmt.Sprintf("%s-%d", s.ref.Name, now))
+	stem := fmt.Sprintf("%s/%s-%d", s.historyFolder(), s.ref.Name, now)
 	extension := ".json" + s.backend.compression.extension()
 	packed, err := s.backend.compression.pack(b)
 	if err != nil {
 		return err
 	}
-	if err := s.backend.writer.replace(stem+".history"+extension, packed); err != nil {
+	if _, err := s.backend.store.Write(ctx, stem+".history"+extension, packed, store.Condition{}); err != nil {
 		return fmt.Errorf("history of stack %s: %w", s.ref, err)
 	}
-	current := s.current()
-	if _, err := os.Stat(current); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	current, info, err := s.current(ctx)
+	if err != nil || info.Key == "" {
+		return err
 	}
 	// Real copies, unlike the .bak file: damage to the stack file must not reach them.
 	kept := ".json" + strings.TrimPrefix(current, s.base())
-	if err := s.backend.writer.copyFile(current, stem+".checkpoint"+kept); err != nil {
+	if err := s.backend.store.Copy(ctx, current, stem+".checkpoint"+kept); err != nil {
 		return fmt.Errorf("history of stack %s: %w", s.ref, err)
 	}
 	if s.backend.flag("DISABLE_CHECKPOINT_BACKUPS") || s.backend.isTrue("PULUMI_DISABLE_CHECKPOINT_BACKUPS") {
 		return nil
 	}
-	backup := filepath.Join(s.backupDir(), fmt.Sprintf("%s.%d%s", s.ref.Name, now, kept))
-	if err := s.backend.writer.copyFile(current, backup); err != nil {
+	backup := fmt.Sprintf("%s/%s.%d%s", s.backupFolder(), s.ref.Name, now, kept)
+	if err := s.backend.store.Copy(ctx, current, backup); err != nil {
 		return fmt.Errorf("back up stack %s: %w", s.ref, err)
 	}
 	return nil
@@ -78,23 +76,20 @@ func (s *fileStack) WriteHistory(_ context.Context, u Update) error {
 
 // History implements [Stack].
 func (s *fileStack) History(ctx context.Context) (updates []Update, warnings []string, err error) {
-	entries, err := os.ReadDir(s.historyDir())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
-	}
+	infos, err := s.backend.store.List(ctx, s.historyFolder()+"/")
 	if err != nil {
 		return nil, nil, fmt.Errorf("history of stack %s: %w", s.ref, err)
 	}
-	slices.Reverse(entries) // names end in the time, and are sorted
-	for _, e := range entries {
-		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".gz"), ".zst")
+	slices.Reverse(infos) // names end in the time, and are sorted
+	for _, i := range infos {
+		name := strings.TrimSuffix(strings.TrimSuffix(i.Key, ".gz"), ".zst")
 		if !strings.HasSuffix(name, ".history.json") {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		u, err := readUpdate(filepath.Join(s.historyDir(), e.Name()))
+		u, err := s.readUpdate(ctx, i.Key)
 		if err != nil {
 			warnings = append(warnings, fmt.Sprintf("a record of the history was skipped: %v", err))
 			continue
@@ -104,8 +99,8 @@ func (s *fileStack) History(ctx context.Context) (updates []Update, warnings []s
 	return updates, warnings, nil
 }
 
-func readUpdate(path string) (u Update, err error) {
-	b, err := os.ReadFile(path)
+func (s *fileStack) readUpdate(ctx context.Context, key string) (u Update, err error) {
+	b, _, err := s.backend.store.Read(ctx, key)
 	if err == nil {
 		b, err = unpack(b)
 	}
@@ -113,7 +108,7 @@ func readUpdate(path string) (u Update, err error) {
 		err = json.Unmarshal(b, &u)
 	}
 	if err != nil {
-		return u, fmt.Errorf("%s: %w", path, err)
+		return u, fmt.Errorf("%s: %w", s.backend.store.Name(key), err)
 	}
 	return u, nil
 }

@@ -10,14 +10,14 @@ import (
 
 // Export implements [Stack].
 func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
-	b, err := s.read()
+	b, name, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !showSecrets {
-		out, err := state.ReexportCheckpoint(b, s.current())
+		out, err := state.ReexportCheckpoint(b, name)
 		if err != nil {
-			return nil, s.explain(err)
+			return nil, s.explain(ctx, name, err)
 		}
 		return out, nil
 	}
@@ -61,7 +61,7 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 	}
 	snapshot.Pending = nil
 
-	unlock, err := s.Lock(ctx)
+	unlock, err := s.Lock(ctx, LockOptions{Operation: "stack import"})
 	if err != nil {
 		return nil, err
 	}

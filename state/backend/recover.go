@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // JournalError says that an operation on a stack was cut off and left a journal that may not be applied. The stack can be
@@ -72,11 +72,11 @@ func contents(b *strings.Builder, r *journal.Report) {
 // recover brings the stack file up to date if an operation was cut off. The lock is held. It returns a [*JournalError] for a
 // journal that may not be applied.
 func (s *fileStack) recover(ctx context.Context) error {
-	store := s.journal()
-	if !store.exists() {
-		return nil
+	jnl := s.journal()
+	if there, err := jnl.exists(ctx); err != nil || !there {
+		return err
 	}
-	content, err := s.content()
+	content, err := s.content(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,16 @@ func (s *fileStack) recover(ctx context.Context) error {
 		}
 		return err
 	}
-	present := state.Digest(content)
+	w, err := s.writer(ctx)
+	if err != nil {
+		return err
+	}
+	// After the first checkpoint of the run the .bak file is what was there before the run.
+	w.begun = !jnl.begins(ctx, state.Digest(content))
 	o := s.backend.options
 	report, err := journal.Recover(ctx, journal.Recovery{
-		Stack: s.ref.String(), Store: store, Content: content,
-		Decode: state.DecodeOptions{Name: store.Name()},
+		Stack: s.ref.String(), Store: jnl, Content: content,
+		Decode: state.DecodeOptions{Name: jnl.Name()},
 		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
 			// Everything in a journal is encrypted already, so nobody's passphrase is needed.
 			return state.NewEncoder(state.EncoderOptions{
@@ -100,32 +105,17 @@ func (s *fileStack) recover(ctx context.Context) error {
 		},
 		Ledger: state.LedgerOptions{Version: o.Version, Now: o.Now},
 		Checkpoint: state.CheckpointOptions{
-			SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity,
-			Save: func(_ context.Context, b []byte) error {
-				// After the first checkpoint of the run the .bak file is what was there before the run.
-				if store.begins(ctx, present) {
-					if err := s.keepPrevious(); err != nil {
-						return err
-					}
-				}
-				return s.replace(b)
-			},
+			SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity, Save: w.save,
 		},
 		History: func(r *journal.Report) error { return s.recordCutOff(ctx, r) },
 	})
 	if err != nil {
-		return s.undecided(err)
+		return s.undecided(ctx, err)
 	}
 	if report != nil {
 		s.backend.note(recoveredNote(s.ref, report))
 	}
 	return nil
-}
-
-// begins tells whether the journal begins with this state.
-func (j *journalFile) begins(ctx context.Context, digest string) bool {
-	base, err := j.Base(ctx)
-	return err != nil || base == nil || state.Digest(base) == digest
 }
 
 // note tells the user something, if there is one who listens.
@@ -174,7 +164,7 @@ func (s *fileStack) recordCutOff(ctx context.Context, r *journal.Report) error {
 }
 
 // undecided explains a journal that may not be applied, and keeps a list of what it contains.
-func (s *fileStack) undecided(err error) error {
+func (s *fileStack) undecided(ctx context.Context, err error) error {
 	var stale *journal.StaleError
 	var newer *journal.FormatError
 	var damaged *journal.DamagedError
@@ -188,11 +178,11 @@ func (s *fileStack) undecided(err error) error {
 		if fault != nil {
 			return errors.Join(e, fault)
 		}
-		e.Salvage = s.salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
-		if fault := s.backend.writer.replace(e.Salvage, append(text, '\n')); fault != nil {
-			e.Salvage = ""
+		key := s.salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+		if _, fault := s.backend.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
 			return errors.Join(e, fault)
 		}
+		e.Salvage = s.backend.store.Name(key)
 		return e
 	case errors.As(err, &newer), errors.As(err, &damaged):
 		return e
@@ -201,16 +191,23 @@ func (s *fileStack) undecided(err error) error {
 }
 
 func (s *fileStack) salvage(name string) string {
-	return filepath.Join(s.backend.path("sluice", "salvage"), s.ref.Project, name)
+	return s.backend.key("sluice", "salvage", s.ref.Project, name)
 }
 
 // recoverIfFree recovers the stack if nobody is working on it. What cannot be recovered now is only told of: reading does no
 // harm, and whoever wants to write takes the lock, which is refused then.
 func (s *fileStack) recoverIfFree(ctx context.Context) {
-	if s.backend.legacy || !s.journal().exists() {
+	if s.backend.legacy {
 		return
 	}
-	l, err := s.Lock(ctx)
+	there, err := s.journal().exists(ctx)
+	if err == nil && !there {
+		return
+	}
+	var l Lock
+	if err == nil {
+		l, err = s.Lock(ctx, LockOptions{Operation: "recovery"})
+	}
 	if err == nil {
 		err = l.Close()
 	}
@@ -222,7 +219,7 @@ func (s *fileStack) recoverIfFree(ctx context.Context) {
 
 // DiscardJournal implements [Stack].
 func (s *fileStack) DiscardJournal(ctx context.Context) (where string, err error) {
-	l, err := s.lock(ctx)
+	l, err := s.lock(ctx, LockOptions{Operation: "recovery"})
 	if err != nil {
 		return "", err
 	}
@@ -231,14 +228,14 @@ func (s *fileStack) DiscardJournal(ctx context.Context) (where string, err error
 }
 
 func (s *fileStack) discard(ctx context.Context) (where string, err error) {
-	store := s.journal()
-	b, err := store.Read(ctx)
+	jnl := s.journal()
+	b, err := jnl.Read(ctx)
 	if err != nil || b == nil {
 		return "", err
 	}
-	where = s.salvage(fmt.Sprintf("%s.%d.jnl", s.ref.Name, s.backend.options.Now().UnixNano()))
-	if err := s.backend.writer.replace(where, b); err != nil {
+	key := s.salvage(fmt.Sprintf("%s.%d.jnl", s.ref.Name, s.backend.options.Now().UnixNano()))
+	if _, err := s.backend.store.Write(ctx, key, b, store.Condition{}); err != nil {
 		return "", err
 	}
-	return where, store.Remove(ctx)
+	return s.backend.store.Name(key), jnl.Remove(ctx)
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"sync"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // encoder returns what writes a state whose secrets p is for. Sealed secrets of another provider cannot be written by
@@ -42,18 +40,18 @@ func (s *fileStack) provider(present *state.SecretsProvider) *state.SecretsProvi
 
 // Record implements [Stack]. The previous state stays in the .bak file: one file for the whole run.
 func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
-	if err := s.backend.prepareWrite(); err != nil {
+	if err := s.backend.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
 	if err := state.CheckMutable(base); err != nil {
 		return nil, err
 	}
-	content, err := s.content()
+	content, err := s.content(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if read := base.Origin(); read != "" && read != state.Digest(content) {
-		return nil, fmt.Errorf("%s has been written by somebody else since it was read; nothing was done, try again", s.current())
+		return nil, fmt.Errorf("%s has been written by somebody else since it was read; nothing was done, try again", s.File(ctx))
 	}
 	var present *state.SecretsProvider
 	if base != nil {
@@ -61,9 +59,13 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 	}
 	o := s.backend.options
 	p := s.provider(present)
+	w, err := s.writer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ledger := state.NewLedger(base, state.LedgerOptions{Version: o.Version, Now: o.Now, SecretsProvider: p})
 	checkpoint := state.CheckpointOptions{
-		Stack: s.ref.String(), Encoder: s.encoder(ctx, p), SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity, Save: s.saver(),
+		Stack: s.ref.String(), Encoder: s.encoder(ctx, p), SetAside: s.setAside, SkipIntegrity: o.SkipIntegrity, Save: w.save,
 	}
 	if o.Checkpoints == CheckpointsEveryStep {
 		return state.NewCheckpointRecorder(ledger, checkpoint), nil
@@ -75,39 +77,13 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 }
 
 // content is what the stack file holds, nothing if there is none.
-func (s *fileStack) content() ([]byte, error) {
-	b, err := s.read()
+func (s *fileStack) content(ctx context.Context) ([]byte, error) {
+	b, _, err := s.read(ctx)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return nil, nil
 	}
 	return b, err
-}
-
-// saver returns what writes the checkpoints of one run. It stops at a file that somebody else has written meanwhile, in spite
-// of the lock: what they did must not be lost.
-func (s *fileStack) saver() func(context.Context, []byte) error {
-	backup := sync.OnceValue(s.keepPrevious)
-	seen, _ := os.Stat(s.current())
-	return func(_ context.Context, b []byte) error {
-		if now, _ := os.Stat(s.current()); !isSameContent(seen, now) {
-			return fmt.Errorf("%s has been written by somebody else during this operation, which has the lock; it is left as it is", s.current())
-		}
-		if err := backup(); err != nil {
-			return err
-		}
-		err := s.replace(b)
-		seen, _ = os.Stat(s.current())
-		return err
-	}
-}
-
-// isSameContent tells whether a file that is never written into is the one that it was. nil is no file.
-func isSameContent(was, is os.FileInfo) bool {
-	if was == nil || is == nil {
-		return was == nil && is == nil
-	}
-	return os.SameFile(was, is) && was.ModTime().Equal(is.ModTime()) && was.Size() == is.Size()
 }
 
 // Save implements [Stack].
@@ -119,7 +95,7 @@ func (s *fileStack) Save(ctx context.Context, snapshot *state.Snapshot) error {
 }
 
 func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot) error {
-	if err := s.backend.prepareWrite(); err != nil {
+	if err := s.backend.prepareWrite(ctx); err != nil {
 		return err
 	}
 	if snapshot == nil {
@@ -131,55 +107,118 @@ func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	if err := s.keepPrevious(); err != nil {
+	w, err := s.writer(ctx)
+	if err != nil {
 		return err
 	}
-	return s.replace(b)
+	return w.save(ctx, b)
 }
 
-// keepPrevious keeps every variant of the stack file that there is as its .bak.
-func (s *fileStack) keepPrevious() error {
-	for _, c := range compressions() {
-		path := s.base() + c.extension()
-		if _, err := os.Stat(path); err != nil {
-			continue
+// writer replaces the stack file, any number of times, as long as nobody else does: what somebody else has written
+// meanwhile is never written over, whoever thinks to have the lock. It is for one goroutine at a time.
+type writer struct {
+	stack *fileStack
+	last  store.Info // what was there when the writer was made, or what it wrote last
+	begun bool       // the state before it has been kept
+}
+
+func (s *fileStack) writer(ctx context.Context) (*writer, error) {
+	_, last, err := s.current(ctx)
+	return &writer{stack: s, last: last}, err
+}
+
+// save replaces the stack file. The first time it keeps the one before as .bak.
+func (w *writer) save(ctx context.Context, checkpoint []byte) error {
+	s := w.stack
+	if !w.begun {
+		if err := s.keepPrevious(ctx); err != nil {
+			return err
 		}
-		if err := s.backend.writer.keep(path, path+".bak"); err != nil {
-			return fmt.Errorf("keep the previous state of stack %s: %w", s.ref, err)
-		}
+		w.begun = true
 	}
-	return nil
-}
-
-// replace writes the stack file and then removes its variants with other compressions (state.md 4.5).
-func (s *fileStack) replace(checkpoint []byte) error {
-	target := s.base() + s.backend.compression.extension()
 	packed, err := s.backend.compression.pack(checkpoint)
 	if err != nil {
 		return err
 	}
-	if err := s.backend.writer.replace(target, packed); err != nil {
-		return fmt.Errorf("write %s: %w", target, err)
+	target := s.base() + s.backend.compression.extension()
+	condition := store.IfUnchanged(w.last)
+	if w.last.Key != "" && w.last.Key != target {
+		if condition, err = w.first(ctx, target); err != nil {
+			return err
+		}
 	}
-	for _, c := range compressions() {
-		if path := s.base() + c.extension(); path != target {
-			if err := removeIfExists(path); err != nil {
-				return err
-			}
-			if err := removeIfExists(path + ".attrs"); err != nil {
-				return err
-			}
+	written, err := s.backend.store.Write(ctx, target, packed, condition)
+	if errors.Is(err, store.ErrConflict) {
+		return w.refused(ctx, checkpoint, err)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", s.backend.store.Name(target), err)
+	}
+	w.last = written
+	return s.replaced(ctx, target, packed)
+}
+
+// first is the condition for a target that is another variant than what was there so far.
+func (w *writer) first(ctx context.Context, target string) (store.Condition, error) {
+	present, err := w.stack.backend.store.Stat(ctx, target)
+	if err != nil || len(present) == 0 {
+		return store.IfAbsent(), err
+	}
+	return store.IfUnchanged(present[0]), nil
+}
+
+// refused keeps what could not be written, for it is the only record of what this run has done.
+func (w *writer) refused(ctx context.Context, checkpoint []byte, err error) error {
+	where, also := w.stack.setAside(ctx, checkpoint)
+	if also != nil {
+		return errors.Join(err, also)
+	}
+	return fmt.Errorf("%w during this operation, which has the lock: somebody must have broken that. It is left as it is, and what this "+
+		"run knows was set aside in %s; compare the two, and use `sluice stack import` for what is right", err, where)
+}
+
+// keepPrevious keeps every variant of the stack file that there is as its .bak.
+func (s *fileStack) keepPrevious(ctx context.Context) error {
+	present, err := s.backend.store.Stat(ctx, s.variants()...)
+	for _, i := range present {
+		err = errors.Join(err, store.Keep(ctx, s.backend.store, i.Key, i.Key+".bak"))
+	}
+	if err != nil {
+		return fmt.Errorf("keep the previous state of stack %s: %w", s.ref, err)
+	}
+	return nil
+}
+
+// replaced removes the variants of the stack file with other compressions, and keeps a copy where that is wanted
+// (state.md 4.5).
+func (s *fileStack) replaced(ctx context.Context, target string, packed []byte) error {
+	var others []string
+	for _, key := range s.variants() {
+		if key != target {
+			others = append(others, key)
+		}
+	}
+	present, err := s.backend.store.Stat(ctx, others...)
+	if err != nil {
+		return err
+	}
+	for _, i := range present {
+		if err := s.backend.store.Remove(ctx, i.Key); err != nil {
+			return err
 		}
 	}
 	if !s.backend.flag("RETAIN_CHECKPOINTS") && !s.backend.isTrue("PULUMI_RETAIN_CHECKPOINTS") {
 		return nil
 	}
-	return s.backend.writer.replace(fmt.Sprintf("%s.%d", target, s.backend.options.Now().UnixNano()), packed)
+	retained := fmt.Sprintf("%s.%d", target, s.backend.options.Now().UnixNano())
+	_, err = s.backend.store.Write(ctx, retained, packed, store.Condition{})
+	return err
 }
 
 // setAside keeps a state that must not become the stack file (state.md 1.9).
-func (s *fileStack) setAside(_ context.Context, checkpoint []byte) (string, error) {
+func (s *fileStack) setAside(ctx context.Context, checkpoint []byte) (string, error) {
 	name := fmt.Sprintf("%s.%d.json", s.ref.Name, s.backend.options.Now().UnixNano())
-	path := filepath.Join(s.backend.path("sluice", "rejected"), s.ref.Project, name)
-	return path, s.backend.writer.replace(path, checkpoint)
+	key := s.backend.key("sluice", "rejected", s.ref.Project, name)
+	_, err := s.backend.store.Write(ctx, key, checkpoint, store.Condition{})
+	return s.backend.store.Name(key), err
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // fileStack is a stack of a [File] backend. It holds nothing that changes.
@@ -36,98 +34,129 @@ func (s *fileStack) WithSecrets(m secrets.Manager) Stack {
 	return &c
 }
 
-// key returns the path of something that belongs to the stack, below one of the trees of state.md 4.4.
-func (s *fileStack) key(tree string) string { return s.backend.path(tree, s.ref.Project, s.ref.Name) }
+// key returns the key of something that belongs to the stack, below one of the trees of state.md 4.4.
+func (s *fileStack) key(tree string) string { return s.backend.key(tree, s.ref.Project, s.ref.Name) }
 
-func (s *fileStack) base() string       { return s.key("stacks") + ".json" }
-func (s *fileStack) tags() string       { return s.key("stacks") + ".pulumi-tags" }
-func (s *fileStack) historyDir() string { return s.key("history") }
-func (s *fileStack) backupDir() string  { return s.key("backups") }
+func (s *fileStack) base() string          { return s.key("stacks") + ".json" }
+func (s *fileStack) tags() string          { return s.key("stacks") + ".pulumi-tags" }
+func (s *fileStack) historyFolder() string { return s.key("history") }
+func (s *fileStack) backupFolder() string  { return s.key("backups") }
+
+// variants are the keys under which the stack file may be, in their order.
+func (s *fileStack) variants() []string {
+	var keys []string
+	for _, c := range compressions() {
+		keys = append(keys, s.base()+c.extension())
+	}
+	return keys
+}
 
 func (s *fileStack) lockOptions() lock.Options {
-	dir := s.key("locks")
-	if !s.backend.legacy {
-		dir = s.backend.path("locks", Organization, s.ref.Project, s.ref.Name)
+	folder := s.key("locks")
+	if s.ref.Project != "" {
+		folder = s.backend.key("locks", Organization, s.ref.Project, s.ref.Name)
 	}
-	return lock.Options{
-		Dir: dir, TempDir: s.backend.path("sluice", "tmp"),
-		URL: func(path string) string { return "file://" + filepath.ToSlash(path) },
-	}
+	return lock.Options{Store: s.backend.store, Folder: folder}
 }
 
 // File implements [Stack].
-func (s *fileStack) File() string { return s.current() }
-
-// current is the stack file: of the variants that exist the one modified last, and of equally old ones the last in key
-// order (state.md 4.5). When there is none it is the one that would be written.
-func (s *fileStack) current() string {
-	newest, found := "", int64(0)
-	for _, c := range compressions() {
-		path := s.base() + c.extension()
-		info, err := os.Stat(path)
-		if err != nil {
-			continue
-		}
-		if at := info.ModTime().UnixNano(); newest == "" || at >= found {
-			newest, found = path, at
-		}
+func (s *fileStack) File(ctx context.Context) string {
+	current, _, err := s.current(ctx)
+	if err != nil {
+		current = s.base()
 	}
-	if newest == "" {
-		return s.base() + s.backend.compression.extension()
-	}
-	return newest
+	return s.backend.store.Name(current)
 }
 
-func (s *fileStack) exists() error {
-	path := s.current()
-	_, err := os.Stat(path)
-	if !errors.Is(err, fs.ErrNotExist) {
+// Revision implements [Stack].
+func (s *fileStack) Revision(ctx context.Context) (string, error) {
+	_, info, err := s.current(ctx)
+	return info.Revision, err
+}
+
+// current is the stack file: of the variants that exist the one modified last, and of equally old ones the last in key
+// order (state.md 4.5). When there is none it is the one that would be written, and its description is empty.
+func (s *fileStack) current(ctx context.Context) (key string, newest store.Info, err error) {
+	present, err := s.backend.store.Stat(ctx, s.variants()...)
+	if err != nil {
+		return "", store.Info{}, err
+	}
+	for _, i := range present {
+		if newest.Key == "" || !i.Modified.Before(newest.Modified) {
+			newest = i
+		}
+	}
+	if newest.Key == "" {
+		return s.base() + s.backend.compression.extension(), store.Info{}, nil
+	}
+	return newest.Key, newest, nil
+}
+
+func (s *fileStack) exists(ctx context.Context) error {
+	_, info, err := s.current(ctx)
+	if err != nil || info.Key != "" {
 		return err
 	}
 	e := &NotFoundError{Name: s.ref.Name}
-	for _, c := range compressions() {
-		bak := s.base() + c.extension() + ".bak"
-		if _, err := os.Stat(bak); err == nil && e.Backup == "" {
-			e.Backup = bak
-		}
+	var backups []string
+	for _, key := range s.variants() {
+		backups = append(backups, key+".bak")
+	}
+	left, err := s.backend.store.Stat(ctx, backups...)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		e.Backup = s.backend.store.Name(left[0].Key)
 	}
 	return e
 }
 
-// read returns the content of the stack file, uncompressed.
-func (s *fileStack) read() ([]byte, error) {
-	b, err := os.ReadFile(s.current())
+// read returns the content of the stack file, uncompressed, and the name of the file.
+func (s *fileStack) read(ctx context.Context) (content []byte, name string, err error) {
+	key, _, err := s.current(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	name = s.backend.store.Name(key)
+	b, _, err := s.backend.store.Read(ctx, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, s.exists()
+		if err := s.exists(ctx); err != nil {
+			return nil, "", err
+		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if b, err = unpack(b); err != nil {
-		return nil, s.corrupt(&state.DecodeError{Name: s.current(), Err: err})
+		return nil, "", s.corrupt(ctx, name, &state.DecodeError{Name: name, Err: err})
 	}
-	return b, nil
+	return b, name, nil
 }
 
 // corrupt says what is wrong with the stack file and what could replace it.
-func (s *fileStack) corrupt(err error) error {
-	e := &CorruptError{File: s.current(), Err: err}
-	patterns := []string{
-		filepath.Join(s.backupDir(), "*.json*"),
-		filepath.Join(s.historyDir(), "*.checkpoint.json*"),
-	}
-	for _, c := range compressions() {
-		patterns = append(patterns, s.base()+c.extension()+".bak")
-	}
-	for _, p := range patterns {
-		paths, _ := filepath.Glob(p) // the pattern is well formed
-		for _, path := range paths {
-			info, err := os.Stat(path)
-			if err == nil && info.Size() > 0 && !strings.HasSuffix(path, ".attrs") && !strings.HasSuffix(path, ".tmp") {
-				e.Candidates = append(e.Candidates, Candidate{path, info.ModTime()})
+func (s *fileStack) corrupt(ctx context.Context, name string, err error) error {
+	e := &CorruptError{File: name, Err: err}
+	add := func(infos []store.Info, listing error, part string) {
+		for _, i := range infos {
+			if i.Size > 0 && strings.Contains(i.Key, part) {
+				e.Candidates = append(e.Candidates, Candidate{s.backend.store.Name(i.Key), i.Modified})
 			}
 		}
+		if listing != nil {
+			e.Err = errors.Join(e.Err, fmt.Errorf("look for older copies: %w", listing))
+		}
 	}
+	infos, listing := s.backend.store.List(ctx, s.backupFolder()+"/")
+	add(infos, listing, ".json")
+	infos, listing = s.backend.store.List(ctx, s.historyFolder()+"/")
+	add(infos, listing, ".checkpoint.json")
+	var backups []string
+	for _, key := range s.variants() {
+		backups = append(backups, key+".bak")
+	}
+	infos, listing = s.backend.store.Stat(ctx, backups...)
+	add(infos, listing, ".bak")
 	slices.SortFunc(e.Candidates, func(a, b Candidate) int {
 		if c := b.Time.Compare(a.Time); c != 0 {
 			return c
@@ -137,21 +166,21 @@ func (s *fileStack) corrupt(err error) error {
 	return e
 }
 
-func (s *fileStack) summary() (state.Summary, error) {
-	b, err := s.read()
+func (s *fileStack) summary(ctx context.Context) (state.Summary, error) {
+	b, name, err := s.read(ctx)
 	if err != nil {
 		return state.Summary{}, err
 	}
-	summary, err := state.Summarise(b, s.current())
+	summary, err := state.Summarise(b, name)
 	if err != nil {
-		return state.Summary{}, s.explain(err)
+		return state.Summary{}, s.explain(ctx, name, err)
 	}
 	return summary, nil
 }
 
 // SecretsProvider implements [Stack].
-func (s *fileStack) SecretsProvider(context.Context) (*state.SecretsProvider, error) {
-	summary, err := s.summary()
+func (s *fileStack) SecretsProvider(ctx context.Context) (*state.SecretsProvider, error) {
+	summary, err := s.summary(ctx)
 	return summary.SecretsProvider, err
 }
 
@@ -159,7 +188,7 @@ func (s *fileStack) SecretsProvider(context.Context) (*state.SecretsProvider, er
 func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
 	snapshot, err := s.load(ctx, s.decrypter)
 	if err == nil {
-		err = s.Check(snapshot)
+		err = s.Check(ctx, snapshot)
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +197,7 @@ func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
 }
 
 // Check implements [Stack].
-func (s *fileStack) Check(snapshot *state.Snapshot) error {
+func (s *fileStack) Check(ctx context.Context, snapshot *state.Snapshot) error {
 	if s.backend.options.SkipIntegrity {
 		return nil
 	}
@@ -177,7 +206,7 @@ func (s *fileStack) Check(snapshot *state.Snapshot) error {
 		err = state.VerifyURNs(snapshot)
 	}
 	if err != nil {
-		return &IntegrityError{s.current(), err}
+		return &IntegrityError{s.File(ctx), err}
 	}
 	return nil
 }
@@ -188,26 +217,26 @@ func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) { r
 func (s *fileStack) load(
 	ctx context.Context, decrypter func(context.Context, *state.SecretsProvider) (property.Decrypter, error),
 ) (*state.Snapshot, error) {
-	b, err := s.read()
+	b, name, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: s.current(), Decrypter: decrypter})
+	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: name, Decrypter: decrypter})
 	if err != nil {
-		return nil, s.explain(err)
+		return nil, s.explain(ctx, name, err)
 	}
 	return c.Latest, nil
 }
 
 // explain tells damage from what only the user can put right: a passphrase, a newer version.
-func (s *fileStack) explain(err error) error {
+func (s *fileStack) explain(ctx context.Context, name string, err error) error {
 	var unsupported *secrets.UnsupportedError
 	var features *state.UnsupportedFeaturesError
 	if errors.As(err, &unsupported) || errors.As(err, &features) || errors.Is(err, secrets.ErrNoPassphrase) ||
 		errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, state.ErrVersion) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return s.corrupt(err)
+	return s.corrupt(ctx, name, err)
 }
 
 // manager returns the one that opens and seals what p encrypted; nil for no provider.
@@ -227,62 +256,74 @@ func (s *fileStack) decrypter(ctx context.Context, p *state.SecretsProvider) (pr
 }
 
 // Lock implements [Stack].
-func (s *fileStack) Lock(ctx context.Context) (io.Closer, error) {
-	l, err := s.lock(ctx)
+func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
+	l, err := s.lock(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.recover(ctx); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
-	return closer(func() error { return s.unlock(l) }), nil
+	return heldLock{l, s}, nil
 }
 
 // unlock gives the lock up, unless an operation could not write its state: until its journal has been recovered nobody may
 // work from the stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
 func (s *fileStack) unlock(l *lock.Lock) error {
-	if s.journal().exists() {
-		return fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command recovers it; "+
-			"if that is refused because of the lock, `sluice cancel` removes it", s.ref.Name)
+	left, err := s.journal().exists(context.Background())
+	if err != nil || left {
+		l.Leave()
+		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command "+
+			"recovers it; if that is refused because of the lock, `sluice cancel` removes it", s.ref.Name))
 	}
 	return l.Release()
 }
 
 // lock takes the lock and does nothing about a journal.
-func (s *fileStack) lock(ctx context.Context) (*lock.Lock, error) {
-	if err := s.backend.prepareWrite(); err != nil {
+func (s *fileStack) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
+	if err := s.backend.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
-	return lock.Acquire(ctx, s.lockOptions())
+	how := s.lockOptions()
+	how.Operation, how.OnLost = o.Operation, o.OnLost
+	return lock.Acquire(ctx, how)
 }
 
-type closer func() error
+// heldLock is a lock of a stack until it is closed.
+type heldLock struct {
+	*lock.Lock
+	stack *fileStack
+}
 
-func (c closer) Close() error { return c() }
+func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
 
 // Locks implements [Stack].
-func (s *fileStack) Locks(context.Context) ([]lock.Held, error) { return lock.List(s.lockOptions()) }
+func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
+	return lock.List(ctx, s.lockOptions())
+}
 
 // BreakLocks implements [Stack].
-func (s *fileStack) BreakLocks(context.Context) (int, error) { return lock.Break(s.lockOptions()) }
+func (s *fileStack) BreakLocks(ctx context.Context) (int, error) {
+	return lock.Break(ctx, s.lockOptions())
+}
 
 // StackOutputs implements [Backend].
 func (f *File) StackOutputs(ctx context.Context, name string) (property.Map, error) {
-	s, err := f.referenced(name)
+	s, err := f.referenced(ctx, name)
 	if err != nil {
 		return property.Map{}, err
 	}
 	return s.Outputs(ctx, false)
 }
 
-func (f *File) referenced(name string) (*fileStack, error) {
+func (f *File) referenced(ctx context.Context, name string) (*fileStack, error) {
 	ref, err := f.Resolve(name)
 	if err != nil {
 		return nil, err
 	}
 	s := f.stack(ref)
 	var missing *NotFoundError
-	if err := s.exists(); errors.As(err, &missing) {
+	if err := s.exists(ctx); errors.As(err, &missing) {
 		return nil, fmt.Errorf("unknown stack %q: %w", name, missing)
 	} else if err != nil {
 		return nil, err
@@ -292,24 +333,24 @@ func (f *File) referenced(name string) (*fileStack, error) {
 
 // Outputs implements [Stack].
 func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, error) {
-	b, err := s.read()
+	b, name, err := s.read(ctx)
 	if err != nil {
 		return property.Map{}, err
 	}
-	o := state.DecodeOptions{Name: s.current(), Decrypter: s.decrypter}
+	o := state.DecodeOptions{Name: name, Decrypter: s.decrypter}
 	if sealed {
 		o.Decrypter = nil
 	}
 	outputs, err := state.DecodeOutputs(ctx, b, o)
 	if err != nil {
-		return property.Map{}, s.explain(err)
+		return property.Map{}, s.explain(ctx, name, err)
 	}
 	return outputs, nil
 }
 
 // StackResources implements [Backend].
 func (f *File) StackResources(ctx context.Context, name string) ([]*state.Resource, error) {
-	s, err := f.referenced(name)
+	s, err := f.referenced(ctx, name)
 	if err != nil {
 		return nil, err
 	}

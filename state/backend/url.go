@@ -1,12 +1,17 @@
 package backend
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // location is what a file:// URL says (state.md 4.2).
@@ -16,24 +21,57 @@ type location struct {
 	dirMode   os.FileMode
 }
 
-// parseURL reads a backend URL. home is the user's home directory, work the working directory.
+// openStore opens what the URL names.
+func (o Options) openStore(ctx context.Context) (store.Store, error) {
+	scheme, _, found := strings.Cut(o.URL, "://")
+	opener, known := o.Stores[scheme]
+	switch {
+	case !found:
+		return nil, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path", ErrScheme, o.URL)
+	case scheme == "file":
+		return o.openDir()
+	case known:
+		lookup := o.Environment
+		if lookup == nil {
+			lookup = func(string) (string, bool) { return "", false }
+		}
+		return opener(ctx, o.URL, lookup)
+	case scheme == "http", scheme == "https":
+		return nil, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends, with URLs of the schemes %s",
+			ErrScheme, o.URL, o.schemes())
+	}
+	return nil, fmt.Errorf("%w: unknown scheme %q; there are %s", ErrScheme, scheme, o.schemes())
+}
+
+func (o Options) schemes() string {
+	known := append([]string{"file"}, slices.Sorted(maps.Keys(o.Stores))...)
+	return strings.Join(known, "://, ") + "://"
+}
+
+func (o Options) openDir() (store.Store, error) {
+	home, homeErr := os.UserHomeDir()
+	if homeErr != nil && strings.HasPrefix(o.URL, "file://~") {
+		return nil, fmt.Errorf("backend URL %q: %w", o.URL, homeErr)
+	}
+	work, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	l, err := parseURL(o.URL, home, work)
+	if err == nil {
+		err = l.open()
+	}
+	if err != nil {
+		return nil, err
+	}
+	dir := store.NewDir(l.dir)
+	dir.KeepTidy(".pulumi/locks/", ".pulumi/sluice/tmp") // the reference takes each file there for a lock
+	return dir, nil
+}
+
+// parseURL reads a URL with the scheme file. home is the user's home directory, work the working directory.
 func parseURL(text, home, work string) (location, error) {
-	scheme, rest, found := strings.Cut(text, "://")
-	if !found {
-		return location{}, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path",
-			ErrScheme, text)
-	}
-	switch scheme {
-	case "file":
-	case "http", "https":
-		return location{}, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends with a file:// URL",
-			ErrScheme, text)
-	case "s3", "gs", "azblob", "postgres":
-		return location{}, fmt.Errorf("%w: the scheme %q is not supported yet, only file:// is", ErrScheme, scheme)
-	default:
-		return location{}, fmt.Errorf("%w: unknown scheme %q; only file:// is supported", ErrScheme, scheme)
-	}
-	path, query, _ := strings.Cut(rest, "?")
+	path, query, _ := strings.Cut(strings.TrimPrefix(text, "file://"), "?")
 	dir, err := resolveDir(path, home, work)
 	if err != nil {
 		return location{}, fmt.Errorf("backend URL %q: %w", text, err)
@@ -108,4 +146,17 @@ func (l location) open() error {
 		return fmt.Errorf("unable to open state directory %s: %w", l.dir, err)
 	}
 	return nil
+}
+
+// MaskURL is a backend's URL without the credentials in it, for messages.
+func MaskURL(text string) string {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found || scheme == "file" {
+		return text
+	}
+	rest, _, _ = strings.Cut(rest, "?") // libpq takes passwords there, too
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = "****" + rest[at:]
+	}
+	return scheme + "://" + rest
 }

@@ -6,207 +6,283 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
+	"path"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Options say how a lock is taken.
 type Options struct {
-	// Dir holds the lock files of one stack. It is made if it is missing.
-	Dir string
-	// TempDir is on the same file system as Dir, but not in it: there the file is written before it appears in Dir.
-	TempDir string
-	// URL turns the path of a lock file into the text for messages; nil leaves the path.
-	URL func(path string) string
+	Store store.Store
+	// Folder is the key of the folder that holds the lock files of one stack.
+	Folder string
 	// Owner describes the process; the zero Owner means this one.
 	Owner Owner
+	// Operation says in a word what the lock is for; it may be "".
+	Operation string
+	// Every is how often the lease is renewed, and Lost how long after the last renewal the holder takes the lock for lost.
+	// Zero means 15 seconds and a minute.
+	Every, Lost time.Duration
+	// OnLost is called, once and by another goroutine, when the lock is lost. It may be nil.
+	OnLost func(error)
 }
 
-// Held is a lock that somebody has.
-type Held struct {
-	Path  string // of the lock file
-	URL   string // for messages
-	Owner Owner
-	// Unknown says that the file cannot be read, so that nobody knows whose it is.
-	Unknown bool
-}
+const (
+	defaultEvery = 15 * time.Second
+	defaultLost  = time.Minute
+)
 
-// HeldError says who has the lock. Its text is part of the contract with scripts (state.md 4.6).
-type HeldError struct{ Locks []Held }
-
-func (e *HeldError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
-		"lock file with `sluice cancel`.", len(e.Locks))
-	for _, l := range e.Locks {
-		if l.Unknown {
-			fmt.Fprintf(&b, "\n  %s: created by an unknown owner: the lock file cannot be read", l.URL)
-			continue
-		}
-		fmt.Fprintf(&b, "\n  %s: created by %s@%s (pid %d) at %s",
-			l.URL, l.Owner.Username, l.Owner.Hostname, l.Owner.PID, l.Owner.Timestamp.Format(time.RFC3339))
-	}
-	return b.String()
-}
-
-// Lock is a lock that this process holds.
+// Lock is a lock that this process holds. Its methods may be called from any goroutine.
 type Lock struct {
-	path string
+	options Options
+	key     string
+	owner   Owner      // its Renewed is guarded by renewing
+	hold    store.Hold // nil where the store has none
 
-	mu       sync.Mutex // guards released
+	renewing sync.Mutex // held while the lease is renewed
+
+	mu       sync.Mutex // guards what follows
+	renewed  time.Time  // without monotonic part: a suspended machine has not renewed
+	lost     error
 	released bool
+
+	stop  context.CancelFunc
+	renew conc.WaitGroup
 }
+
+// attempts is how often a lock is tried for when others try at the same moment.
+const attempts = 8
 
 // Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed
-// first. It does not wait.
+// first. It does not wait for a holder to end.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	if o.Owner == (Owner{}) {
 		o.Owner = Self()
 	}
-	// Pulumi shows the name when it refuses to work: it says what to do about a lock that was left behind.
-	mine := filepath.Join(o.Dir, "sluice-"+uuid.NewString()+"-run-sluice-recover.json")
-	others, err := o.others(mine)
+	if o.Every == 0 {
+		o.Every = defaultEvery
+	}
+	if o.Lost == 0 {
+		o.Lost = defaultLost
+	}
+	hold, err := o.exclude(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if others, err = buryDead(others, o.Owner); err != nil {
-		return nil, err
+	l, err := o.acquire(ctx, hold)
+	if err != nil && hold != nil {
+		err = errors.Join(err, hold.Close())
+	}
+	return l, err
+}
+
+// exclude asks the store for what it has of its own to keep other processes away.
+func (o Options) exclude(ctx context.Context) (store.Hold, error) {
+	e, ok := o.Store.(store.Excluder)
+	if !ok {
+		return nil, nil
+	}
+	hold, err := e.Exclude(ctx, o.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("take the lock: %w", err)
+	}
+	if hold == nil {
+		others, err := o.others(ctx, "")
+		return nil, errors.Join(err, &HeldError{others})
+	}
+	return hold, nil
+}
+
+func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
+	for attempt := 1; ; attempt++ {
+		l, collided, err := o.try(ctx, hold)
+		if err == nil {
+			l.begin()
+			return l, nil
+		}
+		if !collided || attempt == attempts {
+			return nil, err
+		}
+		// All that tried have given way. Not all should come back at once.
+		pause(ctx, time.Duration(rand.Int64N(int64(20*time.Millisecond)<<attempt)))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// try writes a lock file if there is none, and gives way if then there are others.
+func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bool, err error) {
+	id := uuid.NewString()
+	// Pulumi shows the name to whoever finds the lock of a process that was killed.
+	mine := o.Folder + "/sluice-" + id + "-run-sluice-recover.json"
+	others, err := o.others(ctx, mine)
+	if err == nil {
+		others, err = o.buryDead(ctx, others, hold)
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	if len(others) > 0 {
-		return nil, &HeldError{others}
+		return nil, false, &HeldError{others}
 	}
-	if err := o.write(mine); err != nil {
-		return nil, fmt.Errorf("write the lock file: %w", err)
+	l = &Lock{options: o, key: mine, owner: o.Owner, hold: hold}
+	l.owner.Lease = Lease{Run: id, Operation: o.Operation, Seconds: int(o.Lost / time.Second)}
+	if err := l.write(ctx, store.IfAbsent()); err != nil {
+		return nil, false, fmt.Errorf("write the lock file: %w", err)
 	}
-	l := &Lock{path: mine}
-	if others, err = o.others(mine); err == nil && len(others) > 0 {
-		err = &HeldError{others}
+	if others, err = o.others(ctx, mine); err == nil && len(others) > 0 {
+		err, collided = &HeldError{others}, true
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.Release())
+		return nil, collided, errors.Join(err, o.Store.Remove(context.WithoutCancel(ctx), mine))
 	}
-	return l, nil
+	return l, false, nil
 }
+
+// write writes the lock file with a lease that is renewed now.
+func (l *Lock) write(ctx context.Context, c store.Condition) error {
+	now := time.Now().Round(0)
+	l.owner.Lease.Renewed = now
+	b, err := json.Marshal(l.owner)
+	if err != nil {
+		return err
+	}
+	if _, err := l.options.Store.Write(ctx, l.key, b, c); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.renewed = now
+	return nil
+}
+
+// Path returns the lock file.
+func (l *Lock) Path() string { return l.options.Store.Name(l.key) }
+
+// Run tells this holding of the lock from all others. Journals are named by it.
+func (l *Lock) Run() string { return l.owner.Lease.Run }
 
 // Release gives the lock up. A second Release does nothing; neither does one after somebody broke the lock.
 func (l *Lock) Release() error {
+	l.stop()
+	l.renew.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.released {
 		return nil
 	}
 	var err error
-	for _, pause := range [...]time.Duration{0, 20 * time.Millisecond, 40 * time.Millisecond} {
-		time.Sleep(pause)
-		if err = os.Remove(l.path); err == nil || errors.Is(err, fs.ErrNotExist) {
-			l.released = true
-			return nil
+	for _, wait := range [...]time.Duration{0, 20 * time.Millisecond, 40 * time.Millisecond} {
+		time.Sleep(wait)
+		if err = l.options.Store.Remove(context.Background(), l.key); err == nil {
+			break
 		}
 	}
-	return fmt.Errorf("remove the lock file, which has to be deleted by hand: %w", err)
+	if l.hold != nil {
+		err = errors.Join(err, l.hold.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("remove the lock file %s, which has to be deleted with `sluice cancel`: %w", l.Path(), err)
+	}
+	l.released = true
+	return nil
 }
 
-// List returns the locks in a directory in the order of their names.
-func List(o Options) ([]Held, error) { return o.others("") }
+// Leave stops renewing the lease and leaves the lock file where it is, for whoever finds out that its holder has ended. A
+// Release afterwards still removes it.
+func (l *Lock) Leave() {
+	l.stop()
+	l.renew.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hold != nil {
+		_ = l.hold.Close() // the server ends it in any case
+	}
+}
 
-// Break removes all lock files of a directory, whoever has them, and returns how many there were (state.md 7.11).
-func Break(o Options) (int, error) {
-	locks, err := List(o)
+// List returns the locks in a folder in the order of their names.
+func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
+
+// Break removes all lock files of a folder, whoever has them, and returns how many there were (state.md 7.11).
+func Break(ctx context.Context, o Options) (int, error) {
+	locks, err := List(ctx, o)
 	if err != nil {
 		return 0, err
 	}
 	for i, l := range locks {
-		if err := os.Remove(l.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
 	}
 	return len(locks), nil
 }
 
-func (o Options) others(mine string) ([]Held, error) {
-	entries, err := os.ReadDir(o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
+	infos, err := o.Store.List(ctx, o.Folder+"/")
 	if err != nil {
 		return nil, fmt.Errorf("look for locks: %w", err)
 	}
+	self := o.Owner
+	if self == (Owner{}) {
+		self = Self()
+	}
 	var held []Held
-	for _, e := range entries {
-		path := filepath.Join(o.Dir, e.Name())
-		// Sidecars and unfinished writes are not locks. Whoever is writing one looks for ours afterwards.
-		if e.IsDir() || path == mine || strings.HasSuffix(path, ".attrs") || strings.HasSuffix(path, ".tmp") {
+	for _, info := range infos {
+		if info.Key == mine || path.Dir(info.Key) != o.Folder {
 			continue
 		}
-		h := Held{Path: path, URL: path}
-		if o.URL != nil {
-			h.URL = o.URL(path)
+		h := Held{Path: o.Store.Name(info.Key), info: info}
+		if h.URL = h.Path; !strings.Contains(h.URL, "://") {
+			h.URL = "file://" + strings.ReplaceAll(h.URL, `\`, "/")
 		}
-		b, err := os.ReadFile(path)
+		b, _, err := o.Store.Read(ctx, info.Key)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // released meanwhile
 		}
 		h.Unknown = err != nil || json.Unmarshal(b, &h.Owner) != nil
+		if !h.Unknown {
+			h.Life = h.Owner.life(self)
+		}
 		held = append(held, h)
 	}
 	return held, nil
 }
 
-func buryDead(locks []Held, self Owner) ([]Held, error) {
+// buryDead removes the locks of sluice processes that are certainly dead: on this machine, or, where the store itself
+// excludes others and this process has that hold, those that have lost it for longer than their lease.
+func (o Options) buryDead(ctx context.Context, locks []Held, hold store.Hold) ([]Held, error) {
 	var alive []Held
 	for _, l := range locks {
-		if l.Unknown || l.Owner.Tool != self.Tool || !l.Owner.IsDead(self) {
+		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.Life == Dead
+		if !dead && !l.Unknown && l.Owner.Tool == Tool && l.Life != Alive && hold != nil {
+			now, err := o.Store.(store.Excluder).Now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			dead = l.Owner.Lease.Seconds > 0 && now.Sub(l.info.Modified) > time.Duration(l.Owner.Lease.Seconds)*time.Second
+		}
+		if !dead {
 			alive = append(alive, l)
 			continue
 		}
-		if err := os.Remove(l.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return nil, fmt.Errorf("remove the lock file of a process that has died: %w", err)
 		}
 	}
 	return alive, nil
 }
 
-func (o Options) write(path string) error {
-	b, err := json.Marshal(o.Owner)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(os.MkdirAll(o.Dir, 0o777), os.MkdirAll(o.TempDir, 0o777)); err != nil {
-		return err
-	}
-	temp := filepath.Join(o.TempDir, filepath.Base(path)+".tmp")
-	if err := writeFile(temp, b); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return syncDir(o.Dir)
-}
-
-func writeFile(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// syncDir makes the entries of a directory durable. File systems that cannot do that are not asked twice.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync()
-	return f.Close()
+// pause waits, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	ctx, done := context.WithTimeout(ctx, d)
+	defer done()
+	<-ctx.Done()
 }

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +12,25 @@ import (
 
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/state/store"
 )
 
-func options(t *testing.T) Options {
-	dir := t.TempDir()
-	return Options{Dir: filepath.Join(dir, "locks", "organization", "p", "dev"), TempDir: filepath.Join(dir, "sluice")}
+const folder = ".pulumi/locks/organization/p/dev"
+
+func options(t *testing.T) Options { return in(t.TempDir()) }
+
+func in(dir string) Options {
+	d := store.NewDir(dir)
+	d.KeepTidy(".pulumi/locks/", ".pulumi/sluice/tmp")
+	return Options{Store: d, Folder: folder}
+}
+
+// put makes a file in the folder of the locks.
+func put(t *testing.T, o Options, name, content string) {
+	t.Helper()
+	_, err := o.Store.Write(context.Background(), folder+"/"+name, []byte(content), store.Condition{})
+	require.NoError(t, err)
 }
 
 func TestLockExcludesOthersUntilReleased(t *testing.T) {
@@ -32,27 +47,28 @@ func TestLockExcludesOthersUntilReleased(t *testing.T) {
 	again, err := Acquire(context.Background(), o)
 	require.NoError(t, err)
 	require.NoError(t, again.Release())
-	entries, err := os.ReadDir(o.TempDir)
+	left, err := o.Store.List(context.Background(), "")
 	require.NoError(t, err)
-	require.Empty(t, entries)
+	require.Empty(t, left)
 }
 
 func TestHeldErrorHasTheTextThatScriptsKnow(t *testing.T) {
 	o := options(t)
-	o.URL = func(p string) string { return "file:///state/" + filepath.Base(p) }
-	require.NoError(t, os.MkdirAll(o.Dir, 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, "a.json"),
-		[]byte(`{"pid":12,"username":"me","hostname":"box","timestamp":"2026-01-02T03:04:05.000000006Z","extra":1}`), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, "b.json"), []byte(`{"pid":`), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(o.Dir, "b.json.attrs"), nil, 0o666))
+	put(t, o, "a.json", `{"pid":12,"username":"me","hostname":"box","timestamp":"2026-01-02T03:04:05.000000006Z","extra":1}`)
+	put(t, o, "b.json", `{"pid":`)
+	put(t, o, "b.json.attrs", "")
+	put(t, o, "c.json", `{"pid":13,"username":"me","hostname":"box","timestamp":"2026-01-02T03:04:05Z","tool":"sluice",`+
+		`"lease":{"run":"r","operation":"update","renewed":"2026-01-02T03:14:05Z","seconds":60}}`)
+	url := "file://" + o.Store.Name(folder)
 	_, err := Acquire(context.Background(), o)
-	require.EqualError(t, err, "the stack is currently locked by 2 lock(s). Either wait for the other process(es) to end or delete "+
+	require.EqualError(t, err, "the stack is currently locked by 3 lock(s). Either wait for the other process(es) to end or delete "+
 		"the lock file with `sluice cancel`.\n"+
-		"  file:///state/a.json: created by me@box (pid 12) at 2026-01-02T03:04:05Z\n"+
-		"  file:///state/b.json: created by an unknown owner: the lock file cannot be read")
-	n, err := Break(o)
+		"  "+url+"/a.json: created by me@box (pid 12) at 2026-01-02T03:04:05Z\n"+
+		"  "+url+"/b.json: created by an unknown owner: the lock file cannot be read\n"+
+		"  "+url+"/c.json: created by me@box (pid 13) at 2026-01-02T03:04:05Z for update; it was last known to be alive at 2026-01-02T03:14:05Z")
+	n, err := Break(context.Background(), o)
 	require.NoError(t, err)
-	require.Equal(t, 2, n)
+	require.Equal(t, 3, n)
 	l, err := Acquire(context.Background(), o)
 	require.NoError(t, err)
 	require.NoError(t, l.Release())
@@ -81,7 +97,7 @@ func TestNeverTwoHoldersAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	left, err := List(o)
+	left, err := List(context.Background(), o)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	require.Positive(t, taken.Load())
@@ -111,10 +127,11 @@ func TestLockOfADeadProcessOfOursIsTakenOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := options(t)
-			stale := o
-			stale.Owner = c.owner(dead)
-			stale.Owner.Timestamp = time.Unix(1, 0)
-			require.NoError(t, stale.write(filepath.Join(o.Dir, "stale.json")))
+			owner := c.owner(dead)
+			owner.Timestamp = time.Unix(1, 0)
+			b, err := json.Marshal(owner)
+			require.NoError(t, err)
+			put(t, o, "stale.json", string(b))
 			l, err := Acquire(context.Background(), o)
 			if !c.taken {
 				require.Error(t, err)
@@ -128,7 +145,7 @@ func TestLockOfADeadProcessOfOursIsTakenOver(t *testing.T) {
 
 func TestProcessesExcludeEachOther(t *testing.T) {
 	if dir := os.Getenv("SLUICE_LOCK_TEST_DIR"); dir != "" {
-		o := Options{Dir: dir, TempDir: dir + ".tmp"}
+		o := in(dir)
 		for range 30 {
 			l, err := Acquire(context.Background(), o)
 			if err != nil {

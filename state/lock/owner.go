@@ -21,6 +21,15 @@ type Owner struct {
 	Boot      string `json:"boot,omitempty"`      // of the machine; "" where that cannot be found out
 	Start     string `json:"start,omitempty"`     // of the process, in units of the system
 	Namespace string `json:"namespace,omitempty"` // in which the PID has its meaning
+	Lease     Lease  `json:"lease,omitzero"`
+}
+
+// Lease is what the holder of a lock keeps saying of itself while it holds it.
+type Lease struct {
+	Run       string    `json:"run"`                 // tells one holding of the lock from all others
+	Operation string    `json:"operation,omitempty"` // what it is held for, in a word: "update"
+	Renewed   time.Time `json:"renewed"`             // when the holder was last known to be alive, by its clock
+	Seconds   int       `json:"seconds"`             // after which the holder itself takes a lock for lost that it cannot renew
 }
 
 // Tool is the name that sluice's locks carry.
@@ -40,25 +49,32 @@ func Self() Owner {
 	return o
 }
 
-// IsDead tells whether the owner has certainly ended: it ran on this machine, since it was booted, and its PID is free
-// or belongs to another process by now. In doubt the owner is alive.
-func (o Owner) IsDead(self Owner) bool {
+// life tells whether the owner has certainly ended: it ran on this machine, since it was booted, and its PID is free or
+// belongs to another process by now. It is alive when all of that is known and the process is there.
+func (o Owner) life(self Owner) Life {
 	if o.Hostname != self.Hostname || o.Boot == "" || o.Boot != self.Boot || o.Namespace != self.Namespace || o.PID <= 0 {
-		return false
+		return LifeUnknown
 	}
 	process, err := os.FindProcess(o.PID)
 	if err != nil {
-		return false
+		return LifeUnknown
 	}
 	err = process.Signal(syscall.Signal(0))
 	if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
-		return true
+		return Dead
 	}
 	now := startOf(o.PID)
-	return o.Start != "" && now != "" && now != o.Start
+	switch {
+	case o.Start == "" || now == "":
+		return LifeUnknown
+	case now != o.Start:
+		return Dead
+	}
+	return Alive
 }
 
-// startOf returns when a process started, as a text to compare; "" where that cannot be found out.
+// startOf returns when a process started, as a text to compare; "" where that cannot be found out. A process that has ended
+// and that nobody has waited for has not started: it will never do anything again.
 func startOf(pid int) string {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -69,6 +85,9 @@ func startOf(pid int) string {
 	fields := strings.Fields(string(b[i+1:]))
 	if len(fields) < 20 {
 		return ""
+	}
+	if fields[0] == "Z" || fields[0] == "X" {
+		return "ended"
 	}
 	return fields[19]
 }

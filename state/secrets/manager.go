@@ -26,14 +26,13 @@ const (
 	TypeBase64     = "b64"
 )
 
-// UnsupportedError says that a stack's secrets are encrypted by a provider that this version cannot use.
+// UnsupportedError says that a stack's secrets are encrypted by a provider that this program cannot use.
 type UnsupportedError struct{ Type string }
 
 func (e *UnsupportedError) Error() string {
 	switch e.Type {
 	case TypeCloud:
-		return "the secrets of this stack are encrypted with a cloud key service, which is not supported yet; use " +
-			"`pulumi stack change-secrets-provider passphrase` to change that"
+		return "the secrets of this stack are encrypted with a cloud key service, whose driver this program does not have"
 	case TypeService:
 		return "the secrets of this stack are encrypted by the Pulumi service, which sluice cannot use; re-key the stack with " +
 			"`pulumi stack change-secrets-provider passphrase`"
@@ -52,6 +51,8 @@ func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Mana
 	switch p.Type {
 	case TypePassphrase:
 		return passphraseFromState(ctx, p, from)
+	case TypeCloud:
+		return cloudFromState(ctx, p, from)
 	case TypeBase64:
 		return Plain{}, nil
 	}
@@ -93,8 +94,8 @@ type Choice struct {
 // [ErrIncorrectPassphrase].
 func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvider, from Source) (Choice, error) {
 	switch {
-	case settings.Provider != "" && settings.Provider != TypePassphrase && settings.Provider != "default":
-		return Choice{}, &UnsupportedError{TypeCloud}
+	case !isPassphrase(settings.Provider):
+		return chooseCloud(ctx, settings, recorded, from)
 	case settings.Salt != "":
 		m, err := Open(ctx, settings.Salt, from)
 		if err != nil {
@@ -107,11 +108,15 @@ func Choose(ctx context.Context, settings Settings, recorded *state.SecretsProvi
 			return Choice{}, err
 		}
 		c := Choice{Manager: m}
-		if p, ok := m.(*Passphrase); ok {
-			if err := p.Unlock(); err != nil {
+		switch m := m.(type) {
+		case *Passphrase:
+			if err := m.Unlock(); err != nil {
 				return Choice{}, err
 			}
-			c.Save = &Settings{Provider: settings.Provider, Salt: p.Salt()}
+			c.Save = &Settings{Provider: settings.Provider, Salt: m.Salt()}
+		case *Cloud:
+			now := m.Settings()
+			c.Save = &now
 		}
 		return c, nil
 	}

@@ -150,10 +150,10 @@ func (p *Passphrase) Salt() string { return p.salt }
 func (p *Passphrase) Provider() *state.SecretsProvider { return p.provider }
 
 // Encrypter implements [Manager].
-func (p *Passphrase) Encrypter() property.Encrypter { return lazy{p} }
+func (p *Passphrase) Encrypter() property.Encrypter { return later(p.key) }
 
 // Decrypter implements [Manager].
-func (p *Passphrase) Decrypter() property.Decrypter { return lazy{p} }
+func (p *Passphrase) Decrypter() property.Decrypter { return later(p.key) }
 
 // Unlock derives the key, unless that has happened, and tells whether the passphrase is the right one: [ErrLocked] if
 // not. Calling it early, beside other work, hides the cost.
@@ -166,22 +166,3 @@ func (p *Passphrase) Unlock() error {
 // encrypted or decrypted. It wraps [ErrIncorrectPassphrase].
 var ErrLocked = fmt.Errorf("failed to decrypt: %w, please set %s to the correct passphrase or set %s to a file "+
 	"containing the passphrase", ErrIncorrectPassphrase, EnvPassphrase, EnvPassphraseFile)
-
-// lazy asks for the key when a secret needs it.
-type lazy struct{ p *Passphrase }
-
-func (l lazy) Encrypt(ctx context.Context, text string) (string, error) {
-	k, err := l.p.key()
-	if err != nil {
-		return "", err
-	}
-	return k.Encrypt(ctx, text)
-}
-
-func (l lazy) Decrypt(ctx context.Context, text string) (string, error) {
-	k, err := l.p.key()
-	if err != nil {
-		return "", err
-	}
-	return k.Decrypt(ctx, text)
-}

@@ -156,7 +156,7 @@ func TestChoosingTheManager(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, c.Disagrees)
 	})
-	t.Run("cloud is refused", func(t *testing.T) {
+	t.Run("a key service without a driver is refused", func(t *testing.T) {
 		_, err := Choose(ctx, Settings{Provider: "awskms://x"}, nil, other())
 		var u *UnsupportedError
 		require.ErrorAs(t, err, &u)
@@ -166,7 +166,6 @@ func TestChoosingTheManager(t *testing.T) {
 
 func TestProvidersThatCannotBeUsedAreRefused(t *testing.T) {
 	for typ, text := range map[string]string{
-		TypeCloud:   "cloud key service",
 		TypeService: "re-key the stack",
 		"mystery":   `no known secrets provider for type "mystery"`,
 	} {

@@ -25,6 +25,8 @@ type Source struct {
 	lookup func(name string) (string, bool)
 	prompt Prompt
 	keys   *keyring
+
+	keepers map[string]KeeperOpener // by scheme
 }
 
 // Prompt asks somebody for a passphrase. confirm asks twice: for a new one.

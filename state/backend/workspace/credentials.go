@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ErrEncrypted says that the credentials file is encrypted by a key store of the system, and is left alone.
@@ -45,6 +47,24 @@ func (c Credentials) BackendURL(lookup func(name string) (string, bool), project
 		return current, nil
 	}
 	return "", ErrNoBackend
+}
+
+// Current is the URL of the backend that is logged in to, "" for none.
+func (c Credentials) Current() (string, error) {
+	f, err := c.read()
+	if err != nil {
+		return "", err
+	}
+	return f.text("current"), nil
+}
+
+// URLs are those of all backends that the file knows, sorted.
+func (c Credentials) URLs() ([]string, error) {
+	f, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(f.members("accessTokens"))), nil
 }
 
 // Login makes the backend the current one. url is the text as the user gave it.

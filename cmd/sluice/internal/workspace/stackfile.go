@@ -233,15 +233,21 @@ func (f *StackFile) text(key string) string {
 	return resolve(v).Value
 }
 
-// SetEncryptionSalt records that secrets are encrypted with a passphrase (state.md 5.1).
-func (f *StackFile) SetEncryptionSalt(salt string) {
-	if f.EncryptionSalt() == salt && f.SecretsProvider() == "" {
-		return
+// SetSecrets records how secrets are encrypted (state.md 5.1); an empty text removes what was recorded.
+func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
+	for _, s := range [...]struct{ key, text string }{
+		{keySecretsProvider, provider}, {keyEncryptedKey, encryptedKey}, {keyEncryptionSalt, salt},
+	} {
+		switch {
+		case f.text(s.key) == s.text:
+			continue
+		case s.text == "":
+			removeChild(f.doc.root(), s.key)
+		default:
+			setChild(f.doc.root(), s.key, newText(s.text))
+		}
+		f.changed = true
 	}
-	removeChild(f.doc.root(), keySecretsProvider)
-	removeChild(f.doc.root(), keyEncryptedKey)
-	setChild(f.doc.root(), keyEncryptionSalt, newText(salt))
-	f.changed = true
 }
 
 // Save writes the file if something has changed. A crash leaves the old file or the new one.

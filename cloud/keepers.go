@@ -1,0 +1,60 @@
+package cloud
+
+import (
+	"context"
+
+	"gocloud.dev/secrets"
+	_ "gocloud.dev/secrets/awskms"        // registers its scheme
+	_ "gocloud.dev/secrets/azurekeyvault" // registers its scheme
+	"gocloud.dev/secrets/gcpkms"
+	_ "gocloud.dev/secrets/hashivault" // registers its scheme
+
+	statesecrets "github.com/sluice-iac/sluice/state/secrets"
+)
+
+// Keepers returns what opens the keys of key services, by scheme (state.md 5.4): awskms, azurekeyvault, gcpkms and
+// hashivault.
+func Keepers() map[string]statesecrets.KeeperOpener {
+	return map[string]statesecrets.KeeperOpener{
+		"awskms": openKeeper, "azurekeyvault": openKeeper, "hashivault": openKeeper, "gcpkms": openGoogleKeeper,
+	}
+}
+
+func openKeeper(ctx context.Context, url string, _ func(string) (string, bool)) (statesecrets.Keeper, error) {
+	return secrets.OpenKeeper(ctx, url)
+}
+
+// openGoogleKeeper takes the credentials that the environment gives, as object stores do.
+func openGoogleKeeper(ctx context.Context, url string, lookup func(string) (string, bool)) (statesecrets.Keeper, error) {
+	env := environment(lookup)
+	if env.get("GOOGLE_CREDENTIALS") == "" && env.get("GOOGLE_OAUTH_ACCESS_TOKEN") == "" {
+		return secrets.OpenKeeper(ctx, url)
+	}
+	tokens, err := googleTokens(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	client, closeClient, err := gcpkms.Dial(ctx, tokens)
+	if err != nil {
+		return nil, err
+	}
+	mux := new(secrets.URLMux)
+	mux.RegisterKeeper(gcpkms.Scheme, &gcpkms.URLOpener{Client: client})
+	keeper, err := mux.OpenKeeper(ctx, url)
+	if err != nil {
+		closeClient()
+		return nil, err
+	}
+	return closingKeeper{keeper, closeClient}, nil
+}
+
+// closingKeeper closes its client, too.
+type closingKeeper struct {
+	*secrets.Keeper
+	closeClient func()
+}
+
+func (k closingKeeper) Close() error {
+	defer k.closeClient()
+	return k.Keeper.Close()
+}

@@ -1,0 +1,75 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	statesecrets "github.com/sluice-iac/sluice/state/secrets"
+)
+
+// vault is a server that speaks the little of Vault's transit engine that a key needs, over real HTTP. Its ciphertexts say
+// what they hide.
+func vault(t *testing.T) (asked *atomic.Int32, refuses *atomic.Bool) {
+	t.Helper()
+	asked, refuses = new(atomic.Int32), new(atomic.Bool)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&in) // a key that is not there is an empty text
+		out := map[string]string{}
+		switch {
+		case r.Header.Get("X-Vault-Token") != "token" || refuses.Load():
+			w.WriteHeader(http.StatusForbidden)
+			return
+		case strings.HasSuffix(r.URL.Path, "/transit/encrypt/states"):
+			out["ciphertext"] = "vault:v1:" + in["plaintext"]
+		case strings.HasSuffix(r.URL.Path, "/transit/decrypt/states"):
+			asked.Add(1)
+			out["plaintext"] = strings.TrimPrefix(in["ciphertext"], "vault:v1:")
+		default:
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": out})
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("VAULT_ADDR", server.URL)
+	t.Setenv("VAULT_TOKEN", "token")
+	t.Setenv("VAULT_SERVER_URL", server.URL)
+	t.Setenv("VAULT_SERVER_TOKEN", "token")
+	return asked, refuses
+}
+
+func TestSecretsAreEncryptedWithAKeyOfAKeyService(t *testing.T) {
+	ctx := context.Background()
+	asked, refuses := vault(t)
+	from := statesecrets.FixedSource("unused").WithKeepers(Keepers())
+	m, settings, err := statesecrets.NewManager(ctx, "hashivault://states", from)
+	require.NoError(t, err)
+	require.Equal(t, "hashivault://states", settings.Provider)
+	sealed, err := m.Encrypter().Encrypt(ctx, "hunter2")
+	require.NoError(t, err)
+
+	again, err := statesecrets.FromState(ctx, m.Provider(), from)
+	require.NoError(t, err)
+	require.Zero(t, asked.Load(), "nobody is asked before a secret needs the key")
+	for range 3 {
+		text, err := again.Decrypter().Decrypt(ctx, sealed)
+		require.NoError(t, err)
+		require.Equal(t, "hunter2", text)
+	}
+	require.EqualValues(t, 1, asked.Load(), "the data key is decrypted once")
+
+	refuses.Store(true)
+	refused, err := statesecrets.FromState(ctx, m.Provider(), from)
+	require.NoError(t, err)
+	_, err = refused.Decrypter().Decrypt(ctx, sealed)
+	require.ErrorContains(t, err, "the secrets provider hashivault://states")
+}

@@ -1,0 +1,158 @@
+package cloud_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/sourcegraph/conc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/internal/postgrestest"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// How many processes change one stack at once.
+const processes = 20
+
+// Each process adds one resource to those that the state has. If two ran at once, or one wrote over what another had
+// written, resources would be missing at the end.
+func TestManyProcessesLoseNoUpdate(t *testing.T) {
+	if url := os.Getenv("SLUICE_TEST_BACKEND"); url != "" {
+		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
+		return
+	}
+	for name, open := range map[string]func(*testing.T) string{
+		"directory":    func(t *testing.T) string { return "file://" + t.TempDir() },
+		"object store": objectStore,
+		"postgres":     postgrestest.Start,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			backend := open(t)
+			b := openBackend(t, backend)
+			ref, err := b.Resolve("dev")
+			require.NoError(t, err)
+			stack, err := b.Init(ctx, ref, nil)
+			require.NoError(t, err)
+
+			mark := filepath.Join(t.TempDir(), "held")
+			var want []string
+			var mu sync.Mutex
+			var wg conc.WaitGroup
+			for i := range processes {
+				name := fmt.Sprintf("process-%02d", i)
+				want = append(want, name)
+				wg.Go(func() {
+					cmd := exec.Command(os.Args[0], "-test.run=^TestManyProcessesLoseNoUpdate$", "-test.v")
+					cmd.Env = append(os.Environ(), "SLUICE_TEST_BACKEND="+backend, "SLUICE_TEST_NAME="+name, "SLUICE_TEST_MARK="+mark)
+					out, err := cmd.CombinedOutput()
+					mu.Lock()
+					defer mu.Unlock()
+					if err != nil {
+						t.Errorf("%s: %v\n%s", name, err, out)
+					}
+				})
+			}
+			wg.Wait()
+			require.Equal(t, want, names(t, stack))
+			locks, err := stack.Locks(ctx)
+			require.NoError(t, err)
+			require.Empty(t, locks)
+		})
+	}
+}
+
+func objectStore(t *testing.T) string {
+	backend := s3mem.New()
+	require.NoError(t, backend.CreateBucket("states"))
+	server := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(server.Close)
+	t.Setenv("AWS_ACCESS_KEY_ID", "id")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "key")
+	address, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	return "s3://states/team?region=eu-central-1&endpoint=" + address.Host + "&disable_https=true&use_path_style=true"
+}
+
+func openBackend(t *testing.T, url string) sluice.Backend {
+	b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{
+		URL: url, Project: "shop", LookupEnv: os.LookupEnv, Stores: cloud.Stores(),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+// names lists the resources of the program in the state.
+func names(t *testing.T, stack sluice.Stack) []string {
+	snapshot, err := stack.Load(context.Background())
+	require.NoError(t, err)
+	var all []string
+	for _, r := range snapshot.Resources {
+		if r.Type == "simple:index:Thing" {
+			all = append(all, r.URN.Name())
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// updateOnce waits for the lock and runs one update. mark is a file that is there while somebody has the lock.
+func updateOnce(t *testing.T, url, name, mark string) {
+	ctx := context.Background()
+	b := openBackend(t, url)
+	ref, err := b.Resolve("dev")
+	require.NoError(t, err)
+	stack, err := b.Open(ctx, ref)
+	require.NoError(t, err)
+	var lock sluice.StackLock
+	for {
+		lock, err = stack.Lock(ctx, sluice.StackLockOptions{Operation: "update"})
+		var held *sluice.StackLockedError
+		if !errors.As(err, &held) {
+			break
+		}
+		time.Sleep(rand.N(50 * time.Millisecond))
+	}
+	require.NoError(t, err)
+	f, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	require.NoError(t, err, "two holders at once")
+	require.NoError(t, f.Close())
+
+	declared := append(names(t, stack), name)
+	fence := sluice.NewFence(stack)
+	fence.Guard(lock.Check)
+	_, err = sluice.Update(ctx, sluice.Options{
+		Project: "shop", Stack: "dev", State: fence, Providers: providertest.NewCloud(providertest.Options{}).Host(),
+		Program: sluice.ProgramFunc(func(ctx context.Context, m stages.Monitor) error {
+			for _, name := range declared {
+				if _, err := m.Register(ctx, &stages.RegisterRequest{
+					Type: "simple:index:Thing", Name: name, Custom: true, Inputs: property.NewMap(nil),
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}),
+	})
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(mark))
+	require.NoError(t, lock.Close())
+}

@@ -1,0 +1,75 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/s3blob"
+
+	"github.com/sluice-iac/sluice/state/store/objects"
+)
+
+func openS3(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, objects.Options, error) {
+	u.RawQuery = s3Parameters(u.Query(), env).Encode()
+	bucket, err := new(s3blob.URLOpener).OpenBucketURL(ctx, u)
+	return bucket, objects.Options{Match: matchS3, BeforeCopy: copyS3, Refused: refusedS3}, err
+}
+
+// s3Parameters makes parameters of what earlier versions of Pulumi understood, and of endpoints that are not Amazon's
+// (state.md 4.2).
+func s3Parameters(q url.Values, env environment) url.Values {
+	if q.Has("disableSSL") {
+		q.Set("disable_https", q.Get("disableSSL"))
+		q.Del("disableSSL")
+	}
+	endpoint := q.Get("endpoint")
+	if endpoint == "" {
+		return q
+	}
+	if !strings.Contains(endpoint, "://") {
+		scheme := "https://"
+		if v := q.Get("disable_https"); v == "true" || v == "1" {
+			scheme = "http://"
+		}
+		q.Set("endpoint", scheme+endpoint)
+	}
+	// Other servers often do not know the checksums that the SDK sends otherwise.
+	if !q.Has("request_checksum_calculation") && env.get("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
+		q.Set("request_checksum_calculation", "when_required")
+	}
+	if !q.Has("response_checksum_validation") && env.get("AWS_RESPONSE_CHECKSUM_VALIDATION") == "" {
+		q.Set("response_checksum_validation", "when_required") // otherwise there is a warning for every answer without one
+	}
+	return q
+}
+
+func matchS3(as func(any) bool, etag string) bool {
+	var request *transfermanager.UploadObjectInput
+	if !as(&request) {
+		return false
+	}
+	request.IfMatch = &etag
+	return true
+}
+
+// copyS3 names the source with its slashes, which not every server finds behind %2F.
+func copyS3(as func(any) bool) error {
+	var request *s3.CopyObjectInput
+	if as(&request) && request.CopySource != nil {
+		source := strings.ReplaceAll(*request.CopySource, "%2F", "/")
+		request.CopySource = &source
+	}
+	return nil
+}
+
+// refusedS3 tells that a server does not implement a condition.
+func refusedS3(err error) bool {
+	var e smithy.APIError
+	return errors.As(err, &e) && e.ErrorCode() == "NotImplemented"
+}

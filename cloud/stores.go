@@ -1,0 +1,82 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/objects"
+	"github.com/sluice-iac/sluice/state/store/postgres"
+)
+
+// Stores returns what opens backend URLs, by scheme (state.md 4.2): s3, gs, azblob, postgres, and mem, whose contents are
+// kept for as long as the result of this call.
+func Stores() map[string]store.Opener {
+	return map[string]store.Opener{
+		"s3":       bucketOpener(openS3),
+		"gs":       bucketOpener(openGCS),
+		"azblob":   bucketOpener(openAzure),
+		"mem":      memory(),
+		"postgres": postgres.Open,
+	}
+}
+
+// environment looks a variable up, as [os.LookupEnv] does.
+type environment func(name string) (string, bool)
+
+func (e environment) get(name string) string {
+	v, _ := e(name)
+	return v
+}
+
+// bucketOpener opens the bucket that the host of a URL names. The path is a prefix of all keys.
+func bucketOpener(open func(context.Context, *url.URL, environment) (*blob.Bucket, objects.Options, error)) store.Opener {
+	return func(ctx context.Context, text string, lookup func(string) (string, bool)) (store.Store, error) {
+		u, err := url.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("backend URL: %w", err)
+		}
+		shown := u.Scheme + "://" + u.Host
+		if u.Host == "" {
+			return nil, fmt.Errorf("backend URL %q: write the name of the bucket after ://", text)
+		}
+		prefix := strings.Trim(u.Path, "/")
+		bare := *u
+		bare.Path = ""
+		bucket, options, err := open(ctx, &bare, lookup)
+		if err != nil {
+			return nil, fmt.Errorf("backend URL %s: %w", shown, err)
+		}
+		if prefix != "" {
+			bucket = blob.PrefixedBucket(bucket, prefix+"/")
+			shown += "/" + prefix
+		}
+		options.URL = shown
+		return objects.New(bucket, options), nil
+	}
+}
+
+// memory opens buckets in memory: one for each name.
+func memory() store.Opener {
+	var mu sync.Mutex // guards buckets
+	buckets := map[string]store.Store{}
+	return func(_ context.Context, text string, _ func(string) (string, bool)) (store.Store, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if buckets[text] == nil {
+			buckets[text] = keptOpen{objects.New(memblob.OpenBucket(nil), objects.Options{URL: text})}
+		}
+		return buckets[text], nil
+	}
+}
+
+// keptOpen is a store that whoever opens it shares with others.
+type keptOpen struct{ store.Store }
+
+func (keptOpen) Close() error { return nil }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+func newConfigRefreshCommand(c *cli, f *configFlags) *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "refresh",
+		Short: "Replace the settings by those of the last operation",
+		Long: "Replace the settings of the stack by those that its last operation had, and the parameters of its secrets by those\n" +
+			"of its state. The present file stays, with .bak at the end of its name, unless --force is given.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.refreshConfig(cmd.Context(), f, force) },
+	}
+	cmd.Flags().BoolVarP(&force, "force", "f", false, "keep no copy of the present file")
+	return cmd
+}
+
+func (c *cli) refreshConfig(ctx context.Context, f *configFlags, force bool) error {
+	s, err := c.openStack(ctx, f.stack, f.file)
+	if err != nil {
+		return err
+	}
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	updates, _, err := stack.History(ctx)
+	if err != nil {
+		return err
+	}
+	if len(updates) == 0 {
+		return fmt.Errorf("stack '%s' has no history to take its settings from", s.name())
+	}
+	values, err := workspace.RecordedSettings(s.project.Name, updates[0].Config)
+	if err != nil {
+		return err
+	}
+	recorded, err := stack.SecretsProvider(ctx)
+	if err != nil {
+		return err
+	}
+	if s.file.Exists() && !force {
+		if err := keepCopy(s.file.Path, c); err != nil {
+			return err
+		}
+	}
+	if err := s.file.Replace(values); err != nil {
+		return err
+	}
+	if settings, known := sluice.RecordedSecretsSettings(recorded); known {
+		s.file.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
+	}
+	if err := s.file.Save(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "refreshed configuration for stack '%s'\n", s.name())
+	return err
+}
+
+// keepCopy copies a file to the first name with .bak at its end that is free.
+func keepCopy(path string, c *cli) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	for backup := path + ".bak"; ; backup += ".bak" {
+		file, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(text)
+		if err = errors.Join(err, file.Close()); err == nil {
+			fmt.Fprintf(c.out, "backed up existing configuration file to %s\n", backup)
+		}
+		return err
+	}
+}

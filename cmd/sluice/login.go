@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/user"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+)
+
+func newLoginCommand(c *cli) *cobra.Command {
+	var local, asJSON bool
+	var cloudURL string
+	cmd := &cobra.Command{
+		Use:   "login [url]",
+		Short: "Choose where state is kept",
+		Long: "Choose where state is kept, from now on and for every project that names no backend itself:\n\n" +
+			"  sluice login --local                       in the home directory, as file://~\n" +
+			"  sluice login file:///srv/states            in a directory\n" +
+			"  sluice login s3://bucket/team?region=…     in an object store: s3://, gs://, azblob://\n" +
+			"  sluice login postgres://host/database      in a table of a PostgreSQL database\n\n" +
+			"Pulumi uses the same file, so that both tools are logged in to the same backend.",
+		Args: rangeArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url := cloudURL
+			switch {
+			case len(args) == 1 && (cloudURL != "" || local), local && cloudURL != "":
+				return usageErrorf("name one backend: as an argument, with --cloud-url, or with --local")
+			case len(args) == 1:
+				url = args[0]
+			case local:
+				url = sluice.LocalBackendURL
+			}
+			return c.login(cmd.Context(), url, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
+	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	return cmd
+}
+
+func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
+	if url == "" {
+		return usageErrorf("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
+	}
+	home, err := sluice.Home(c.lookup)
+	if err != nil {
+		return err
+	}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	if err != nil {
+		return err
+	}
+	if err := b.Close(); err != nil {
+		return err
+	}
+	if err := sluice.NewCredentials(home, c.lookup).Login(url); err != nil {
+		return err
+	}
+	if asJSON {
+		return c.writeJSON(c.identity(url))
+	}
+	_, err = fmt.Fprintf(c.out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
+	return err
+}
+
+func newLogoutCommand(c *cli) *cobra.Command {
+	var all, local bool
+	var cloudURL string
+	cmd := &cobra.Command{
+		Use:   "logout [url]",
+		Short: "Forget where state is kept",
+		Long:  "Forget the backend that is logged in to, or the one that is named. Nothing in it is touched.",
+		Args:  rangeArgs(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			url := cloudURL
+			switch {
+			case len(args) == 1 && (cloudURL != "" || local || all), local && (cloudURL != "" || all), all && cloudURL != "":
+				return usageErrorf("name one backend: as an argument, with --cloud-url, --local or --all")
+			case len(args) == 1:
+				url = args[0]
+			case local:
+				url = sluice.LocalBackendURL
+			}
+			return c.logout(url, all)
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "forget all backends")
+	cmd.Flags().BoolVarP(&local, "local", "l", false, "forget file://~")
+	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
+	return cmd
+}
+
+func (c *cli) logout(url string, all bool) error {
+	home, err := sluice.Home(c.lookup)
+	if err != nil {
+		return err
+	}
+	credentials := sluice.NewCredentials(home, c.lookup)
+	urls := []string{url}
+	switch {
+	case all:
+		if urls, err = credentials.URLs(); err != nil {
+			return err
+		}
+	case url == "":
+		if urls[0], err = credentials.Current(); err != nil {
+			return err
+		}
+		if urls[0] == "" {
+			return fmt.Errorf("nobody is logged in")
+		}
+	}
+	for _, u := range urls {
+		if err := credentials.Logout(u); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "Logged out of %s\n", sluice.MaskURL(u))
+	}
+	return nil
+}
+
+func newWhoamiCommand(c *cli) *cobra.Command {
+	var verbose, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "whoami",
+		Short: "Print who you are, and where state is kept",
+		Args:  exactArgs(0),
+		RunE:  func(*cobra.Command, []string) error { return c.whoami(verbose, asJSON) },
+	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the backend")
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	return cmd
+}
+
+// identity is who uses which backend, in JSON.
+type identity struct {
+	User          string   `json:"user"`
+	Organizations []string `json:"organizations"`
+	URL           string   `json:"url"`
+}
+
+func (c *cli) identity(url string) identity {
+	return identity{User: userName(), Organizations: []string{}, URL: sluice.MaskURL(url)}
+}
+
+func (c *cli) whoami(verbose, asJSON bool) error {
+	home, err := sluice.Home(c.lookup)
+	if err != nil {
+		return err
+	}
+	// The project, if there is one, may name a backend.
+	var fromProject string
+	if project, err := findProject(); err == nil {
+		fromProject = project.BackendURL
+	}
+	url, err := sluice.BackendURL(home, fromProject, c.lookup)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asJSON:
+		return c.writeJSON(c.identity(url))
+	case verbose:
+		_, err = fmt.Fprintf(c.out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
+	default:
+		_, err = fmt.Fprintln(c.out, userName())
+	}
+	return err
+}
+
+func userName() string {
+	u, err := user.Current()
+	if err != nil {
+		return "unknown"
+	}
+	return u.Username
+}

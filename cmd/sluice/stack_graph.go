@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+)
+
+func newStackGraphCommand(c *cli, stack *string) *cobra.Command {
+	var f graphFlags
+	cmd := &cobra.Command{
+		Use:   "graph [file]",
+		Short: "Draw the dependencies of the resources, in the language of Graphviz",
+		Long: "Write the resources of a stack and what they depend on in the language of Graphviz, to a file or to the standard\n" +
+			"output. Edges point from a resource to those that depend on it, and from a parent to its children.",
+		Args: rangeArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.graphStack(cmd.Context(), *stack, args, f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.noParents, "ignore-parent-edges", false, "leave the edges from parents to children out")
+	cmd.Flags().BoolVar(&f.noDependencies, "ignore-dependency-edges", false, "leave the edges of dependencies out")
+	cmd.Flags().StringVar(&f.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
+	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges from parents")
+	cmd.Flags().BoolVar(&f.shortNames, "short-node-name", false, "label resources with their names instead of their URNs")
+	return cmd
+}
+
+type graphFlags struct {
+	noParents, noDependencies, shortNames bool
+	dependencyColor, parentColor          string
+}
+
+func (c *cli) graphStack(ctx context.Context, name string, args []string, f graphFlags) error {
+	_, stack, err := c.openStateOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	snapshot, err := stack.LoadSealed(ctx)
+	if err != nil {
+		return err
+	}
+	if snapshot == nil {
+		snapshot = &sluice.Snapshot{}
+	}
+	if len(args) == 0 || args[0] == "-" {
+		return writeGraph(c.out, snapshot, f)
+	}
+	file, err := os.Create(args[0])
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeGraph(file, snapshot, f), file.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.out, "Wrote the graph to %s\n", args[0])
+	return err
+}
+
+func writeGraph(w io.Writer, s *sluice.Snapshot, f graphFlags) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintln(out, "strict digraph {")
+	nodes := map[string]string{}
+	for i, r := range s.Resources {
+		nodes[string(r.URN)] = fmt.Sprintf("Resource%d", i)
+		label := string(r.URN)
+		if f.shortNames {
+			label = r.URN.Name()
+		}
+		fmt.Fprintf(out, "    Resource%d [label=%q];\n", i, label)
+	}
+	for i, r := range s.Resources {
+		if !f.noDependencies {
+			for _, d := range r.Dependencies {
+				if from, ok := nodes[string(d)]; ok {
+					fmt.Fprintf(out, "    %s -> Resource%d [color = %q];\n", from, i, f.dependencyColor)
+				}
+			}
+		}
+		if from, ok := nodes[string(r.Parent)]; ok && !f.noParents {
+			fmt.Fprintf(out, "    %s -> Resource%d [color = %q];\n", from, i, f.parentColor)
+		}
+	}
+	fmt.Fprintln(out, "}")
+	return out.Flush()
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+func newStackHistoryCommand(c *cli, stack *string) *cobra.Command {
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:     "history",
+		Aliases: []string{"hist"},
+		Short:   "Print what has been done to a stack, the newest first",
+		Args:    exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.showHistory(cmd.Context(), *stack, f)
+		},
+	}
+	cmd.Flags().BoolVarP(&f.json, "json", "j", false, "write JSON")
+	cmd.Flags().BoolVar(&f.showSecrets, "show-secrets", false, "decrypt the secret settings")
+	cmd.Flags().IntVar(&f.pageSize, "page-size", 10, "how many operations are a page; 0 is all")
+	cmd.Flags().IntVar(&f.page, "page", 1, "which page to print")
+	return cmd
+}
+
+type historyFlags struct {
+	json, showSecrets bool
+	page, pageSize    int
+}
+
+// historyEntry is an operation in JSON (state.md 7.9).
+type historyEntry struct {
+	Version         int                    `json:"version"`
+	Kind            string                 `json:"kind"`
+	StartTime       string                 `json:"startTime"`
+	Message         string                 `json:"message"`
+	Environment     map[string]string      `json:"environment"`
+	Config          map[string]configEntry `json:"config"`
+	Result          string                 `json:"result"`
+	EndTime         string                 `json:"endTime"`
+	ResourceChanges map[string]int         `json:"resourceChanges,omitempty"`
+}
+
+func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) error {
+	if f.page < 1 || f.pageSize < 0 {
+		return usageErrorf("--page begins with 1, and --page-size is not negative")
+	}
+	s, err := c.openStack(ctx, name, "")
+	if err != nil {
+		return err
+	}
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	updates, warnings, err := stack.History(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		c.warn("%s", w)
+	}
+	first := len(updates)
+	if f.pageSize > 0 {
+		from := min((f.page-1)*f.pageSize, len(updates))
+		first -= from
+		updates = updates[from:min(from+f.pageSize, len(updates))]
+	}
+	if !f.json {
+		return c.writeHistoryText(updates)
+	}
+	var dec workspace.Decrypter
+	if f.showSecrets {
+		if dec, err = s.configDecrypter(ctx); err != nil {
+			return err
+		}
+	}
+	entries := make([]historyEntry, 0, len(updates))
+	for i, u := range updates {
+		e := historyEntry{
+			Version: first - i, Kind: u.Kind, StartTime: jsonTime(u.Started()), Message: u.Message, Environment: u.Environment,
+			Config: s.recordedConfig(ctx, u, dec), Result: u.Result, EndTime: jsonTime(u.Ended()), ResourceChanges: u.ResourceChanges,
+		}
+		entries = append(entries, e)
+	}
+	return c.writeJSON(entries)
+}
+
+func jsonTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
+func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec workspace.Decrypter) map[string]configEntry {
+	out := map[string]configEntry{}
+	values, err := workspace.RecordedSettings(s.project.Name, u.Config)
+	if err != nil {
+		s.cli.warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
+		return out
+	}
+	for k, v := range values {
+		e := configEntry{Secret: workspace.HasSecrets(v)}
+		if e.Secret && dec != nil {
+			if v, err = workspace.Decrypted(ctx, v, dec); err != nil {
+				v = "ERROR_UNABLE_TO_DECRYPT"
+			}
+		}
+		if !e.Secret || dec != nil {
+			text := workspace.Text(v)
+			e.Value = &text
+			if workspace.IsObject(v) {
+				e.ObjectValue = v
+			}
+		}
+		out[k.String()] = e
+	}
+	return out
+}
+
+func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
+	if len(updates) == 0 {
+		_, err := fmt.Fprintln(c.out, "Stack has never been updated")
+		return err
+	}
+	var b strings.Builder
+	for i, u := range updates {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "UpdateKind: %s\nStatus: %s", u.Kind, u.Result)
+		if u.Message != "" {
+			fmt.Fprintf(&b, "\nMessage: %s", printable(u.Message))
+		}
+		if len(u.ResourceChanges) > 0 {
+			b.WriteString("\nResource changes:")
+			for _, op := range slices.Sorted(maps.Keys(u.ResourceChanges)) {
+				fmt.Fprintf(&b, " %s %d", op, u.ResourceChanges[op])
+			}
+		}
+		fmt.Fprintf(&b, "\nUpdated %s took %s\n", ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
+	}
+	_, err := fmt.Fprint(c.out, b.String())
+	return err
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+func newStackSecretsCommand(c *cli, stack *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "change-secrets-provider <provider>",
+		Short: "Encrypt the secrets of a stack with another key",
+		Long: "Encrypt the secrets of a stack, those of its configuration and those of its state, with another key: a new\n" +
+			"passphrase (passphrase, or default), or one of a key service (awskms://, azurekeyvault://, gcpkms://, hashivault://).\n\n" +
+			"The provider that the stack has already makes a new key. A new passphrase is asked for; without a terminal it is the\n" +
+			"first line of the standard input. Secrets in the history and in backups stay under the old key.",
+		Args: exactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.changeSecretsProvider(cmd.Context(), *stack, args[0])
+		},
+	}
+}
+
+// changeSecretsProvider prepares both documents before it writes either, the state first (state.md 5.8).
+func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) error {
+	s, err := c.openStack(ctx, name, "")
+	if err != nil {
+		return err
+	}
+	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
+		return usageErrorf("%w", err)
+	}
+	stack, err := s.backend.Open(ctx, s.ref)
+	if err != nil {
+		return err
+	}
+	return c.holding(ctx, []sluice.Stack{stack}, func(h *holder) error {
+		snapshot, err := stack.Load(ctx)
+		if err != nil {
+			return err
+		}
+		var dec workspace.Decrypter
+		if s.file.HasSecrets() {
+			if dec, err = s.configDecrypter(ctx); err != nil {
+				return err
+			}
+		}
+		manager, settings, err := sluice.NewSecretsManager(ctx, provider, s.sourceOfNewKeys(provider))
+		if err != nil {
+			return err
+		}
+		if err := s.file.Reencrypt(ctx, dec, manager.Encrypter()); err != nil {
+			return err
+		}
+		s.file.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
+		return h.busy(func() error {
+			if err := stack.WithSecrets(manager).Save(ctx, snapshot); err != nil {
+				return err
+			}
+			if err := s.file.Save(); err != nil {
+				return fmt.Errorf("the state is encrypted with the new key, the configuration still with the old one; both can be read. "+
+					"Repeat the command to finish: %w", err)
+			}
+			_, err := fmt.Fprintf(c.out, "The secrets of stack '%s' are encrypted with a new key (%s).\n", s.name(), provider)
+			return err
+		})
+	})
+}
+
+// sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
+// old one, is not asked.
+func (s *session) sourceOfNewKeys(provider string) sluice.Passphrases {
+	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.file.SecretsProvider()) &&
+		s.file.EncryptionSalt() != ""
+	if !rotates {
+		return s.source
+	}
+	ask := s.cli.askPassphrase
+	if !s.cli.interactive() {
+		ask = func(context.Context, bool) (string, error) {
+			line, err := readLine(s.cli.in)
+			if err != nil && line == "" {
+				return "", fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
+			}
+			return strings.TrimSpace(line), nil
+		}
+	}
+	none := func(string) (string, bool) { return "", false }
+	return sluice.NewPassphrases(none, ask).WithKeepers(cloud.Keepers())
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+)
+
+func newStateUpgradeCommand(c *cli) *cobra.Command {
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "upgrade",
+		Short: "Give a backend of old Pulumi versions the layout of the present ones",
+		Long: "Give a backend that keeps its stacks without projects the present layout, in which stacks belong to projects.\n\n" +
+			"The project of a stack is what its resources name; for a stack without resources it is asked for, or the stack is\n" +
+			"left as it is. Pulumi versions before 3.61 cannot use the backend afterwards.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.upgradeState(cmd.Context(), yes, asJSON) },
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write what has become of the stacks as JSON, and ask nothing")
+	return cmd
+}
+
+// upgradedInJSON is what has become of a stack.
+type upgradedInJSON struct {
+	Stack   string `json:"stack"`
+	Project string `json:"project,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
+	home, err := sluice.Home(c.lookup)
+	if err != nil {
+		return err
+	}
+	var fromProject string
+	if project, err := findProject(); err == nil {
+		fromProject = project.BackendURL
+	}
+	url, err := sluice.BackendURL(home, fromProject, c.lookup)
+	if err != nil {
+		return err
+	}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	if err != nil {
+		return err
+	}
+	if !yes && !asJSON {
+		if !c.interactive() {
+			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+		}
+		if err := c.confirmByName("This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
+			return err
+		}
+	}
+	ask := func(string) (string, error) { return "", nil }
+	if c.interactive() && !asJSON {
+		ask = func(stack string) (string, error) {
+			return c.ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
+		}
+	}
+	upgraded, err := b.Upgrade(ctx, ask)
+	if err = errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	return c.reportUpgrade(upgraded, asJSON)
+}
+
+func (c *cli) reportUpgrade(upgraded []sluice.UpgradedStack, asJSON bool) error {
+	out := []upgradedInJSON{}
+	done := 0
+	for _, u := range upgraded {
+		entry := upgradedInJSON{Stack: u.Name, Project: u.Project}
+		switch {
+		case u.Err != nil:
+			entry.Error = u.Err.Error()
+			c.warn("stack '%s' was left as it is: %v", u.Name, u.Err)
+		case u.Project == "":
+			c.warn("stack '%s' was left as it is: nobody knows its project", u.Name)
+		default:
+			done++
+		}
+		out = append(out, entry)
+	}
+	if asJSON {
+		return c.writeJSON(out)
+	}
+	_, err := fmt.Fprintf(c.out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
+	return err
+}

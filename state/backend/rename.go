@@ -1,0 +1,102 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Rename implements [Backend].
+func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
+	if err := to.check(f.legacy, !f.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+		return nil, err
+	}
+	if err := f.prepareWrite(ctx); err != nil {
+		return nil, err
+	}
+	return f.rename(ctx, f.stack(from), f.stack(to), from.Project)
+}
+
+// rename moves a stack. project is that of the URNs in its state. Both names are locked: nobody else may take the new one.
+func (f *File) rename(ctx context.Context, from, to *fileStack, project string) (s Stack, err error) {
+	for _, stack := range []*fileStack{from, to} {
+		l, err := stack.Lock(ctx, LockOptions{Operation: "stack rename"})
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+	}
+	if err := from.exists(ctx); err != nil {
+		return nil, err
+	}
+	if _, there, err := to.current(ctx); err != nil || there.Key != "" {
+		return nil, errors.Join(err, existsIf(there.Key != "", to.ref.Name))
+	}
+	snapshot, err := from.LoadSealed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if snapshot != nil {
+		if snapshot, err = state.RenameStack(snapshot, from.ref.Name, project, to.ref.Name, to.ref.Project); err != nil {
+			return nil, err
+		}
+	}
+	if err := to.save(ctx, snapshot); err != nil {
+		return nil, err
+	}
+	if err := from.leave(ctx, to); err != nil {
+		return nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w", to.ref, from.ref, err)
+	}
+	return to, nil
+}
+
+func existsIf(exists bool, name string) error {
+	if exists {
+		return &ExistsError{name}
+	}
+	return nil
+}
+
+// leave removes a stack that has another name now, and takes its tags and history along. The .bak file and the backups
+// stay (state.md 7.7).
+func (s *fileStack) leave(ctx context.Context, to *fileStack) error {
+	keep := s.backend.store
+	var gone []string
+	present, err := keep.Stat(ctx, s.variants()...)
+	if err != nil {
+		return err
+	}
+	for _, i := range present {
+		if err := store.Keep(ctx, keep, i.Key, i.Key+".bak"); err != nil {
+			return err
+		}
+		gone = append(gone, i.Key)
+	}
+	if err := store.Keep(ctx, keep, s.tags(), to.tags()); err != nil {
+		return err
+	}
+	if err := keep.Remove(ctx, append(gone, s.tags())...); err != nil {
+		return err
+	}
+	history, err := keep.List(ctx, s.historyFolder()+"/")
+	if err != nil {
+		return err
+	}
+	for _, i := range history {
+		rest, ours := strings.CutPrefix(i.Key, s.historyFolder()+"/"+s.ref.Name+"-")
+		if !ours {
+			continue
+		}
+		if err := keep.Copy(ctx, i.Key, to.historyFolder()+"/"+to.ref.Name+"-"+rest); err != nil {
+			return err
+		}
+		if err := keep.Remove(ctx, i.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Upgraded says what has become of a stack of the old layout.
+type Upgraded struct {
+	Name    string
+	Project string // "" when nobody knows it; the stack is left as it is
+	Err     error
+}
+
+// Upgrade implements [Backend]. The store is marked first: what is interrupted is completed by another Upgrade.
+func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error) {
+	old, err := f.refsOf(ctx, true, "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Upgraded, 0, len(old))
+	for _, ref := range old {
+		u := Upgraded{Name: ref.Name}
+		if u.Project, u.Err = f.stack(ref).guessProject(ctx); u.Err == nil && u.Project == "" && ask != nil {
+			if u.Project, err = ask(ref.Name); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, u)
+	}
+	if _, err := f.store.Write(ctx, f.key("meta.yaml"), []byte("version: 1\n"), store.Condition{}); err != nil {
+		return nil, err
+	}
+	f.legacy = false
+	for i, u := range all {
+		if u.Err != nil || u.Project == "" {
+			continue
+		}
+		to := Ref{u.Project, u.Name}
+		if all[i].Err = to.check(false, !f.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
+			_, all[i].Err = f.rename(ctx, f.stack(Ref{Name: u.Name}), f.stack(to), u.Project)
+		}
+	}
+	return all, nil
+}
+
+// guessProject is the project that the URNs of a state name.
+func (s *fileStack) guessProject(ctx context.Context) (string, error) {
+	b, name, err := s.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: name})
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	if c.Latest != nil {
+		for _, r := range c.Latest.Resources {
+			return r.URN.Project(), nil
+		}
+	}
+	return "", nil
+}

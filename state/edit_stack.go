@@ -1,0 +1,31 @@
+package state
+
+import "github.com/sluice-iac/sluice/urn"
+
+// RenameStack returns s with another stack and project in all its URNs that have the old ones (state.md 7.7), and the root
+// stack named after the new ones. s is not changed.
+func RenameStack(s *Snapshot, fromStack, fromProject, toStack, toProject string) (*Snapshot, error) {
+	names := renames{}
+	add := func(u urn.URN) {
+		if u == "" || u.Stack() != fromStack || u.Project() != fromProject {
+			return
+		}
+		now := u.WithStack(toStack).WithProject(toProject)
+		if u.IsRootStack() {
+			now = urn.RootStack(toStack, toProject)
+		}
+		names[u] = now
+	}
+	for _, r := range s.Resources {
+		addAll(r, add)
+	}
+	for _, op := range s.Pending {
+		addAll(op.Resource, add)
+	}
+	return names.everywhere(s)
+}
+
+func addAll(r *Resource, add func(urn.URN)) {
+	add(r.URN)
+	mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { add(u); return u })
+}

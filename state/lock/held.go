@@ -1,0 +1,79 @@
+package lock
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Held is a lock that somebody has.
+type Held struct {
+	Path  string // of the lock file, for people
+	URL   string // for messages
+	Owner Owner
+	// Unknown says that the file cannot be read, so that nobody knows whose it is.
+	Unknown bool
+	// Life says what is known of the process.
+	Life Life
+
+	info store.Info
+}
+
+// Life is what this process can tell of another one.
+type Life uint8
+
+// What can be known of the holder of a lock.
+const (
+	LifeUnknown Life = iota // it is on another machine, or has not said enough of itself
+	Alive                   // it runs on this machine
+	Dead                    // it certainly runs no more
+)
+
+// HeldError says who has the lock. Its first line, and how the following ones begin, is part of the contract with scripts
+// (state.md 4.6).
+type HeldError struct{ Locks []Held }
+
+func (e *HeldError) Error() string {
+	if len(e.Locks) == 0 {
+		return "the stack is currently locked by a process that is about to say who it is. Try again."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
+		"lock file with `sluice cancel`.", len(e.Locks))
+	for _, l := range e.Locks {
+		fmt.Fprintf(&b, "\n  %s: created by %s", l.URL, l.describe())
+	}
+	return b.String()
+}
+
+func (l Held) describe() string {
+	if l.Unknown {
+		return "an unknown owner: the lock file cannot be read"
+	}
+	o := l.Owner
+	text := fmt.Sprintf("%s@%s (pid %d) at %s", o.Username, o.Hostname, o.PID, o.Timestamp.Format(time.RFC3339))
+	if o.Lease.Operation != "" {
+		text += " for " + o.Lease.Operation
+	}
+	switch {
+	case l.Life == Alive:
+		text += "; the process is running"
+	case l.Life == Dead:
+		text += "; the process has ended: `sluice cancel` is safe"
+	case !o.Lease.Renewed.IsZero():
+		text += "; it was last known to be alive at " + o.Lease.Renewed.Format(time.RFC3339)
+	}
+	return text
+}
+
+// LostError says that a lock that this process held is no longer certainly its own.
+type LostError struct {
+	Path   string
+	Reason string
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("the lock of the stack was lost (%s): %s; no further operation is started", e.Path, e.Reason)
+}

@@ -1,0 +1,122 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// begin renews the lease until Release.
+func (l *Lock) begin() {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	l.renew.Go(func() {
+		for {
+			pause(ctx, l.options.Every)
+			if ctx.Err() != nil {
+				return
+			}
+			if l.keep() != nil {
+				return
+			}
+		}
+	})
+}
+
+// Check returns a [*LostError] when the lock is no longer certainly this process's: somebody has broken it, or it could
+// not be renewed in time. Whoever is about to start something that only the holder may do asks first. It usually takes no
+// time; after a pause of the whole machine it asks the store.
+func (l *Lock) Check(context.Context) error {
+	l.mu.Lock()
+	lost, renewed := l.lost, l.renewed
+	l.mu.Unlock()
+	if lost != nil || time.Since(renewed) <= l.options.Lost {
+		return lost
+	}
+	return l.keep()
+}
+
+// keep renews the lease. It returns an error when the lock is lost.
+func (l *Lock) keep() error {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
+	l.mu.Lock()
+	lost, renewed := l.lost, l.renewed
+	l.mu.Unlock()
+	if lost != nil {
+		return lost
+	}
+	// A write that was cancelled may still arrive, after the file has been removed: it gets the time that is left.
+	left := max(l.options.Lost-time.Since(renewed), l.options.Every)
+	ctx, done := context.WithTimeout(context.Background(), left)
+	defer done()
+	err := l.renewOnce(ctx)
+	var gone *LostError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &gone):
+	case time.Since(renewed) <= l.options.Lost:
+		return nil // the store may answer again in time
+	default:
+		gone = &LostError{Path: l.Path(), Reason: fmt.Sprintf("it could not be renewed since %s: %v", renewed.Format(time.RFC3339), err)}
+	}
+	l.lose(gone)
+	return gone
+}
+
+func (l *Lock) lose(err *LostError) {
+	l.mu.Lock()
+	l.lost = err
+	l.mu.Unlock()
+	if l.options.OnLost != nil {
+		l.options.OnLost(err)
+	}
+}
+
+// renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
+// says why nothing is known.
+func (l *Lock) renewOnce(ctx context.Context) error {
+	if l.hold != nil {
+		if err := l.hold.Alive(ctx); err != nil {
+			return &LostError{Path: l.Path(), Reason: fmt.Sprintf("the connection that held it is gone: %v", err)}
+		}
+	}
+	b, info, err := l.options.Store.Read(ctx, l.key)
+	var present Owner
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &LostError{Path: l.Path(), Reason: "the lock file has been removed, as `sluice cancel` does"}
+	case err != nil:
+		return err
+	case json.Unmarshal(b, &present) != nil || present.Lease.Run != l.owner.Lease.Run:
+		return &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
+	}
+	// It may be newer than this process knows, when the reply to an earlier renewal has not arrived.
+	if err := l.write(ctx, store.IfRevision(info.Revision)); errors.Is(err, store.ErrConflict) {
+		return &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
+	} else if err != nil {
+		return err
+	}
+	return l.alone(ctx)
+}
+
+// alone looks for locks of others. Some that tried at the wrong moment are about to give way; they are given time to.
+func (l *Lock) alone(ctx context.Context) error {
+	var others []Held
+	for look := range 3 {
+		if look > 0 {
+			pause(ctx, l.options.Every/15)
+		}
+		var err error
+		if others, err = l.options.others(ctx, l.key); err != nil || len(others) == 0 {
+			return err
+		}
+	}
+	return &LostError{Path: l.Path(), Reason: fmt.Sprintf("there is another lock, %s", others[0].Path)}
+}

@@ -1,0 +1,167 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// faulty is a store that can be out of reach.
+type faulty struct {
+	store.Store
+	away atomic.Bool
+}
+
+var errAway = errors.New("no route to the store")
+
+func (f *faulty) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	if f.away.Load() {
+		return nil, store.Info{}, errAway
+	}
+	return f.Store.Read(ctx, key)
+}
+
+// leased runs f in a bubble of virtual time, with a lock that is held there.
+func leased(t *testing.T, f func(t *testing.T, o Options, s *faulty, l *Lock, lost func() error)) {
+	t.Helper()
+	o := options(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := &faulty{Store: o.Store}
+		o.Store = s
+		var lost error
+		o.OnLost = func(err error) { lost = err }
+		o.Operation = "update"
+		l, err := Acquire(context.Background(), o)
+		require.NoError(t, err)
+		f(t, o, s, l, func() error { synctest.Wait(); return lost })
+		require.NoError(t, l.Release())
+	})
+}
+
+func ownerOf(t *testing.T, o Options, l *Lock) Owner {
+	t.Helper()
+	b, _, err := o.Store.Read(context.Background(), l.key)
+	require.NoError(t, err)
+	var owner Owner
+	require.NoError(t, json.Unmarshal(b, &owner))
+	return owner
+}
+
+func TestLeaseSaysWhoHoldsTheLockAndIsRenewed(t *testing.T) {
+	leased(t, func(t *testing.T, o Options, _ *faulty, l *Lock, lost func() error) {
+		first := ownerOf(t, o, l)
+		require.Equal(t, "update", first.Lease.Operation)
+		require.Equal(t, l.Run(), first.Lease.Run)
+		require.Equal(t, 60, first.Lease.Seconds)
+		require.NotZero(t, first.PID)
+		time.Sleep(10 * time.Minute)
+		require.NoError(t, lost())
+		require.NoError(t, l.Check(context.Background()))
+		now := ownerOf(t, o, l)
+		require.GreaterOrEqual(t, now.Lease.Renewed.Sub(first.Lease.Renewed), 9*time.Minute)
+		now.Lease.Renewed = first.Lease.Renewed
+		require.Equal(t, first, now, "nothing else changes")
+	})
+}
+
+func TestBrokenLockIsLost(t *testing.T) {
+	for name, brk := range map[string]func(t *testing.T, o Options, l *Lock){
+		"it has been removed": func(t *testing.T, o Options, _ *Lock) {
+			_, err := Break(context.Background(), o)
+			require.NoError(t, err)
+		},
+		"it has been removed and another one taken": func(t *testing.T, o Options, _ *Lock) {
+			_, err := Break(context.Background(), o)
+			require.NoError(t, err)
+			put(t, o, "other.json", "{}")
+		},
+		"somebody else has written": func(t *testing.T, o Options, l *Lock) {
+			_, err := o.Store.Write(context.Background(), l.key, []byte(`{"pid":1}`), store.Condition{})
+			require.NoError(t, err)
+		},
+		"there is another lock": func(t *testing.T, o Options, _ *Lock) { put(t, o, "other.json", "{}") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			leased(t, func(t *testing.T, o Options, _ *faulty, l *Lock, lost func() error) {
+				brk(t, o, l)
+				time.Sleep(30 * time.Second)
+				var gone *LostError
+				require.ErrorAs(t, lost(), &gone)
+				require.ErrorContains(t, gone, "no further operation is started")
+				require.Equal(t, error(gone), l.Check(context.Background()))
+			})
+		})
+	}
+}
+
+func TestLockSurvivesAStoreThatIsAwayForAShortTime(t *testing.T) {
+	leased(t, func(t *testing.T, _ Options, s *faulty, l *Lock, lost func() error) {
+		s.away.Store(true)
+		time.Sleep(40 * time.Second)
+		require.NoError(t, lost())
+		s.away.Store(false)
+		time.Sleep(10 * time.Minute)
+		require.NoError(t, lost())
+		require.NoError(t, l.Check(context.Background()))
+	})
+}
+
+func TestLockThatCannotBeRenewedInTimeIsLost(t *testing.T) {
+	leased(t, func(t *testing.T, _ Options, s *faulty, l *Lock, lost func() error) {
+		s.away.Store(true)
+		time.Sleep(2 * time.Minute)
+		require.ErrorContains(t, lost(), errAway.Error())
+		s.away.Store(false)
+		require.Error(t, l.Check(context.Background()), "what is lost stays lost")
+	})
+}
+
+// excluding is a store whose hold is always to be had: whoever had the lock has lost it.
+type excluding struct {
+	store.Store
+	now time.Time
+}
+
+func (e excluding) Exclude(context.Context, string) (store.Hold, error) { return noHold{}, nil }
+func (e excluding) Now(context.Context) (time.Time, error)              { return e.now, nil }
+
+type noHold struct{}
+
+func (noHold) Alive(context.Context) error { return nil }
+func (noHold) Close() error                { return nil }
+
+func TestStoreThatExcludesLeavesLocksOfOtherMachinesUntilTheirLeaseIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		after   time.Duration
+		taken   bool
+	}{
+		"lease is over":       {`{"hostname":"other","tool":"sluice","lease":{"run":"r","seconds":60}}`, 2 * time.Minute, true},
+		"lease is not over":   {`{"hostname":"other","tool":"sluice","lease":{"run":"r","seconds":60}}`, 30 * time.Second, false},
+		"no lease":            {`{"hostname":"other","tool":"sluice"}`, time.Hour, false},
+		"another tool's lock": {`{"hostname":"other"}`, time.Hour, false},
+		"unreadable":          {`{`, time.Hour, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			put(t, o, "stale.json", c.content)
+			o.Store = excluding{o.Store, time.Now().Add(c.after)}
+			l, err := Acquire(context.Background(), o)
+			if !c.taken {
+				var held *HeldError
+				require.ErrorAs(t, err, &held)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, l.Release())
+		})
+	}
+}

@@ -1,0 +1,265 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Log is a content that grows at its end. It is used by one goroutine at a time. What a method has written is durable when
+// it returns.
+type Log interface {
+	// Exists tells whether there is a log, of whatever content.
+	Exists(ctx context.Context) (bool, error)
+	// Read returns the content, nil if there is no log.
+	Read(ctx context.Context) ([]byte, error)
+	// Create begins the log, which must not exist.
+	Create(ctx context.Context, first []byte) error
+	// Append adds to the end. After an error the log may hold a part of what was to be added.
+	Append(ctx context.Context, b []byte) error
+	// Truncate cuts the log to its first size bytes.
+	Truncate(ctx context.Context, size int64) error
+	// Remove removes the log, if there is one.
+	Remove(ctx context.Context) error
+}
+
+// NewLog returns the log of a key: a file of a directory, and in stores that cannot add to a content one content for each
+// addition, in a folder of that name without its extension (state.md 9.5).
+func NewLog(s Store, key string) Log {
+	if d, ok := s.(*Dir); ok {
+		return &fileLog{dir: d, path: d.Path(key)}
+	}
+	return &segmentLog{store: s, folder: strings.TrimSuffix(key, filepath.Ext(key)) + "/"}
+}
+
+// fileLog is a file that is appended to.
+type fileLog struct {
+	dir  *Dir
+	path string
+	open *os.File // while it is appended to; nil before that
+}
+
+func (l *fileLog) Exists(context.Context) (bool, error) {
+	_, err := os.Lstat(l.path)
+	return err == nil, nil
+}
+
+func (l *fileLog) Read(context.Context) ([]byte, error) {
+	b, err := os.ReadFile(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return b, err
+}
+
+func (l *fileLog) Create(_ context.Context, first []byte) error {
+	folder := filepath.Dir(l.path)
+	if err := makeDirs(folder); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	l.open = f
+	if err := l.write(first); err != nil {
+		return err
+	}
+	return syncDir(folder)
+}
+
+func (l *fileLog) Append(_ context.Context, b []byte) error {
+	if l.open == nil {
+		f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		l.open = f
+	}
+	return l.write(b)
+}
+
+func (l *fileLog) write(b []byte) error {
+	if err := l.dir.at(Appending); err != nil {
+		return err
+	}
+	if _, err := l.open.Write(b); err != nil {
+		return err
+	}
+	return l.open.Sync()
+}
+
+func (l *fileLog) Truncate(_ context.Context, size int64) error {
+	f, err := os.OpenFile(l.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
+}
+
+func (l *fileLog) Remove(context.Context) error {
+	if l.open != nil {
+		_ = l.open.Close() // everything in it is durable
+		l.open = nil
+	}
+	if err := removeIfExists(l.path); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(l.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// segmentLog is a sequence of contents. The first one makes it a log: it is written first and removed first, so that what is
+// left of a removal that was cut off is no log.
+type segmentLog struct {
+	store  Store
+	folder string
+	run    string // the folder of this log in that folder; "" before it is known
+	next   int    // the number of the next segment
+}
+
+const segmentName = "%012d.seg"
+
+// segments lists the log, nothing if there is none.
+func (l *segmentLog) segments(ctx context.Context) (keys []string, debris []string, err error) {
+	infos, err := l.store.List(ctx, l.folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	first := "/" + fmt.Sprintf(segmentName, 1)
+	for _, i := range infos {
+		rest := strings.TrimPrefix(i.Key, l.folder)
+		run, _, _ := strings.Cut(rest, "/")
+		if len(keys) == 0 && strings.HasSuffix(rest, first) {
+			l.run = run
+		}
+		if l.run != "" && run == l.run {
+			keys = append(keys, i.Key)
+		} else {
+			debris = append(debris, i.Key)
+		}
+	}
+	if len(keys) == 0 || !strings.HasSuffix(keys[0], first) {
+		return nil, append(debris, keys...), nil
+	}
+	return keys, debris, nil
+}
+
+func (l *segmentLog) Exists(ctx context.Context) (bool, error) {
+	l.run = ""
+	keys, _, err := l.segments(ctx)
+	return len(keys) > 0, err
+}
+
+func (l *segmentLog) Read(ctx context.Context) ([]byte, error) {
+	l.run = ""
+	keys, _, err := l.segments(ctx)
+	if err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	all := []byte{}
+	for i, key := range keys {
+		if !strings.HasSuffix(key, fmt.Sprintf(segmentName, i+1)) {
+			return nil, fmt.Errorf("%s: segment %d of the journal is missing", l.store.Name(l.folder), i+1)
+		}
+		b, _, err := l.store.Read(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b...)
+	}
+	l.next = len(keys) + 1
+	return all, nil
+}
+
+func (l *segmentLog) key(number int) string {
+	return l.folder + l.run + "/" + fmt.Sprintf(segmentName, number)
+}
+
+func (l *segmentLog) Create(ctx context.Context, first []byte) error {
+	l.run = ""
+	keys, debris, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 {
+		return Conflict(l.store.Name(l.folder))
+	}
+	if err := l.store.Remove(ctx, debris...); err != nil {
+		return err
+	}
+	l.run, l.next = uuid.NewString(), 1
+	return l.Append(ctx, first)
+}
+
+func (l *segmentLog) Append(ctx context.Context, b []byte) error {
+	if l.next == 0 {
+		if _, err := l.Read(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := l.store.Write(ctx, l.key(l.next), b, Condition{}); err != nil {
+		return err
+	}
+	l.next++
+	return nil
+}
+
+func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
+	l.run = ""
+	keys, _, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
+	var cut []string
+	for _, key := range keys {
+		b, _, err := l.store.Read(ctx, key)
+		if err != nil {
+			return err
+		}
+		length := int64(len(b))
+		switch {
+		case size <= 0:
+			cut = append(cut, key)
+		case length > size:
+			if _, err := l.store.Write(ctx, key, b[:size], Condition{}); err != nil {
+				return err
+			}
+		}
+		size -= length
+	}
+	for i := len(cut) - 1; i >= 0; i-- { // from the end: there is never a gap
+		if err := l.store.Remove(ctx, cut[i]); err != nil {
+			return err
+		}
+	}
+	l.next = len(keys) - len(cut) + 1
+	return nil
+}
+
+func (l *segmentLog) Remove(ctx context.Context) error {
+	l.run = ""
+	keys, debris, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
+	if len(keys) > 0 {
+		if err := l.store.Remove(ctx, keys[0]); err != nil {
+			return err
+		}
+		debris = append(debris, keys[1:]...)
+	}
+	l.run, l.next = "", 0
+	return l.store.Remove(ctx, debris...)
+}

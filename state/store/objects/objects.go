@@ -1,0 +1,207 @@
+// Package objects makes a store of a bucket of an object store, through the portable interface of gocloud.dev/blob
+// (state.md 4.11). It links no driver: package cloud has those.
+//
+// Invariant: nothing is renamed. An object appears whole or not at all, as the object store itself promises.
+package objects
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/sourcegraph/conc/iter"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Options say what the portable interface does not.
+type Options struct {
+	// URL names the bucket with its prefix, for people: "s3://bucket/prefix/".
+	URL string
+	// Revision is what Match understands of an object; nil is the entity tag.
+	Revision func(*blob.Attributes) string
+	// Match makes a write conditional on the revision that the object has to have, given what the driver lends to change
+	// (see [blob.WriterOptions]); it returns false if it cannot. nil never can.
+	Match func(as func(any) bool, revision string) bool
+	// BeforeCopy is given to copies (see [blob.CopyOptions]); it may be nil.
+	BeforeCopy func(as func(any) bool) error
+	// Refused tells an error that says that the object store does not know conditional writes; it may be nil.
+	Refused func(error) bool
+}
+
+// Store is a [store.Store] in a bucket.
+type Store struct {
+	bucket  *blob.Bucket
+	options Options
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns the store in a bucket, which it closes when it is closed.
+func New(bucket *blob.Bucket, o Options) *Store { return &Store{bucket, o} }
+
+// Name implements [store.Store].
+func (s *Store) Name(key string) string { return strings.TrimSuffix(s.options.URL, "/") + "/" + key }
+
+// Close implements [store.Store].
+func (s *Store) Close() error { return s.bucket.Close() }
+
+// explain names the object, and says in the terms of package store what is wrong.
+func (s *Store) explain(key string, err error) error {
+	switch gcerrors.Code(err) {
+	case gcerrors.OK:
+		return nil
+	case gcerrors.NotFound:
+		return store.Missing(s.Name(key))
+	case gcerrors.FailedPrecondition, gcerrors.AlreadyExists:
+		return store.Conflict(s.Name(key))
+	}
+	return fmt.Errorf("%s: %w", s.Name(key), err)
+}
+
+// Read implements [store.Store].
+func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	info, err := s.describe(ctx, key)
+	if err != nil {
+		return nil, store.Info{}, err
+	}
+	b, err := s.bucket.ReadAll(ctx, key)
+	if err != nil {
+		return nil, store.Info{}, s.explain(key, err)
+	}
+	return b, info, nil
+}
+
+func (s *Store) describe(ctx context.Context, key string) (store.Info, error) {
+	a, err := s.bucket.Attributes(ctx, key)
+	if err != nil {
+		return store.Info{}, s.explain(key, err)
+	}
+	info := store.Info{Key: key, Modified: a.ModTime, Size: a.Size, Revision: a.ETag}
+	if s.options.Revision != nil {
+		info.Revision = s.options.Revision(a)
+	}
+	return info, nil
+}
+
+// requests is how many are under way at once for one call.
+const requests = 10
+
+// Stat implements [store.Store] with a request for each key, all at once.
+func (s *Store) Stat(ctx context.Context, keys ...string) ([]store.Info, error) {
+	found, err := iter.Mapper[string, []store.Info]{MaxGoroutines: requests}.MapErr(keys, func(key *string) ([]store.Info, error) {
+		info, err := s.describe(ctx, *key)
+		switch {
+		case isMissing(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return []store.Info{info}, nil
+	})
+	var all []store.Info
+	for _, f := range found {
+		all = append(all, f...)
+	}
+	return all, err
+}
+
+// List implements [store.Store]. Revisions are not listed.
+func (s *Store) List(ctx context.Context, prefix string) ([]store.Info, error) {
+	var infos []store.Info
+	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix})
+	all, stop := objects.All(ctx)
+	for o := range all {
+		infos = append(infos, store.Info{Key: o.Key, Modified: o.ModTime, Size: o.Size})
+	}
+	if err := stop(); err != nil {
+		return nil, s.explain(prefix, err)
+	}
+	return infos, nil
+}
+
+// minPart is the least that the drivers send as one part of an upload.
+const minPart = 5 << 20
+
+// Write implements [store.Store]. An object is sent in one piece: the conditions of uploads in parts are not those of
+// all object stores.
+func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	options := &blob.WriterOptions{BufferSize: max(minPart, len(content)+1), IfNotExist: c.Absent()}
+	var checked bool
+	if c.Revision() != "" && s.options.Match != nil {
+		options.BeforeWrite = func(as func(any) bool) error {
+			checked = s.options.Match(as, c.Revision())
+			return nil
+		}
+	}
+	check := func() error {
+		now, err := s.describe(ctx, key)
+		if err != nil && !isMissing(err) {
+			return err
+		}
+		return c.Check(s.Name(key), now, err == nil)
+	}
+	if c.Revision() != "" && s.options.Match == nil {
+		if err := check(); err != nil {
+			return store.Info{}, err
+		}
+	}
+	err := s.bucket.WriteAll(ctx, key, content, options)
+	if err != nil && (c.Absent() || checked) && s.options.Refused != nil && s.options.Refused(err) {
+		if err := check(); err != nil {
+			return store.Info{}, err
+		}
+		err = s.bucket.WriteAll(ctx, key, content, &blob.WriterOptions{BufferSize: options.BufferSize})
+	}
+	if err != nil {
+		return store.Info{}, s.explain(key, err)
+	}
+	if c == (store.Condition{}) {
+		return store.Info{Key: key, Size: int64(len(content))}, nil
+	}
+	return s.written(ctx, key, content)
+}
+
+// written describes what has just been written, if it is still that.
+func (s *Store) written(ctx context.Context, key string, content []byte) (store.Info, error) {
+	info, err := s.describe(ctx, key)
+	if err != nil {
+		return store.Info{}, err
+	}
+	if info.Size != int64(len(content)) {
+		return store.Info{}, store.Conflict(s.Name(key))
+	}
+	return info, nil
+}
+
+// Copy implements [store.Store]. The content does not leave the object store.
+func (s *Store) Copy(ctx context.Context, from, to string) error {
+	err := s.bucket.Copy(ctx, to, from, &blob.CopyOptions{BeforeCopy: s.options.BeforeCopy})
+	return s.explain(from, err)
+}
+
+// Remove implements [store.Store].
+func (s *Store) Remove(ctx context.Context, keys ...string) error {
+	errs := iter.Mapper[string, error]{MaxGoroutines: requests}.Map(keys, func(key *string) error {
+		if err := s.explain(*key, s.bucket.Delete(ctx, *key)); !isMissing(err) {
+			return err
+		}
+		return nil
+	})
+	var all *multierror.Error
+	for _, err := range errs {
+		if err != nil {
+			all = multierror.Append(all, err)
+		}
+	}
+	return all.ErrorOrNil()
+}
+
+func isMissing(err error) bool {
+	_, is := err.(*fs.PathError)
+	return is
+}

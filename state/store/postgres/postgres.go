@@ -1,0 +1,318 @@
+// Package postgres makes a store of a table in a PostgreSQL database, the one that Pulumi's backend of that name uses
+// (state.md 4.10), so that everybody who deploys a stack shares its state and locks.
+//
+// Every write is a transaction of its own. The lock of a stack is, besides its row, an advisory lock of the session: it ends
+// with the connection of a process that has died.
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Store is a [store.Store] in a table.
+type Store struct {
+	pool  *pgxpool.Pool
+	name  string // URL without credentials
+	table string
+}
+
+var (
+	_ store.Store    = (*Store)(nil)
+	_ store.Excluder = (*Store)(nil)
+)
+
+// defaultTable is what Pulumi calls the table.
+const defaultTable = "pulumi_state"
+
+// Open opens the database that a URL names: "postgres://user:password@host:port/database?table=…", with the parameters of
+// libpq. What the URL leaves open comes from the PG* variables of the process. Nothing is created before something is
+// written.
+func Open(ctx context.Context, text string, _ func(string) (string, bool)) (store.Store, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("the backend URL postgres://… cannot be read; special characters in the password have to be written as %XX")
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("backend URL %s: its parameters cannot be read", masked(u))
+	}
+	table := defaultTable
+	if query.Has("table") {
+		table = query.Get("table")
+	}
+	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*(\.[A-Za-z_][A-Za-z0-9_$]*)?$`).MatchString(table) {
+		return nil, fmt.Errorf("backend URL %s: %q is no name for a table", masked(u), table)
+	}
+	name := masked(u)
+	query.Del("table")
+	u.RawQuery = query.Encode()
+	config, err := pgxpool.ParseConfig(u.String())
+	if err != nil {
+		return nil, fmt.Errorf("backend URL %s: %w", name, err)
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "sluice"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := &Store{pool: pool, name: name, table: table}
+	if err := s.retry(ctx, true, func() error { return pool.Ping(ctx) }); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// masked is the URL without password and parameters.
+func masked(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	text := shown.String()
+	if u.User != nil {
+		text = strings.Replace(text, "://", "://****@", 1)
+	}
+	return text
+}
+
+// Name implements [store.Store].
+func (s *Store) Name(key string) string { return s.name + "/" + s.table + "/" + key }
+
+// Close implements [store.Store].
+func (s *Store) Close() error { s.pool.Close(); return nil }
+
+// undefinedTable is the code of PostgreSQL for a table that does not exist.
+const undefinedTable = "42P01"
+
+func hasCode(err error, code string) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == code
+}
+
+// Read implements [store.Store].
+func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	info := store.Info{Key: key}
+	var text string
+	err := s.retry(ctx, true, func() error {
+		return s.pool.QueryRow(ctx, `SELECT data->>'data', updated_at, xmin::text FROM `+s.table+` WHERE key = $1`, key).
+			Scan(&text, &info.Modified, &info.Revision)
+	})
+	if errors.Is(err, pgx.ErrNoRows) || hasCode(err, undefinedTable) {
+		return nil, store.Info{}, store.Missing(s.Name(key))
+	}
+	if err != nil {
+		return nil, store.Info{}, fmt.Errorf("%s: %w", s.Name(key), err)
+	}
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, store.Info{}, fmt.Errorf("%s: the column data: %w", s.Name(key), err)
+	}
+	info.Size = int64(len(b))
+	return b, info, nil
+}
+
+// described selects what an [store.Info] says. The size is that of the row, for which the content need not be read.
+const described = `SELECT key, updated_at, xmin::text, pg_column_size(data) FROM `
+
+func (s *Store) describe(ctx context.Context, where string, argument any) (infos []store.Info, err error) {
+	err = s.retry(ctx, true, func() error {
+		rows, err := s.pool.Query(ctx, described+s.table+where, argument)
+		if err == nil {
+			infos, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (i store.Info, err error) {
+				return i, row.Scan(&i.Key, &i.Modified, &i.Revision, &i.Size)
+			})
+		}
+		return err
+	})
+	if hasCode(err, undefinedTable) {
+		return nil, nil
+	}
+	return infos, err
+}
+
+// Stat implements [store.Store] with one query.
+func (s *Store) Stat(ctx context.Context, keys ...string) ([]store.Info, error) {
+	infos, err := s.describe(ctx, ` WHERE key = ANY($1) ORDER BY array_position($1, key)`, keys)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return infos, nil
+}
+
+// List implements [store.Store] with one query.
+func (s *Store) List(ctx context.Context, prefix string) ([]store.Info, error) {
+	pattern := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(prefix) + "%"
+	infos, err := s.describe(ctx, ` WHERE key LIKE $1 ORDER BY key COLLATE "C"`, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name(prefix), err)
+	}
+	return infos, nil
+}
+
+// Write implements [store.Store]. Conditions are checked by the statement that writes.
+func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	info := store.Info{Key: key, Size: int64(len(content))}
+	data := `{"data":"` + base64.StdEncoding.EncodeToString(content) + `"}`
+	statement := `INSERT INTO ` + s.table + ` (key, data, updated_at) VALUES ($1, $2::json, now())
+		ON CONFLICT (key) DO UPDATE SET data = EXCLUDED.data, updated_at = now()`
+	arguments := []any{key, data}
+	switch {
+	case c.Absent():
+		statement = `INSERT INTO ` + s.table + ` (key, data, updated_at) VALUES ($1, $2::json, now()) ON CONFLICT (key) DO NOTHING`
+	case c.Revision() != "":
+		statement = `UPDATE ` + s.table + ` SET data = $2::json, updated_at = now() WHERE key = $1 AND xmin::text = $3`
+		arguments = append(arguments, c.Revision())
+	}
+	write := func() error {
+		return s.retry(ctx, c == store.Condition{}, func() error {
+			return s.pool.QueryRow(ctx, statement+` RETURNING updated_at, xmin::text`, arguments...).Scan(&info.Modified, &info.Revision)
+		})
+	}
+	err := write()
+	if hasCode(err, undefinedTable) {
+		if err = s.create(ctx); err == nil {
+			err = write()
+		}
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return store.Info{}, store.Conflict(s.Name(key))
+	}
+	if err != nil {
+		return store.Info{}, fmt.Errorf("%s: %w", s.Name(key), err)
+	}
+	return info, nil
+}
+
+// create makes the table and its index, as Pulumi does. Several processes may do so at once.
+func (s *Store) create(ctx context.Context) error {
+	index := s.table[strings.LastIndexByte(s.table, '.')+1:] + "_key_prefix_idx"
+	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		for _, statement := range []string{
+			fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, number(s.table+"\x00create")),
+			`CREATE TABLE IF NOT EXISTS ` + s.table +
+				` (key TEXT PRIMARY KEY, data JSON NOT NULL, updated_at TIMESTAMPTZ NOT NULL DEFAULT now())`,
+			`CREATE INDEX IF NOT EXISTS ` + index + ` ON ` + s.table + ` (key text_pattern_ops)`,
+		} {
+			if _, err := tx.Exec(ctx, statement); err != nil {
+				return fmt.Errorf("make the table %s: %w", s.table, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Copy implements [store.Store]. The content does not leave the database.
+func (s *Store) Copy(ctx context.Context, from, to string) error {
+	var tag pgconn.CommandTag
+	err := s.retry(ctx, true, func() (err error) {
+		tag, err = s.pool.Exec(ctx, `INSERT INTO `+s.table+` (key, data, updated_at) SELECT $2, data, now() FROM `+s.table+` WHERE key = $1
+			ON CONFLICT (key) DO UPDATE SET data = EXCLUDED.data, updated_at = now()`, from, to)
+		return err
+	})
+	if hasCode(err, undefinedTable) || err == nil && tag.RowsAffected() == 0 {
+		return store.Missing(s.Name(from))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Name(to), err)
+	}
+	return nil
+}
+
+// Remove implements [store.Store].
+func (s *Store) Remove(ctx context.Context, keys ...string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	err := s.retry(ctx, true, func() error {
+		_, err := s.pool.Exec(ctx, `DELETE FROM `+s.table+` WHERE key = ANY($1)`, keys)
+		return err
+	})
+	if err != nil && !hasCode(err, undefinedTable) {
+		return fmt.Errorf("%s: %w", s.Name(keys[0]), err)
+	}
+	return nil
+}
+
+// Now implements [store.Excluder].
+func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
+	err = s.retry(ctx, true, func() error { return s.pool.QueryRow(ctx, `SELECT now()`).Scan(&now) })
+	return now, err
+}
+
+// number makes a name the number of an advisory lock.
+func number(name string) int64 {
+	sum := sha256.Sum256([]byte(name))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// hold is an advisory lock with the connection that has it.
+type hold struct {
+	mu      sync.Mutex // a connection is for one at a time; guards conn
+	conn    *pgx.Conn  // nil when it has been given back
+	backend int
+}
+
+// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own.
+func (s *Store) Exclude(ctx context.Context, name string) (store.Hold, error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	h := &hold{conn: pooled.Hijack()}
+	var got bool
+	err = h.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1), pg_backend_pid()`, number(s.table+"\x00"+name)).Scan(&got, &h.backend)
+	if err == nil && got {
+		return h, nil
+	}
+	if closing := h.Close(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, errors.Join(err, closing))
+	}
+	return nil, nil
+}
+
+// Alive implements [store.Hold]: the lock lives as long as the session.
+func (h *hold) Alive(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conn == nil {
+		return errors.New("it has been given back")
+	}
+	var backend int
+	if err := h.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
+		return err
+	}
+	if backend != h.backend {
+		return errors.New("a connection pooler has changed the session; use a URL that leads to the server itself")
+	}
+	return nil
+}
+
+// Close implements [store.Hold].
+func (h *hold) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conn == nil {
+		return nil
+	}
+	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
+	defer done()
+	_ = h.conn.Close(ctx) // the server ends the session with the connection, however that ends
+	h.conn = nil
+	return nil
+}

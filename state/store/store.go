@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// Store keeps contents under keys: paths with slashes, relative to the store. It is safe for concurrent use, by other
+// processes too. What is listed and read after a write or a removal has returned shows it.
+type Store interface {
+	// Name is the text by which people find a key: a path, or a URL without credentials.
+	Name(key string) string
+	// Read returns a content. The error wraps [fs.ErrNotExist] when there is none.
+	Read(ctx context.Context, key string) ([]byte, Info, error)
+	// Stat describes those of the keys that exist, in the order of the arguments.
+	Stat(ctx context.Context, keys ...string) ([]Info, error)
+	// List describes the keys that begin with a prefix, in their order. What the store itself puts beside contents, such as
+	// unfinished writes, is not among them.
+	List(ctx context.Context, prefix string) ([]Info, error)
+	// Write replaces a content, durably, or returns an error that wraps [ErrConflict] if the condition does not hold.
+	Write(ctx context.Context, key string, content []byte, c Condition) (Info, error)
+	// Copy makes to a copy that shares nothing with from. The error wraps [fs.ErrNotExist] when there is no from.
+	Copy(ctx context.Context, from, to string) error
+	// Remove removes keys. Those that do not exist are no error.
+	Remove(ctx context.Context, keys ...string) error
+	// Close gives back what the store holds: connections. Nothing may be called afterwards.
+	Close() error
+}
+
+// Info describes a content.
+type Info struct {
+	Key      string
+	Modified time.Time // by the clock of the store
+	Size     int64     // in bytes
+	// Revision tells one content of the key from the one before and the one after it; it has no other meaning.
+	Revision string
+}
+
+// Condition says when a Write may happen. The zero Condition is always. Where the store can, the condition is checked
+// in one step with the write; directories and some object stores check it right before.
+type Condition struct {
+	absent   bool
+	revision string
+}
+
+// IfAbsent lets a Write happen when the key does not exist.
+func IfAbsent() Condition { return Condition{absent: true} }
+
+// IfRevision lets a Write happen when the key has this revision.
+func IfRevision(revision string) Condition { return Condition{revision: revision} }
+
+// IfUnchanged lets a Write happen when the key is still as it was described, or if it did not exist, still does not.
+func IfUnchanged(i Info) Condition {
+	if i.Revision == "" {
+		return IfAbsent()
+	}
+	return IfRevision(i.Revision)
+}
+
+// Absent tells whether the key must not exist.
+func (c Condition) Absent() bool { return c.absent }
+
+// Revision is what the key must have; "" is no condition.
+func (c Condition) Revision() string { return c.revision }
+
+// Check returns an error that wraps [ErrConflict] if a content, given by its description and whether it exists, does not
+// fit the condition.
+func (c Condition) Check(key string, now Info, exists bool) error {
+	if c.absent && exists || c.revision != "" && (!exists || now.Revision != c.revision) {
+		return Conflict(key)
+	}
+	return nil
+}
+
+// ErrConflict is wrapped by the error of a Write whose condition does not hold.
+var ErrConflict = errors.New("somebody else has written it")
+
+// Conflict is the error of a conditional Write of a key that somebody else has written.
+func Conflict(key string) error { return fmt.Errorf("%s: %w", key, ErrConflict) }
+
+// Missing is the error for a key that does not exist, named for people.
+func Missing(name string) error { return &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist} }
+
+// Keeper is a Store that has a cheaper way than a copy to keep a content that is about to be replaced or removed.
+type Keeper interface {
+	Keep(ctx context.Context, from, to string) error
+}
+
+// Keep makes to what from is now. from is replaced or removed next: until then the two may share what they are made of, so
+// that damage to one is damage to both. It is no error that there is no from.
+func Keep(ctx context.Context, s Store, from, to string) error {
+	keep := s.Copy
+	if k, ok := s.(Keeper); ok {
+		keep = k.Keep
+	}
+	if err := keep(ctx, from, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Hold excludes other processes from a name for as long as this process has the connection that it took it with.
+type Hold interface {
+	// Alive asks the store whether the hold is still there; an error says that it is not, or that the store does not answer.
+	Alive(ctx context.Context) error
+	// Close gives the name back. A second Close does nothing.
+	Close() error
+}
+
+// Excluder is a Store that can tell for certain whether some process holds a name.
+type Excluder interface {
+	// Exclude takes a name, or returns nil when another process has it. It does not wait.
+	Exclude(ctx context.Context, name string) (Hold, error)
+	// Now is the time by the clock that [Info].Modified is from.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// Opener opens the store that a URL names. lookup reads the environment, as [os.LookupEnv] does.
+type Opener func(ctx context.Context, url string, lookup func(name string) (string, bool)) (Store, error)
