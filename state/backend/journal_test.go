@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 const journalPath = ".pulumi/sluice/journal/shop/dev.jnl"
@@ -72,14 +73,14 @@ func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {
 	f := newFixture(t)
 	ref := f.cutOff()
 	b, notes := f.listening()
-	l, err := b.stack(ref).lock(context.Background())
+	l, err := b.stack(ref).lock(context.Background(), LockOptions{})
 	require.NoError(t, err)
 	s, err := b.Open(context.Background(), ref)
 	require.NoError(t, err)
 	require.Empty(t, *notes)
 	require.Contains(t, f.files(), journalPath)
 	require.NoError(t, l.Release())
-	unlock, err := s.Lock(context.Background())
+	unlock, err := s.Lock(context.Background(), LockOptions{})
 	require.NoError(t, err)
 	require.Len(t, *notes, 1, "whoever takes the lock recovers first")
 	require.NoError(t, unlock.Close())
@@ -98,7 +99,7 @@ func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 	require.Contains(t, (*notes)[0], "creating urn:pulumi:dev::shop::a:b:C::b")
 	_, err = s.Load(ctx)
 	require.NoError(t, err)
-	_, err = s.Lock(ctx)
+	_, err = s.Lock(ctx, LockOptions{})
 	var undecided *JournalError
 	require.ErrorAs(t, err, &undecided)
 	require.ErrorContains(t, err, "sluice recover --discard")
@@ -119,7 +120,7 @@ func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, j.Records())
 	require.Equal(t, theirs, f.read(stackFile))
-	l, err := s.Lock(ctx)
+	l, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 }
@@ -177,7 +178,7 @@ func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
-	unlock, err := s.Lock(ctx)
+	unlock, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	r, err := s.Record(ctx, nil)
 	require.NoError(t, err)
@@ -216,9 +217,9 @@ func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
 		base, err := s.Load(ctx)
 		require.NoError(t, err)
 		moments := 0
-		b.writer.crash = func(moment) error {
+		b.store.(*store.Dir).Crash = func(store.Moment) error {
 			if moments++; moments > at {
-				return errCrash
+				return store.ErrKilled
 			}
 			return nil
 		}

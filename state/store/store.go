@@ -76,7 +76,7 @@ func (c Condition) Check(key string, now Info, exists bool) error {
 }
 
 // ErrConflict is wrapped by the error of a Write whose condition does not hold.
-var ErrConflict = errors.New("somebody else has written it")
+var ErrConflict = errors.New("it has been written by somebody else")
 
 // Conflict is the error of a conditional Write of a key that somebody else has written.
 func Conflict(key string) error { return fmt.Errorf("%s: %w", key, ErrConflict) }
