@@ -46,6 +46,7 @@ func TestBucketsAreStores(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, text)
 			storetest.Run(t, s)
+			storetest.RunLog(t, s)
 			if name != "memory" { // there the condition is checked before the write
 				storetest.RunAtomic(t, s)
 			}

@@ -1,12 +1,53 @@
 package store_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob/memblob"
+
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/objects"
 	"github.com/sluice-iac/sluice/state/store/storetest"
 )
 
 func TestDirectoryIsAStore(t *testing.T) {
 	storetest.Run(t, store.NewDir(t.TempDir()))
+	storetest.RunLog(t, store.NewDir(t.TempDir()))
+}
+
+func TestWhatIsLeftOfARemovedLogIsNoLog(t *testing.T) {
+	ctx := context.Background()
+	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://"})
+	l := store.NewLog(s, "dev.jnl")
+	require.NoError(t, l.Create(ctx, []byte("1")))
+	require.NoError(t, l.Append(ctx, []byte("2")))
+	infos, err := s.List(ctx, "dev/")
+	require.NoError(t, err)
+	require.Len(t, infos, 2)
+	require.Regexp(t, `^dev/[0-9a-f-]{36}/000000000001\.seg$`, infos[0].Key)
+	require.NoError(t, s.Remove(ctx, infos[0].Key))
+	b, err := store.NewLog(s, "dev.jnl").Read(ctx)
+	require.NoError(t, err)
+	require.Nil(t, b)
+	again := store.NewLog(s, "dev.jnl")
+	require.NoError(t, again.Create(ctx, []byte("new")))
+	b, err = store.NewLog(s, "dev.jnl").Read(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "new", string(b))
+}
+
+func TestALogWithAGapIsNotRead(t *testing.T) {
+	ctx := context.Background()
+	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://"})
+	l := store.NewLog(s, "dev.jnl")
+	require.NoError(t, l.Create(ctx, []byte("1")))
+	require.NoError(t, l.Append(ctx, []byte("2")))
+	require.NoError(t, l.Append(ctx, []byte("3")))
+	infos, err := s.List(ctx, "dev/")
+	require.NoError(t, err)
+	require.NoError(t, s.Remove(ctx, infos[1].Key))
+	_, err = store.NewLog(s, "dev.jnl").Read(ctx)
+	require.ErrorContains(t, err, "segment 2 of the journal is missing")
 }

@@ -27,6 +27,7 @@ func TestPostgres(t *testing.T) {
 	url := postgrestest.Start(t)
 
 	t.Run("is a store", func(t *testing.T) { storetest.Run(t, open(t, url)) })
+	t.Run("keeps logs", func(t *testing.T) { storetest.RunLog(t, open(t, url+"&table=logs")) })
 	t.Run("is an atomic one", func(t *testing.T) { storetest.RunAtomic(t, open(t, url)) })
 
 	t.Run("opening and reading create nothing", func(t *testing.T) {

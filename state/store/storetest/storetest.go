@@ -143,3 +143,57 @@ func RunAtomic(t *testing.T, s store.Store) {
 		})
 	}
 }
+
+// RunLog checks the log of a key in a store.
+func RunLog(t *testing.T, s store.Store) {
+	ctx := context.Background()
+	const key = "logs/shop/dev.jnl"
+	open := func() store.Log { return store.NewLog(s, key) }
+	requireContent := func(want string) {
+		t.Helper()
+		b, err := open().Read(ctx)
+		require.NoError(t, err)
+		require.Equal(t, want, string(b))
+		there, err := open().Exists(ctx)
+		require.NoError(t, err)
+		require.True(t, there)
+	}
+	requireNone := func() {
+		t.Helper()
+		b, err := open().Read(ctx)
+		require.NoError(t, err)
+		require.Nil(t, b)
+		there, err := open().Exists(ctx)
+		require.NoError(t, err)
+		require.False(t, there)
+	}
+	requireNone()
+	require.NoError(t, open().Remove(ctx))
+	l := open()
+	require.NoError(t, l.Create(ctx, []byte("head")))
+	requireContent("head")
+	for _, b := range []string{" one", " two", " three"} {
+		require.NoError(t, l.Append(ctx, []byte(b)))
+	}
+	requireContent("head one two three")
+	require.Error(t, open().Create(ctx, []byte("another")))
+	require.NoError(t, open().Append(ctx, []byte(" four")), "another process goes on")
+	requireContent("head one two three four")
+	for _, cut := range []struct {
+		size int64
+		want string
+	}{{21, "head one two three fo"}, {12, "head one two"}, {11, "head one tw"}} {
+		require.NoError(t, open().Truncate(ctx, cut.size))
+		requireContent(cut.want)
+	}
+	require.NoError(t, open().Append(ctx, []byte("!")))
+	requireContent("head one tw!")
+	require.NoError(t, open().Remove(ctx))
+	requireNone()
+	require.NoError(t, open().Create(ctx, []byte("again")))
+	requireContent("again")
+	require.NoError(t, open().Remove(ctx))
+	infos, err := s.List(ctx, "logs/")
+	require.NoError(t, err)
+	require.Empty(t, infos)
+}
