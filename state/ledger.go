@@ -104,6 +104,14 @@ func (l *Ledger) Begin(op Pending) error {
 	return nil
 }
 
+// ReuseCiphertexts lets the secrets of r that the resource of that URN has had in the base be written as they were there. Begin
+// and End do the same; it is for recorders that write before.
+func (l *Ledger) ReuseCiphertexts(r *Resource) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reuseCiphertexts(r)
+}
+
 // reuseCiphertexts lets the secrets of r that it has had in the base be written as they were there (state.md 5.6).
 func (l *Ledger) reuseCiphertexts(r *Resource) {
 	i, ok := l.ranks[r.URN]

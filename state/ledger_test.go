@@ -1,7 +1,9 @@
 package state
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -334,4 +336,40 @@ func TestMigrateGivesOldResourcesAProvider(t *testing.T) {
 	same, changed := Migrate(out, inputs, nil)
 	require.False(t, changed)
 	require.Same(t, out, same)
+}
+
+func TestUnchangedSecretsKeepTheirCiphertext(t *testing.T) {
+	ctx := context.Background()
+	provider := &SecretsProvider{Type: "b64"}
+	n := 0
+	encoder := NewEncoder(EncoderOptions{Crypter: provider.Identity(), Encrypter: renewing{&n}})
+	secretOf := func(text string) *Resource {
+		r := &Resource{URN: urn.New("s", "p", "", "t:m:T", "n"), Type: "t:m:T"}
+		r.Inputs = property.NewMap(map[string]property.Value{"pw": property.Secret(property.String(text))})
+		return r
+	}
+	write := func(base *Snapshot, c Change) []byte {
+		l := NewLedger(base, LedgerOptions{SecretsProvider: provider})
+		require.NoError(t, l.End(c))
+		s, err := l.Snapshot()
+		require.NoError(t, err)
+		b, err := encoder.Checkpoint(ctx, "s", s)
+		require.NoError(t, err)
+		return b
+	}
+	first := secretOf("a")
+	before := write(nil, Change{Add: first})
+	base := &Snapshot{Resources: []*Resource{first}, SecretsProvider: provider}
+	require.Contains(t, string(write(base, Change{Remove: []*Resource{first}, Add: secretOf("a")})), "sealed 1")
+	require.Contains(t, string(write(base, Change{Replace: []Replacement{{first, secretOf("a")}}})), "sealed 1")
+	require.Contains(t, string(before), "sealed 1")
+	require.Contains(t, string(write(base, Change{Remove: []*Resource{first}, Add: secretOf("b")})), "sealed 2")
+}
+
+// renewing makes another ciphertext each time.
+type renewing struct{ n *int }
+
+func (c renewing) Encrypt(context.Context, string) (string, error) {
+	*c.n++
+	return fmt.Sprintf("sealed %d", *c.n), nil
 }

@@ -27,6 +27,7 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		if res == nil || r.knows(res) {
 			continue
 		}
+		r.options.Ledger.ReuseCiphertexts(res)
 		var err error
 		if texts[i], err = r.options.Checkpoint.Encoder.Resource(ctx, res, d.keep); err != nil {
 			return err
