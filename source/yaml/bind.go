@@ -31,6 +31,7 @@ type node struct {
 	defaultProvider *node
 
 	needs      []*node // each once
+	neededBy   *node   // the last one that turned out to need this
 	dependents []*node
 	waiting    int // how many of needs are not evaluated; guarded by the schedule
 	number     int // the place in the order of evaluation
@@ -62,12 +63,13 @@ type scope struct {
 	variables map[string]*node
 	order     []*node // resources and variables, in the order of the file
 	defaults  map[string]*node
+	hints     map[string]string // what was suggested for names that mean nothing
 }
 
 func newScope(project string) *scope {
 	return &scope{
 		project: project, resources: map[string]*node{}, config: map[string]*node{}, variables: map[string]*node{},
-		defaults: map[string]*node{},
+		defaults: map[string]*node{}, hints: map[string]string{},
 	}
 }
 
@@ -92,6 +94,19 @@ func (s *scope) names() []string {
 	return names
 }
 
+// maxHints is for how many names another one is suggested. Whoever has more of them wrong has made one mistake.
+const maxHints = 20
+
+// hint suggests what a name may have been meant to be.
+func (s *scope) hint(name string) string {
+	known, ok := s.hints[name]
+	if !ok && len(s.hints) < maxHints {
+		known = syntax.Nearest(name, s.names())
+		s.hints[name] = known
+	}
+	return known
+}
+
 // bind gives every name its meaning, and orders the nodes. It adds what is wrong to d.
 func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
 	for _, r := range t.Resources {
@@ -109,8 +124,9 @@ func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
 			s.bindExpr(n, e, d)
 		}
 	}
+	outputs := &node{}
 	for _, o := range t.Outputs {
-		s.bindExpr(&node{}, o.Value, d)
+		s.bindExpr(outputs, o.Value, d)
 	}
 	if !d.HasErrors() {
 		s.sort(d)
@@ -176,8 +192,10 @@ func (s *scope) bindDefault(n *node, d *syntax.Diagnostics) {
 	n.need(provider)
 }
 
+// need adds what n needs. All needs of one node are added before those of the next.
 func (n *node) need(other *node) {
-	if !slices.Contains(n.needs, other) {
+	if other.neededBy != n {
+		other.neededBy = n
 		n.needs = append(n.needs, other)
 	}
 }
@@ -191,7 +209,7 @@ func (s *scope) bindExpr(n *node, e ast.Expr, d *syntax.Diagnostics) {
 		}
 		found := s.find(a.Root)
 		if found == nil {
-			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: syntax.Nearest(a.Root, s.names()),
+			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: s.hint(a.Root),
 				Summary: fmt.Sprintf("there is no resource, variable or configuration value %q", a.Root)})
 			return
 		}

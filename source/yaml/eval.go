@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -100,7 +101,7 @@ func (e *evaluation) interpolate(x *ast.Interpolation) (property.Value, error) {
 			return property.Null, err
 		}
 		plain, p := flat(v)
-		whole.secret, whole.deps = whole.secret || p.secret, union(whole.deps, p.deps)
+		whole.secret, whole.deps = whole.secret || p.secret, append(whole.deps, p.deps...)
 		if plain.IsUnknown() {
 			unknown = true
 			continue
@@ -118,6 +119,7 @@ func (e *evaluation) interpolate(x *ast.Interpolation) (property.Value, error) {
 		}
 		b.WriteString(s)
 	}
+	whole.deps = sorted(whole.deps)
 	if unknown {
 		return whole.wrap(property.Computed()), nil
 	}
@@ -206,7 +208,7 @@ type resource struct {
 	unknown bool                 // everything about it is
 	// isPending tells that the object is not made yet, so that outputs which are missing may still come.
 	isPending bool
-	declared  map[string]bool // outputs that the schema has; nil when it is not known
+	schema    *schema.Resource // nil when it is not known
 }
 
 // reference is the resource as a value.
@@ -214,6 +216,17 @@ func (r *resource) reference() property.Value {
 	return property.OutputOf(property.Output{
 		Element: property.Of(property.Reference{URN: r.urn, ID: r.id}), Known: true, Dependencies: []urn.URN{r.urn},
 	})
+}
+
+// mayHave tells whether an output that is missing in a preview may be there after the update.
+func (r *resource) mayHave(output string) bool {
+	if r.outputs.HasUnknowns() {
+		return true
+	}
+	if r.schema == nil || len(r.schema.Outputs) == 0 {
+		return r.isPending
+	}
+	return r.schema.Outputs[output] != nil
 }
 
 // providerRef is how registrations name the resource as their provider.
@@ -245,7 +258,7 @@ func (e *evaluation) walkResource(r *resource, steps []syntax.Step, a *syntax.Ac
 		v = r.id
 	case has:
 		v = out
-	case r.unknown || e.info.DryRun && (r.declared[step.Name] || r.declared == nil && r.isPending || r.outputs.HasUnknowns()):
+	case r.unknown || e.info.DryRun && r.mayHave(step.Name):
 		v = property.Computed()
 	}
 	own.deps = union(own.deps, r.deps[step.Name])

@@ -3,6 +3,7 @@ package yaml
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
@@ -25,6 +26,24 @@ type Program struct {
 	project source.Project
 	options Options
 	schemas *schemas
+	last    parsed
+}
+
+// parsed is what a text means. An operation asks for the packages of a program before it runs it, and an update previews
+// first: the text is parsed once.
+type parsed struct {
+	name, text  string
+	template    *ast.Template
+	file        *syntax.File
+	diagnostics syntax.Diagnostics
+}
+
+func (p *Program) parse(name, text string) parsed {
+	if p.last.file == nil || p.last.name != name || p.last.text != text {
+		p.last = parsed{name: name, text: text}
+		p.last.template, p.last.file, p.last.diagnostics = ast.Parse(name, text)
+	}
+	return p.last
 }
 
 // New returns the program of a project. The runtime option compiler is a command whose output is the program.
@@ -76,8 +95,8 @@ func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{}
-	l.template, l.file, l.diagnostics = ast.Parse(name, text)
+	known := p.parse(name, text)
+	l := &loaded{template: known.template, file: known.file, diagnostics: slices.Clone(known.diagnostics)}
 	if l.template != nil {
 		for _, c := range l.template.Components {
 			l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Error, Range: c.Name.At,

@@ -196,7 +196,7 @@ func (e *evaluation) remember(n *node, typ urn.Type, name string, reply *stages.
 	}
 	made := &resource{
 		urn: reply.URN, typ: typ, name: name, outputs: reply.Outputs, deps: reply.PropertyDependencies, unknown: reply.Unknown,
-		isPending: custom && reply.ID == "",
+		isPending: custom && reply.ID == "", schema: n.schema,
 	}
 	switch {
 	case !custom:
@@ -204,12 +204,6 @@ func (e *evaluation) remember(n *node, typ urn.Type, name string, reply *stages.
 		made.id = property.Computed()
 	default:
 		made.id = property.String(reply.ID)
-	}
-	if n.schema != nil && len(n.schema.Outputs) > 0 {
-		made.declared = make(map[string]bool, len(n.schema.Outputs))
-		for output := range n.schema.Outputs {
-			made.declared[output] = true
-		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -124,12 +124,23 @@ func (e *evaluation) run(ctx context.Context) error {
 	return e.registerOutputs(ctx)
 }
 
+// maxShown is how many diagnostics are shown. A program that a tool has written wrongly may have as many as it has lines.
+const maxShown = 100
+
 // conclude shows the diagnostics in the order of the file.
 func (e *evaluation) conclude(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.found.Sort()
-	for _, d := range e.found {
+	for i, d := range e.found {
+		if left := len(e.found) - i; i >= maxShown && left > 1 {
+			severity := stages.Warning
+			if e.found[i:].HasErrors() {
+				severity = stages.Error
+			}
+			e.monitor.Log(ctx, stages.LogMessage{Severity: severity, Message: fmt.Sprintf("%s: %d more are not shown\n", e.loaded.file.Name, left)})
+			break
+		}
 		severity := stages.Warning
 		if d.Severity == syntax.Error {
 			severity = stages.Error

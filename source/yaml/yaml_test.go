@@ -176,3 +176,21 @@ func FuzzProgram(f *testing.F) {
 		}
 	})
 }
+
+func TestAProgramInOneLineIsReadAndItsMistakesAreShown(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"resources": {`)
+	for i := range 5_000 {
+		fmt.Fprintf(&text, `"ä%d": {"type": "p:m:T", "properties": {"v": "x${pulumi.stack}", "w": ["${ü%d}"]}}, `, i, i)
+	}
+	text.WriteString(`"last": {"type": "p:m:T"}}}`)
+	m := newMonitor()
+	p := programOf(t, text.String(), nil)
+	require.ErrorIs(t, p.Run(t.Context(), source.Host{Monitor: m}), source.ErrReported)
+	logs := m.Record().Logs
+	require.Len(t, logs, 101)
+	require.Contains(t, logs[0].Message, "\n   1 | …")
+	require.Less(t, len(logs[0].Message), 500)
+	require.Contains(t, logs[0].Message, "${ü0}")
+	require.Contains(t, logs[100].Message, "4900 more are not shown")
+}

@@ -64,24 +64,30 @@ var (
 
 // Interpolate splits a string at its interpolations (protocol.md 11.6). "$$" stands for "$".
 func (f *File) Interpolate(text string, at Range) ([]Part, *Diagnostic) {
+	switch {
+	case text == "":
+		return nil, nil
+	case !strings.Contains(text, "$"):
+		return []Part{{Text: text}}, nil
+	}
 	var parts []Part
 	var b strings.Builder
-	for n := 0; text != ""; {
+	place := f.interpolations(at)
+	for text != "" {
 		switch {
 		case strings.HasPrefix(text, "$$"):
 			b.WriteByte('$')
 			text = text[2:]
 		case strings.HasPrefix(text, "${"):
-			place := f.Interpolation(at, n)
+			here := place()
 			access, rest, err := parseAccess(text[2:])
 			if err != nil {
-				return nil, &Diagnostic{Severity: Error, Range: place, Summary: err.Error()}
+				return nil, &Diagnostic{Severity: Error, Range: here, Summary: err.Error()}
 			}
-			access.Range = place
+			access.Range = here
 			parts = append(parts, Part{Text: b.String(), Access: access})
 			b.Reset()
 			text = rest
-			n++
 		default:
 			next := strings.IndexByte(text[1:], '$') + 1
 			if next == 0 {

@@ -37,14 +37,42 @@ func (d Diagnostic) Text(f *File) string {
 		fmt.Fprintf(&b, "%s: %s", f.Name, d.Summary)
 	} else {
 		fmt.Fprintf(&b, "%s:%d:%d: %s", f.Name, d.Range.Line, d.Range.Column, d.Summary)
-		line := strings.ReplaceAll(f.line(d.Range.Line), "\t", " ")
-		carets := max(1, min(d.Range.End, width(line)+1)-d.Range.Column)
-		fmt.Fprintf(&b, "\n%4d | %s\n     | %s%s", d.Range.Line, line, strings.Repeat(" ", d.Range.Column-1), strings.Repeat("^", carets))
+		line, before, carets := f.excerpt(d.Range)
+		fmt.Fprintf(&b, "\n%4d | %s\n     | %s%s", d.Range.Line, line, strings.Repeat(" ", before), strings.Repeat("^", carets))
 	}
 	if d.Hint != "" {
 		b.WriteString("\n  " + strings.ReplaceAll(d.Hint, "\n", "\n  "))
 	}
 	return b.String()
+}
+
+// What is shown of lines that are longer than anybody's screen, such as those of a program that some tool has written.
+const (
+	longLine = 160
+	context  = 60 // characters on either side
+)
+
+// excerpt is the line of a place as it is shown: how many characters stand before the place, and how many belong to it.
+func (f *File) excerpt(r Range) (line string, before, carets int) {
+	line = strings.ReplaceAll(f.line(r.Line), "\t", " ")
+	length := width(line)
+	before = r.Column - 1
+	carets = max(1, min(r.End, length+1)-r.Column)
+	if length <= longLine {
+		return line, before, carets
+	}
+	runes := []rune(line)
+	carets = min(carets, context)
+	from, to := max(0, before-context), min(length, before+carets+context)
+	shown := string(runes[from:to])
+	before -= from
+	if from > 0 {
+		shown, before = "…"+shown, before+1
+	}
+	if to < length {
+		shown += "…"
+	}
+	return shown, before, carets
 }
 
 // Diagnostics is a list of diagnostics.
@@ -93,8 +121,13 @@ func Nearest(wanted string, names []string) string {
 		limit = 1
 	}
 	best, bestDistance := "", limit+1
-	for _, name := range slices.Sorted(slices.Values(names)) {
-		if d := levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil); d < bestDistance {
+	folded := strings.ToLower(wanted)
+	for _, name := range names {
+		if gap := width(name) - width(wanted); gap > bestDistance || -gap > bestDistance {
+			continue
+		}
+		d := levenshtein.Distance(folded, strings.ToLower(name), nil)
+		if d < bestDistance || d == bestDistance && best != "" && name < best {
 			best, bestDistance = name, d
 		}
 	}

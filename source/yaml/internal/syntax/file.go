@@ -2,14 +2,18 @@ package syntax
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
 
-// File is a source file: its name for messages, and its lines.
+// File is a source file: its name for messages, and its lines. It is not safe for concurrent use while it is parsed.
 type File struct {
 	Name  string
 	lines []string
+	// starts has where the characters of a line begin, in bytes, for lines that are not plain ASCII and were looked into.
+	starts map[int][]int
+	ascii  map[int]bool
 }
 
 // NewFile makes a file of its text.
@@ -18,7 +22,7 @@ func NewFile(name, text string) *File {
 	for i := range lines {
 		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
-	return &File{Name: name, lines: lines}
+	return &File{Name: name, lines: lines, starts: map[int][]int{}, ascii: map[int]bool{}}
 }
 
 // line returns a line, "" when there is none.
@@ -37,13 +41,32 @@ func (f *File) wholeLine(n int) Range {
 	return Range{Line: n, Column: indent + 1, End: max(indent+1, width(strings.TrimRight(text, " \t"))) + 1}
 }
 
-// rest returns what stands in a line from a column on.
+// rest returns what stands in a line from a column on. It takes no time for a line's length: a whole program may stand in
+// one line.
 func (f *File) rest(line, column int) string {
 	text := f.line(line)
-	for ; column > 1 && text != ""; column-- {
-		text = text[len(string([]rune(text)[:1])):]
+	if column <= 1 {
+		return text
 	}
-	return text
+	plain, known := f.ascii[line]
+	if !known {
+		plain = width(text) == len(text)
+		f.ascii[line] = plain
+	}
+	if plain {
+		return text[min(column-1, len(text)):]
+	}
+	starts, known := f.starts[line]
+	if !known {
+		for i := range text {
+			starts = append(starts, i)
+		}
+		f.starts[line] = starts
+	}
+	if column > len(starts) {
+		return ""
+	}
+	return text[starts[column-1]:]
 }
 
 // rangeOf is the place of a node: all of a scalar that stands in one line, else where the node begins.
@@ -68,50 +91,56 @@ func (f *File) rangeOf(y *yaml.Node) Range {
 
 // quotedWidth is how many characters the quoted text at the beginning of a line has, or what is left of the line.
 func quotedWidth(text string) int {
-	runes := []rune(text)
-	for i := 1; i < len(runes); i++ {
-		switch {
-		case runes[i] == '\\' && runes[0] == '"':
-			i++
-		case runes[i] == '\'' && runes[0] == '\'' && i+1 < len(runes) && runes[i+1] == '\'':
-			i++
-		case runes[i] == runes[0]:
-			return i + 1
-		}
+	if text == "" {
+		return 1
 	}
-	return max(1, len(runes))
+	quote, n := text[0], 1
+	for i := 1; i < len(text); n++ {
+		switch c := text[i]; {
+		case c == '\\' && quote == '"' && i+1 < len(text), c == '\'' && quote == '\'' && strings.HasPrefix(text[i:], "''"):
+			i++ // of two characters; the second is counted with what follows
+			n++
+		case c == quote:
+			return n + 1
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	return n
 }
 
-// Interpolation is the place of the name in the n-th "${" of a string, counted from 0: from behind the brace to the next
-// character that ends a name. It is the string's own place when that cannot be told.
-func (f *File) Interpolation(in Range, n int) Range {
-	for line := in.Line; line > 0 && line <= len(f.lines); line++ {
-		column := 1
-		if line == in.Line {
-			column = in.Column
+// interpolations returns a function that finds the place of the name in one "${" of a string after the other: from behind
+// the brace to the next character that ends a name. It is the string's own place when that cannot be told.
+func (f *File) interpolations(in Range) func() Range {
+	line, column := in.Line, in.Column
+	text := f.rest(line, column)
+	// skip passes over n bytes, which have as many characters.
+	skip := func(n int) { text, column = text[n:], column+n }
+	return func() Range {
+		for line > 0 && line <= len(f.lines) {
+			next := strings.IndexByte(text, '$')
+			if next < 0 || next+1 == len(text) {
+				line, column = line+1, 1
+				text = f.line(line)
+				continue
+			}
+			column += width(text[:next])
+			text = text[next:]
+			switch text[1] {
+			case '$':
+				skip(2)
+			case '{':
+				skip(2)
+				name := text
+				if end := strings.IndexAny(text, "}\"'"); end >= 0 {
+					name = text[:end]
+				}
+				at := Range{Line: line, Column: column, End: column + max(width(name), 1)}
+				return at
+			default:
+				skip(1)
+			}
 		}
-		runes := []rune(f.rest(line, column))
-		for i := 0; i+1 < len(runes); i++ {
-			if runes[i] != '$' {
-				continue
-			}
-			if runes[i+1] == '$' {
-				i++
-				continue
-			}
-			if runes[i+1] != '{' {
-				continue
-			}
-			if n > 0 {
-				n--
-				continue
-			}
-			end := i + 2
-			for end < len(runes) && !strings.ContainsRune("}\"'", runes[end]) {
-				end++
-			}
-			return Range{Line: line, Column: column + i + 2, End: column + max(end, i+3)}
-		}
+		return in
 	}
-	return in
 }
