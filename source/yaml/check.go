@@ -6,12 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sourcegraph/conc/pool"
-
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
-	"github.com/sluice-iac/sluice/stages"
 )
 
 // function is what the token of an invoke means.
@@ -25,7 +22,7 @@ type function struct {
 // before anything is registered.
 func (e *evaluation) check(ctx context.Context) {
 	e.functions = map[*ast.Invoke]*function{}
-	c := &checker{evaluation: e, candidates: map[mention][]candidate{}, lenient: e.isLenient()}
+	c := &checker{evaluation: e, directory: newDirectory(e), lenient: e.isLenient()}
 	c.load(ctx)
 	for _, n := range e.scope.order {
 		if n.resource != nil {
@@ -64,15 +61,8 @@ func (e *evaluation) isLenient() bool {
 
 type checker struct {
 	*evaluation
-	candidates map[mention][]candidate
-	lenient    bool
-}
-
-// candidate is one of the packages that may have what a token names.
-type candidate struct {
-	pkg    stages.Package
-	schema *schema.Package
-	err    error
+	*directory
+	lenient bool
 }
 
 // mistake reports something that is wrong about types.
@@ -84,93 +74,6 @@ func (c *checker) mistake(at syntax.Range, hint, format string, args ...any) {
 	c.report(d)
 }
 
-// wanted is what is asked for of a token: all tokens of one package and version share it.
-func wanted(token ast.Text, version, url ast.Text) mention {
-	return mention{
-		token: ast.Text{Value: packageOfToken(token.Value)}, version: ast.Text{Value: version.Value}, url: ast.Text{Value: url.Value},
-	}
-}
-
-// load asks for the schemas of all packages at once.
-func (c *checker) load(ctx context.Context) {
-	var order []mention
-	mentions(c.template, func(m mention) {
-		key := wanted(m.token, m.version, m.url)
-		if _, known := c.candidates[key]; !known {
-			c.candidates[key] = c.serving(key)
-			order = append(order, key)
-		}
-	})
-	p := pool.New().WithMaxGoroutines(16)
-	for _, key := range order {
-		list := c.candidates[key]
-		for i := range list {
-			p.Go(func() { list[i].schema, list[i].err = c.program.schemas.of(ctx, list[i].pkg) })
-		}
-	}
-	p.Wait()
-}
-
-// serving lists the packages that may serve the tokens of a name: those of the lock files, and the plugin of that name
-// unless it is among them.
-func (c *checker) serving(m mention) []candidate {
-	var list []candidate
-	needsBase := true
-	for _, pkg := range c.loaded.packages {
-		if namespaceOf(pkg) != m.token.Value {
-			continue
-		}
-		needsBase = needsBase && pkg.Extension != nil
-		if m.version.Value != "" {
-			pkg.Version = m.version.Value
-		}
-		if m.url.Value != "" {
-			pkg.DownloadURL = m.url.Value
-		}
-		list = append(list, candidate{pkg: pkg})
-	}
-	if needsBase {
-		list = append(list, candidate{pkg: stages.Package{Name: m.token.Value, Version: m.version.Value, DownloadURL: m.url.Value}})
-	}
-	return list
-}
-
-// choose returns the first package that has the token, with the token in full.
-func (c *checker) choose(kind string, token, version, url ast.Text, resolve func(*schema.Package, string) (string, bool), names func(*schema.Package) []string) (candidate, string, bool) {
-	list := c.candidates[wanted(token, version, url)]
-	var known []string
-	for _, candidate := range list {
-		if candidate.err != nil {
-			c.mistakeOfPackage(token, candidate.err)
-			return candidate, "", false
-		}
-		if full, ok := resolve(candidate.schema, token.Value); ok {
-			return candidate, full, true
-		}
-		known = append(known, names(candidate.schema)...)
-	}
-	c.mistakeOfPackage(token, &missingError{kind, token.Value, syntax.Nearest(token.Value, known)})
-	return candidate{}, "", false
-}
-
-// missingError says that a package has no such type or function.
-type missingError struct{ kind, token, hint string }
-
-func (e *missingError) Error() string {
-	return fmt.Sprintf("the package %s has no %s %q", packageOfToken(e.token), e.kind, e.token)
-}
-
-// mistakeOfPackage reports what no leniency can help with: without its full token nothing can be registered.
-func (c *checker) mistakeOfPackage(token ast.Text, err error) {
-	d := syntax.Diagnostic{Severity: syntax.Error, Range: token.At, Summary: err.Error()}
-	if missing, ok := err.(*missingError); ok {
-		d.Hint = missing.hint
-	} else {
-		d.Summary = fmt.Sprintf("the package %s cannot be asked what is in it: %v", packageOfToken(token.Value), err)
-	}
-	c.report(d)
-}
-
 // resolve finds out what the type of a resource is.
 func (c *checker) resolve(n *node) {
 	r := n.resource
@@ -178,7 +81,7 @@ func (c *checker) resolve(n *node) {
 		c.report(syntax.Diagnostic{Severity: syntax.Error, Range: r.Type.At, Summary: why, Hint: hint})
 		return
 	}
-	found, full, ok := c.choose("type", r.Type, r.Options.Version, r.Options.PluginDownloadURL, (*schema.Package).ResolveResource, (*schema.Package).ResourceTokens)
+	found, ok := c.find(typeMember, mentionOf(r))
 	if !ok {
 		return
 	}
@@ -187,6 +90,7 @@ func (c *checker) resolve(n *node) {
 			Summary: fmt.Sprintf("YAML programs cannot use the type %s of version %s of its package", r.Type.Value, found.schema.Version)})
 		return
 	}
+	full := found.token
 	n.token, n.schema = full, found.schema.Resource(full)
 	n.packageRef = c.refs[comparableName(found.pkg)]
 	if n.schema != nil && n.schema.Deprecation != "" {
@@ -217,10 +121,11 @@ func isOldDocker(token, version string) bool {
 
 // function finds out what a function is, and checks what it gets.
 func (c *checker) function(i *ast.Invoke) {
-	found, full, ok := c.choose("function", i.Token, i.Options.Version, i.Options.PluginDownloadURL, (*schema.Package).ResolveFunction, (*schema.Package).FunctionTokens)
+	found, ok := c.find(functionMember, mentionIn(i))
 	if !ok {
 		return
 	}
+	full := found.token
 	f := &function{token: full, packageRef: c.refs[comparableName(found.pkg)], schema: found.schema.Function(full)}
 	c.functions[i] = f
 	if f.schema == nil {

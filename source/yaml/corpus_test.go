@@ -65,7 +65,7 @@ func openSession(t testing.TB, path string) *session {
 func (s *session) outcome(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	schemas := map[string]string{}
+	schemas := sharedSchemas(t)
 	for _, f := range s.archive.Files {
 		if pkg, ok := strings.CutPrefix(f.Name, "schema/"); ok {
 			schemas[strings.TrimSuffix(pkg, ".json")] = string(f.Data)
@@ -96,6 +96,20 @@ func (s *session) outcome(t *testing.T) string {
 	}
 	b.WriteString(describeRecord(m.Record()))
 	return strings.ReplaceAll(b.String(), dir, "$DIR")
+}
+
+// sharedSchemas are those that many programs use, by package.
+func sharedSchemas(t testing.TB) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	paths, err := filepath.Glob(filepath.Join("testdata", "schemas", "*.json"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		out[strings.TrimSuffix(filepath.Base(path), ".json")] = string(text)
+	}
+	return out
 }
 
 // hostOf serves the schemas that the session has; other packages have none.

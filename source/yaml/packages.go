@@ -68,6 +68,15 @@ func (p *Program) invalid(l *loaded) error {
 type mention struct {
 	token        ast.Text
 	version, url ast.Text
+	provider     ast.Expr // nil unless there is an explicit one
+}
+
+func mentionOf(r *ast.Resource) mention {
+	return mention{r.Type, r.Options.Version, r.Options.PluginDownloadURL, r.Options.Provider}
+}
+
+func mentionIn(i *ast.Invoke) mention {
+	return mention{i.Token, i.Options.Version, i.Options.PluginDownloadURL, i.Options.Provider}
 }
 
 // mentions calls visit for every type of a resource and every function, in the order of evaluation: resources, variables,
@@ -76,12 +85,12 @@ func mentions(t *ast.Template, visit func(mention)) {
 	invokes := func(e ast.Expr) {
 		ast.Walk(e, func(e ast.Expr) {
 			if i, ok := e.(*ast.Invoke); ok && i.Token.IsGiven() {
-				visit(mention{i.Token, i.Options.Version, i.Options.PluginDownloadURL})
+				visit(mentionIn(i))
 			}
 		})
 	}
 	for _, r := range t.Resources {
-		visit(mention{r.Type, r.Options.Version, r.Options.PluginDownloadURL})
+		visit(mentionOf(r))
 		for _, e := range r.Exprs() {
 			invokes(e)
 		}

@@ -22,8 +22,19 @@ func (p *parser) warn(at syntax.Range, hint, format string, args ...any) {
 }
 
 // fields returns the entries of an object by the names that are known, whatever their case. what names the object in
-// messages. Unknown names are warned about unless ignoreUnknown.
-func (p *parser) fields(n *syntax.Node, what string, ignoreUnknown bool, known ...string) map[string]*syntax.Node {
+// messages. Unknown names are warned about.
+func (p *parser) fields(n *syntax.Node, what string, known ...string) map[string]*syntax.Node {
+	return p.fieldsAmong(n, what, func(key *syntax.Node) {
+		hint := syntax.Nearest(key.Text, known)
+		if hint == "" {
+			hint = "it may have: " + syntax.Some(known, len(known))
+		}
+		p.warn(key.Range, hint, "%s has no field %q; it is ignored", what, key.Text)
+	}, known)
+}
+
+// fieldsAmong is fields for objects that may have other fields too, which are handed to other.
+func (p *parser) fieldsAmong(n *syntax.Node, what string, other func(key *syntax.Node), known []string) map[string]*syntax.Node {
 	if n == nil || n.Kind == syntax.Null {
 		return nil
 	}
@@ -35,14 +46,8 @@ func (p *parser) fields(n *syntax.Node, what string, ignoreUnknown bool, known .
 	for _, e := range n.Entries {
 		name, exact := match(e.Key.Text, known)
 		switch {
-		case name == "" && ignoreUnknown:
-			continue
 		case name == "":
-			hint := syntax.Nearest(e.Key.Text, known)
-			if hint == "" {
-				hint = "it may have: " + syntax.Some(known, len(known))
-			}
-			p.warn(e.Key.Range, hint, "%s has no field %q; it is ignored", what, e.Key.Text)
+			other(e.Key)
 			continue
 		case out[name] != nil:
 			p.fail(e.Key.Range, "", "%s has the field %q twice", what, name)

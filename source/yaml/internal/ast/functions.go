@@ -112,7 +112,7 @@ func (p *parser) invoke(n, arg *syntax.Node) Expr {
 		p.fail(arg.Range, "", "fn::invoke takes an object with `function`, `arguments`, `options` and `return`")
 		return i
 	}
-	f := p.fields(arg, "fn::invoke", false, "function", "arguments", "options", "return")
+	f := p.fields(arg, "fn::invoke", "function", "arguments", "options", "return")
 	if f["function"] == nil {
 		p.fail(arg.Range, "", "fn::invoke has no `function`")
 	}
@@ -125,7 +125,7 @@ func (p *parser) invoke(n, arg *syntax.Node) Expr {
 		}
 		i.Args = p.expr(a)
 	}
-	o := p.fields(f["options"], "`options` of fn::invoke", false, "parent", "provider", "version", "pluginDownloadURL", "dependsOn")
+	o := p.fields(f["options"], "`options` of fn::invoke", "parent", "provider", "version", "pluginDownloadURL", "dependsOn")
 	i.Options = InvokeOptions{
 		Parent: p.optional(o["parent"]), Provider: p.optional(o["provider"]), DependsOn: p.optional(o["dependsOn"]),
 		Version: p.version(o["version"]), PluginDownloadURL: p.text(o["pluginDownloadURL"], "`pluginDownloadURL`"),

@@ -26,12 +26,11 @@ func (p *parser) template(root *syntax.Node) *Template {
 	if root == nil {
 		return t
 	}
-	f := p.fields(root, "a program", true, "name", "description", "pulumi", "config", "configuration", "variables", "resources",
-		"outputs", "components")
+	f := p.fieldsAmong(root, "a program", p.unknownSection, sections())
 	if n := f["name"]; n != nil {
 		t.Name = n.Text
 	}
-	if settings := p.fields(f["pulumi"], "`pulumi`", false, "requiredVersion"); settings["requiredVersion"] != nil {
+	if settings := p.fields(f["pulumi"], "`pulumi`", "requiredVersion"); settings["requiredVersion"] != nil {
 		t.RequiredVersion = p.expr(settings["requiredVersion"])
 	}
 	if old := f["configuration"]; old != nil {
@@ -46,6 +45,24 @@ func (p *parser) template(root *syntax.Node) *Template {
 		t.Components = append(t.Components, p.component(e))
 	}
 	return t
+}
+
+// sections are what a program consists of.
+func sections() []string {
+	return []string{"name", "description", "pulumi", "config", "configuration", "variables", "resources", "outputs", "components"}
+}
+
+// unknownSection passes over what is no part of the program: a project file has more, and people put notes of their own
+// there (protocol.md 11.1). What looks like a misspelt section is warned about: whatever it declares would be deleted.
+func (p *parser) unknownSection(key *syntax.Node) {
+	ofProjects := []string{"runtime", "main", "author", "website", "license", "stackConfigDir", "backend", "options", "plugins",
+		"packages", "template", "requiredPulumiVersion", "namespace", "version", "sdks", "artifacts"}
+	if name, _ := match(key.Text, ofProjects); name != "" {
+		return
+	}
+	if hint := syntax.Nearest(key.Text, sections()); hint != "" {
+		p.warn(key.Range, hint, "a program has no section %q; it is ignored", key.Text)
+	}
 }
 
 // entries are those of an object whose keys are names.
@@ -85,7 +102,7 @@ func (p *parser) config(e syntax.Entry) *Config {
 		}
 		return c
 	}
-	f := p.fields(e.Value, "the configuration "+e.Key.Text, false, "type", "name", "secret", "default", "items", "value", "description")
+	f := p.fields(e.Value, "the configuration "+e.Key.Text, "type", "name", "secret", "default", "items", "value", "description")
 	c.Type = p.text(f["type"], "a configuration type")
 	c.Name = p.text(f["name"], "the name of a configuration key")
 	c.Secret = p.flag(f["secret"], "`secret`")
@@ -104,7 +121,7 @@ func (p *parser) config(e syntax.Entry) *Config {
 
 func (p *parser) component(e syntax.Entry) *Component {
 	what := "the component " + e.Key.Text
-	f := p.fields(e.Value, what, false, "name", "description", "pulumi", "inputs", "variables", "resources", "outputs")
+	f := p.fields(e.Value, what, "name", "description", "pulumi", "inputs", "variables", "resources", "outputs")
 	return &Component{Name: key(e.Key), Template: &Template{
 		File: p.file, Name: e.Key.Text, Config: p.configs(f["inputs"], "`inputs`"), Variables: p.named(f["variables"], "`variables`"),
 		Resources: p.resources(f["resources"]), Outputs: p.named(f["outputs"], "`outputs`"),

@@ -21,7 +21,7 @@ func (p *parser) resource(e syntax.Entry) *Resource {
 		p.fail(e.Value.Range, "", "%s must be an object with a `type`, not %v", what, e.Value.Kind)
 		return r
 	}
-	f := p.fields(e.Value, what, false, "type", "name", "defaultProvider", "properties", "get", "options")
+	f := p.fields(e.Value, what, "type", "name", "defaultProvider", "properties", "get", "options")
 	r.Type = p.text(f["type"], "a resource's type")
 	switch n := strings.Count(r.Type.Value, ":"); {
 	case f["type"] == nil || f["type"].Kind == syntax.Null:
@@ -67,7 +67,7 @@ func (p *parser) get(r *Resource, n *syntax.Node, what string) {
 	if n == nil || n.Kind == syntax.Null {
 		return
 	}
-	f := p.fields(n, "`get` of "+what, false, "id", "state")
+	f := p.fields(n, "`get` of "+what, "id", "state")
 	if f == nil {
 		return
 	}
@@ -84,13 +84,13 @@ func (p *parser) get(r *Resource, n *syntax.Node, what string) {
 }
 
 func (p *parser) options(r *Resource, n *syntax.Node, what string) {
-	f := p.fields(n, "`options` of "+what, false, "additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace",
+	f := p.fields(n, "`options` of "+what, "additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace",
 		"deletedWith", "dependsOn", "envVarMappings", "hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect",
 		"provider", "providers", "replaceOnChanges", "replaceWith", "replacementTrigger", "retainOnDelete", "version")
 	if f == nil {
 		return
 	}
-	timeouts := p.fields(f["customTimeouts"], "`customTimeouts`", false, "create", "update", "delete", "read")
+	timeouts := p.fields(f["customTimeouts"], "`customTimeouts`", "create", "update", "delete", "read")
 	r.Options = Options{
 		AdditionalSecretOutputs: p.texts(f["additionalSecretOutputs"], "`additionalSecretOutputs`"),
 		IgnoreChanges:           p.texts(f["ignoreChanges"], "`ignoreChanges`"),

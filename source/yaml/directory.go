@@ -1,0 +1,151 @@
+package yaml
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// directory knows which package has what a token names, and what it is there (protocol.md 11.4).
+type directory struct {
+	*evaluation
+	candidates map[origin][]candidate
+	found      map[lookup]*member
+}
+
+// origin is where a token is looked for: all tokens of one package and version share it.
+type origin struct{ pkg, version, url string }
+
+// candidate is one of the packages that may have what a token names.
+type candidate struct {
+	pkg    stages.Package
+	schema *schema.Package
+	err    error
+}
+
+// kind is a kind of members of packages.
+type kind string
+
+const (
+	typeMember     kind = "type"
+	functionMember kind = "function"
+)
+
+type lookup struct {
+	kind  kind
+	token string
+	from  origin
+}
+
+// member is what a token turned out to name, or why it names nothing.
+type member struct {
+	candidate
+	token   string // in full
+	problem string
+	hint    string
+}
+
+func newDirectory(e *evaluation) *directory {
+	return &directory{evaluation: e, candidates: map[origin][]candidate{}, found: map[lookup]*member{}}
+}
+
+// origin of a token: a default provider says which version its package has.
+func (d *directory) origin(m mention) origin {
+	o := origin{pkg: packageOfToken(m.token.Value), version: m.version.Value, url: m.url.Value}
+	if p := d.scope.defaults[o.pkg]; p != nil && m.provider == nil {
+		theirs := p.resource.Options
+		if o.version == "" {
+			o.version = theirs.Version.Value
+		}
+		if o.url == "" {
+			o.url = theirs.PluginDownloadURL.Value
+		}
+	}
+	return o
+}
+
+// load asks for the schemas of all packages at once.
+func (d *directory) load(ctx context.Context) {
+	var order []origin
+	mentions(d.template, func(m mention) {
+		from := d.origin(m)
+		if _, known := d.candidates[from]; !known {
+			d.candidates[from] = d.serving(from)
+			order = append(order, from)
+		}
+	})
+	p := pool.New().WithMaxGoroutines(16)
+	for _, from := range order {
+		list := d.candidates[from]
+		for i := range list {
+			p.Go(func() { list[i].schema, list[i].err = d.program.schemas.of(ctx, list[i].pkg) })
+		}
+	}
+	p.Wait()
+}
+
+// serving lists the packages that may serve the tokens of a name: those of the lock files, and the plugin of that name
+// unless it is among them.
+func (d *directory) serving(from origin) []candidate {
+	var list []candidate
+	needsBase := true
+	for _, pkg := range d.loaded.packages {
+		if namespaceOf(pkg) != from.pkg {
+			continue
+		}
+		needsBase = needsBase && pkg.Extension != nil
+		if from.version != "" {
+			pkg.Version = from.version
+		}
+		if from.url != "" {
+			pkg.DownloadURL = from.url
+		}
+		list = append(list, candidate{pkg: pkg})
+	}
+	if needsBase {
+		list = append(list, candidate{pkg: stages.Package{Name: from.pkg, Version: from.version, DownloadURL: from.url}})
+	}
+	return list
+}
+
+// find returns what a token names. If it names nothing that is reported, for no leniency can help: without its full token
+// nothing can be registered.
+func (d *directory) find(k kind, m mention) (*member, bool) {
+	key := lookup{k, m.token.Value, d.origin(m)}
+	found := d.found[key]
+	if found == nil {
+		found = d.look(key)
+		d.found[key] = found
+	}
+	if found.problem != "" {
+		d.report(syntax.Diagnostic{Severity: syntax.Error, Range: m.token.At, Summary: found.problem, Hint: found.hint})
+		return nil, false
+	}
+	return found, true
+}
+
+// look asks one package after the other.
+func (d *directory) look(l lookup) *member {
+	resolve, names := (*schema.Package).ResolveResource, (*schema.Package).ResourceTokens
+	if l.kind == functionMember {
+		resolve, names = (*schema.Package).ResolveFunction, (*schema.Package).FunctionTokens
+	}
+	var known []string
+	for _, c := range d.candidates[l.from] {
+		if c.err != nil {
+			return &member{problem: fmt.Sprintf("the package %s cannot be asked what is in it: %v", l.from.pkg, c.err)}
+		}
+		if full, ok := resolve(c.schema, l.token); ok {
+			return &member{candidate: c, token: full}
+		}
+		known = append(known, names(c.schema)...)
+	}
+	return &member{
+		problem: fmt.Sprintf("the package %s has no %s %q", l.from.pkg, l.kind, l.token), hint: syntax.Nearest(l.token, known),
+	}
+}
