@@ -178,18 +178,23 @@ func (s *scope) bindDefault(n *node, d *syntax.Diagnostics) {
 	if provider == nil {
 		return
 	}
-	theirs := provider.resource.Options
+	provider.agrees(fmt.Sprintf("the resource %q", n.name), mentionOf(r), d)
+	n.defaultProvider = provider
+	n.need(provider)
+}
+
+// agrees makes sure that what is said about the plugin of something is what its default provider says.
+func (n *node) agrees(what string, m mention, d *syntax.Diagnostics) {
+	theirs := n.resource.Options
 	for _, o := range []struct {
 		name       string
 		mine, that ast.Text
-	}{{"version", r.Options.Version, theirs.Version}, {"pluginDownloadURL", r.Options.PluginDownloadURL, theirs.PluginDownloadURL}} {
+	}{{"version", m.version, theirs.Version}, {"pluginDownloadURL", m.url, theirs.PluginDownloadURL}} {
 		if o.mine.IsGiven() && o.mine.Value != o.that.Value {
 			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: o.mine.At, Hint: "remove the option",
-				Summary: fmt.Sprintf("the %s of the resource %q differs from that of its default provider %q", o.name, n.name, provider.name)})
+				Summary: fmt.Sprintf("the %s of %s differs from that of its default provider %q", o.name, what, n.name)})
 		}
 	}
-	n.defaultProvider = provider
-	n.need(provider)
 }
 
 // need adds what n needs. All needs of one node are added before those of the next.
@@ -220,6 +225,7 @@ func (s *scope) bindExpr(n *node, e ast.Expr, d *syntax.Diagnostics) {
 	ast.Walk(e, func(e ast.Expr) {
 		if i, ok := e.(*ast.Invoke); ok && i.Options.Provider == nil {
 			if provider := s.defaults[packageOfToken(i.Token.Value)]; provider != nil {
+				provider.agrees("the function "+i.Token.Value, mentionIn(i), d)
 				n.need(provider)
 			}
 		}

@@ -11,42 +11,53 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/kballard/go-shellquote"
+
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// text returns the program and the name of its file (protocol.md 11.1).
-func (p *Program) text(ctx context.Context, info stages.RunInfo) (name, text string, err error) {
+// written is a program as it stands in its file.
+type written struct {
+	name    string // of its file, or "output of" the command that wrote it
+	content string
+	remarks string // of that command
+}
+
+// text returns the program (protocol.md 11.1).
+func (p *Program) text(ctx context.Context, info stages.RunInfo) (written, error) {
 	if command := p.project.Option("compiler"); command != "" {
-		text, err := p.compile(ctx, command, info)
-		return command, text, err
+		return p.compile(ctx, command, info)
 	}
-	names := []string{"Main.json", "Main.yaml", "Pulumi.yaml"}
+	names := []string{"Main.json", "Main.yaml", "Pulumi.yaml", "Pulumi.yml", "Pulumi.json"}
 	if entry := p.project.Entry; entry != "" && entry != "." {
 		names = []string{entry, entry + ".yaml", entry + ".yml", entry + ".json"}
 	}
 	for _, name := range names {
 		b, err := os.ReadFile(filepath.Join(p.project.Directory, name))
 		if err == nil {
-			return name, string(b), nil
+			return written{name: name, content: string(b)}, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return "", "", fmt.Errorf("read the program: %w", err)
+			return written{}, fmt.Errorf("read the program: %w", err)
 		}
 	}
-	return "", "", fmt.Errorf("%s: there is no %s in %s", p.project.Program(), strings.Join(names, ", "), p.project.Directory)
+	return written{}, fmt.Errorf("%s: none of %s is in %s", p.project.Program(), strings.Join(names, ", "), p.project.Directory)
 }
 
 // compile runs the command that writes the program to its standard output.
-func (p *Program) compile(ctx context.Context, command string, info stages.RunInfo) (string, error) {
-	words := strings.Fields(command)
+func (p *Program) compile(ctx context.Context, command string, info stages.RunInfo) (written, error) {
+	words, err := shellquote.Split(command)
+	if err != nil || len(words) == 0 {
+		return written{}, fmt.Errorf("the compiler %q is no command line: %w", command, cmp.Or(err, errors.New("it is empty")))
+	}
 	config := info.Config
 	if config == nil {
 		config = map[string]string{}
 	}
 	values, err := json.Marshal(config)
 	if err != nil {
-		return "", fmt.Errorf("encode the configuration: %w", err)
+		return written{}, fmt.Errorf("encode the configuration: %w", err)
 	}
 	var stdout, stderr strings.Builder // each written by one goroutine
 	exit, err := plugin.Run(ctx, plugin.Command{
@@ -62,11 +73,11 @@ func (p *Program) compile(ctx context.Context, command string, info stages.RunIn
 		},
 	})
 	if err != nil {
-		return "", fmt.Errorf("run the compiler %q: %w", command, err)
+		return written{}, fmt.Errorf("run the compiler %q: %w", command, err)
 	}
 	if exit.Code != 0 {
-		return "", fmt.Errorf("the compiler %q ended with %s:\n%s", command, exit.Status,
+		return written{}, fmt.Errorf("the compiler %q ended with %s:\n%s", command, exit.Status,
 			cmp.Or(strings.TrimSpace(stderr.String()), "it wrote nothing"))
 	}
-	return stdout.String(), nil
+	return written{name: "output of " + words[0], content: stdout.String(), remarks: strings.TrimSpace(stderr.String())}, nil
 }

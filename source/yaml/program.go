@@ -91,12 +91,15 @@ type loaded struct {
 }
 
 func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error) {
-	name, text, err := p.text(ctx, info)
+	t, err := p.text(ctx, info)
 	if err != nil {
 		return nil, err
 	}
-	known := p.parse(name, text)
+	known := p.parse(t.name, t.content)
 	l := &loaded{template: known.template, file: known.file, diagnostics: slices.Clone(known.diagnostics)}
+	if t.remarks != "" {
+		l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Warning, Summary: "it wrote to its error output:\n" + t.remarks})
+	}
 	if l.template != nil {
 		for _, c := range l.template.Components {
 			l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Error, Range: c.Name.At,

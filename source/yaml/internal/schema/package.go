@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type Package struct {
 	resources table
 	functions table
 	types     map[string]json.RawMessage
+
+	olderNames func() map[string]string // full token by older, lower case token
 
 	mu         sync.Mutex // guards what is decoded on demand
 	decoded    map[string]*Resource
@@ -71,6 +74,7 @@ func Parse(name, text string) (*Package, error) {
 	p.Version, p.provider, p.types = raw.Version, raw.Provider, raw.Types
 	p.resources, p.functions = newTable(raw.Resources), newTable(raw.Functions)
 	p.described = raw.Resources != nil || raw.Functions != nil
+	p.olderNames = sync.OnceValue(p.readOlderNames)
 	return p, nil
 }
 
@@ -82,7 +86,29 @@ func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	if strings.HasPrefix(token, "pulumi:providers:") {
 		return token, true
 	}
-	return p.resolve(token, p.resources)
+	if full, ok := p.resolve(token, p.resources); ok || !p.described {
+		return full, ok
+	}
+	full, ok = p.olderNames()[strings.ToLower(token)]
+	return full, ok
+}
+
+// readOlderNames finds the types that had other tokens. All of them are read for that, which is worth it only for a token
+// that means nothing else.
+func (p *Package) readOlderNames() map[string]string {
+	older := map[string]string{}
+	for _, token := range slices.Sorted(maps.Keys(p.resources.exact)) {
+		var raw struct{ Aliases []struct{ Type string } }
+		if json.Unmarshal(p.resources.exact[token], &raw) != nil {
+			continue
+		}
+		for _, a := range raw.Aliases {
+			if name := strings.ToLower(a.Type); name != "" && older[name] == "" {
+				older[name] = token
+			}
+		}
+	}
+	return older
 }
 
 // ResolveFunction returns the full token of a function as a program may write it.

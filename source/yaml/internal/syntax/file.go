@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +15,20 @@ type File struct {
 	// starts has where the characters of a line begin, in bytes, for lines that are not plain ASCII and were looked into.
 	starts map[int][]int
 	ascii  map[int]bool
+	shifts map[int][]shift // by line
+}
+
+// shift says that from a column on, of a line as it is parsed, as many characters less stand before it than in the file.
+type shift struct{ column, by int }
+
+// column is where in the file something stands that was parsed in a column.
+func (f *File) column(line, parsed int) int {
+	shifts := f.shifts[line]
+	n, _ := slices.BinarySearchFunc(shifts, parsed+1, func(s shift, column int) int { return s.column - column })
+	if n == 0 {
+		return parsed
+	}
+	return parsed + shifts[n-1].by
 }
 
 // NewFile makes a file of its text.
@@ -71,11 +86,12 @@ func (f *File) rest(line, column int) string {
 
 // rangeOf is the place of a node: all of a scalar that stands in one line, else where the node begins.
 func (f *File) rangeOf(y *yaml.Node) Range {
-	r := Range{Line: y.Line, Column: y.Column, End: y.Column + 1}
+	column := f.column(y.Line, y.Column)
+	r := Range{Line: y.Line, Column: column, End: column + 1}
 	if y.Kind != yaml.ScalarNode {
 		return r
 	}
-	text := f.rest(y.Line, y.Column)
+	text := f.rest(y.Line, column)
 	if y.Style&yaml.TaggedStyle != 0 {
 		return r
 	}

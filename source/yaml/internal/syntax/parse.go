@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -22,7 +23,7 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 	f := NewFile(name, text)
 	var d Diagnostics
 	if strings.HasSuffix(strings.ToLower(name), ".json") {
-		text = plainJSON(text)
+		text, f.shifts = plainJSON(text)
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var doc yaml.Node
@@ -65,29 +66,46 @@ func syntaxError(f *File, err error) Diagnostic {
 }
 
 // plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and characters written as two
-// halves. No string of JSON contains a tab, so none is changed.
-func plainJSON(text string) string {
+// halves. No string of JSON contains a tab, so none is changed. The shifts tell where the text got shorter.
+func plainJSON(text string) (string, map[int][]shift) {
 	var b strings.Builder
+	shifts := map[int][]shift{}
+	line, column := 1, 1 // of what is written
+	write := func(written string, instead int) {
+		b.WriteString(written)
+		column += width(written)
+		if by := instead - width(written); by > 0 {
+			if known := shifts[line]; len(known) > 0 {
+				by += known[len(known)-1].by
+			}
+			shifts[line] = append(shifts[line], shift{column, by})
+		}
+	}
 	for i := 0; i < len(text); i++ {
 		switch {
+		case text[i] == '\n':
+			b.WriteByte('\n')
+			line, column = line+1, 1
 		case text[i] == '\t':
-			b.WriteByte(' ')
+			write(" ", 1)
 		case text[i] != '\\' || i+1 == len(text):
-			b.WriteByte(text[i])
+			_, size := utf8.DecodeRuneInString(text[i:])
+			write(text[i:i+size], 1)
+			i += size - 1
 		case text[i+1] == '/':
-			b.WriteByte('/')
+			write("/", 2)
 			i++
 		default:
 			if r, ok := surrogatePair(text[i:]); ok {
-				b.WriteRune(r)
+				write(string(r), len(`\ud83d\ude00`))
 				i += len(`\ud83d\ude00`) - 1
 				continue
 			}
-			b.WriteString(text[i : i+2])
+			write(text[i:i+2], 2)
 			i++
 		}
 	}
-	return b.String()
+	return b.String(), shifts
 }
 
 // surrogatePair reads a character in two halves, each escaped, at the beginning of a text.
