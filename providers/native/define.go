@@ -64,7 +64,8 @@ type Field struct {
 	Always bool
 	// WriteOnly says that an input is in no output, and that its change is none: another input says when it counts.
 	WriteOnly bool
-	// Derived says that an output is made anew by every update, from all inputs: it is secret if any of them is.
+	// Derived says that an output is made anew by every update, from all inputs: it is secret if
+	// any of them is that the description does not call secret.
 	Derived bool
 	Doc     string
 }

@@ -60,16 +60,16 @@ func (f *Function) result(args property.Map, outputs Outputs) property.Map {
 		out[o.Name] = v
 	}
 	m := property.NewMap(out)
-	if args.HasSecrets() && f.secretive(args) {
+	if secretive(f.Inputs, args) {
 		return m.SecretsAll()
 	}
 	return m
 }
 
-// secretive tells whether an argument is secret that the description does not call secret anyway.
-func (f *Function) secretive(args property.Map) bool {
-	for _, i := range f.Inputs {
-		if args.At(i.Name).HasSecrets() && !i.Secret {
+// secretive tells whether a value of the fields is secret that the description does not call secret anyway.
+func secretive(fields []Field, values property.Map) bool {
+	for _, f := range fields {
+		if values.At(f.Name).HasSecrets() && !f.Secret {
 			return true
 		}
 	}

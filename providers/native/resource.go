@@ -171,12 +171,13 @@ func (r *Resource) inputsOf(all Outputs) property.Map {
 // state returns the outputs of a resource with these inputs, which have their form and their defaults.
 func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
 	out := inputs.Mutable()
+	secrets := secretive(r.Inputs, inputs)
 	for _, f := range append(r.Computed[:len(r.Computed):len(r.Computed)], r.Inputs...) {
 		v, ok := computed[f.Name]
 		if !ok || v.IsNull() {
 			continue
 		}
-		if f.Secret || f.Derived && inputs.HasSecrets() {
+		if f.Secret || f.Derived && secrets {
 			v = property.MakeSecret(v)
 		}
 		out[f.Name] = v

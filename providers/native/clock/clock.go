@@ -102,14 +102,7 @@ func (k clock) sleep() native.Resource {
 		if length == "" || err != nil {
 			return err
 		}
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return native.Wait(ctx, d)
 	}
 	durations := []string{"createDuration", "destroyDuration"}
 	return native.Resource{

@@ -3,5 +3,5 @@
 //
 // It has the shapes and rules of the public package of that name, so that a stack can change between the two.
 //
-// Invariant: nothing is run in a preview, and what a command that was cancelled had started does not outlive it.
+// Invariant: nothing is run in a preview, and what a local command that was cancelled had started does not outlive it.
 package command

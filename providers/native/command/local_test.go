@@ -48,8 +48,7 @@ func TestThePublicPackageIsMatched(t *testing.T) {
 	}
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
-	nativetest.RequireDeclared(t, command.Package(native.Options{}), modules, "@pulumi/command",
-		"command:remote:Command", "command:remote:CopyToRemote", "command:remote:CopyFile")
+	nativetest.RequireDeclared(t, command.Package(native.Options{}), modules, "@pulumi/command")
 }
 
 func TestCommandsRunWhenTheResourceIsMadeChangedAndDeleted(t *testing.T) {

@@ -12,10 +12,10 @@ const Name = "command"
 
 // Package describes the package. Commands run in o.Directory and with o.Environ unless they say otherwise.
 func Package(o native.Options) native.Package {
-	l := &local{options: o.Complete()}
+	l, r := &local{options: o.Complete()}, &remote{options: o.Complete()}
 	return native.Package{
 		Name: Name, Version: "1.2.1", Doc: "Commands as resources.",
-		Resources: []native.Resource{l.command()},
+		Resources: []native.Resource{l.command(), r.command(), r.copyToRemote(), r.copyFile()},
 		Functions: []native.Function{l.run()},
 	}
 }
@@ -44,9 +44,9 @@ func logs(in native.Values, stream string) bool {
 	return l == "" || l == "stdoutAndStderr" || l == stream
 }
 
-func triggers(replace bool) native.Field {
+func triggers() native.Field {
 	return native.Field{
-		Name: "triggers", Type: native.ArrayOf(native.Of(native.KindAny)), Replace: replace,
+		Name: "triggers", Type: native.ArrayOf(native.Of(native.KindAny)), Replace: true,
 		Doc: "Values whose change makes the resource anew.",
 	}
 }
@@ -57,7 +57,7 @@ func lifecycle() []native.Field {
 		optional("create", native.KindString, "The command that makes the resource."),
 		optional("delete", native.KindString, "The command that deletes the resource. It sees the output of the last create or update."),
 		optional("update", native.KindString, "The command that changes the resource; create if it is missing."),
-		triggers(true),
+		triggers(),
 	}
 }
 

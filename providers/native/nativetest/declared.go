@@ -189,7 +189,7 @@ func recordName(token string) string {
 // declared writes a declaration in the form in which they are compared.
 func declared(name string, optional bool, typ string) string {
 	typ = regexp.MustCompile(`\s|;`).ReplaceAllString(typ, "")
-	typ = regexp.MustCompile(`\b(?:outputs|inputs|enums)(?:\.\w+)*\.(\w+)`).ReplaceAllString(typ, "$1")
+	typ = regexp.MustCompile(`\b(?:outputs|inputs|enums)(?:\.\w+)*\.(\w+?)(?:Args)?\b`).ReplaceAllString(typ, "$1")
 	for strings.Contains(typ, "pulumi.Input<") {
 		typ = unwrapInput(typ)
 	}

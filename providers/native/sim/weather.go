@@ -111,7 +111,7 @@ func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, 
 		}
 	}
 	if d, ok := pick(w.latency, m); ok {
-		if err := sleep(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
+		if err := native.Wait(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
 			return err
 		}
 	}
@@ -127,20 +127,6 @@ func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, 
 		return fmt.Errorf("simulated failure of %s (attempt %d)", m, n)
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // throttle lets one call through in each gap.
@@ -162,5 +148,5 @@ func (t *throttle) pass(ctx context.Context) error {
 	}
 	t.next = now.Add(wait + t.gap)
 	t.mu.Unlock()
-	return sleep(ctx, wait)
+	return native.Wait(ctx, wait)
 }

@@ -1,0 +1,35 @@
+package property
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// Open returns the content of an asset; the caller closes it.
+func (r AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) {
+	b, err := r.open(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. Others have none,
+// see [AssetReader.Members].
+func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser, error) {
+	b, format, err := r.openArchiveFile(ctx, a)
+	switch {
+	case err != nil:
+		return nil, err
+	case format == notArchive:
+		return nil, fmt.Errorf("the archive is not one file")
+	}
+	return b, nil
+}
+
+// Members calls f for every file of an archive with its path in it, which has slashes, in an order that depends on
+// nothing but the archive. f must read the content before it returns, and need not close it.
+func (r AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
+	return r.eachMember(ctx, a, func(name string, b blob) error { return f(name, b) })
+}

@@ -1,0 +1,235 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers/native"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// connectionType says how to reach a machine. what names the machine, for documentation.
+func connectionType(record, what string, more ...native.Field) native.Type {
+	private := func(f native.Field) native.Field { f.Secret = true; return f }
+	host := optional("host", native.KindString, "The address of "+what+".")
+	host.Required = true
+	user, port := optional("user", native.KindString, "The user."), optional("port", native.KindNumber, "The port.")
+	errs := optional("dialErrorLimit", native.KindInteger, "How many attempts to connect may fail; -1 is any number.")
+	wait := optional("perDialTimeout", native.KindInteger, "How many seconds an attempt to connect may take; 0 is any time.")
+	user.Default, port.Default, errs.Default, wait.Default = native.Text("root"), native.Int(22), native.Int(10), native.Int(15)
+	return native.Record("command:remote:"+record, append([]native.Field{
+		optional("agentSocketPath", native.KindString, "The socket of an SSH agent; that of SSH_AUTH_SOCK by default."),
+		errs, host,
+		optional("hostKey", native.KindString, "The public key that the machine has to have, as a line of authorized_keys. Without it any is accepted."),
+		private(optional("password", native.KindString, "The password.")), wait, port,
+		private(optional("privateKey", native.KindString, "The private key, as PEM.")),
+		private(optional("privateKeyPassword", native.KindString, "The password of the private key.")), user,
+	}, more...)...)
+}
+
+// connection is the input of everything that happens on another machine.
+func connection() native.Field {
+	proxy := native.Field{
+		Name: "proxy", Type: connectionType("ProxyConnection", "the machine between"),
+		Doc: "A machine through which to connect.",
+	}
+	return native.Field{
+		Name: "connection", Type: connectionType("Connection", "the machine", proxy), Required: true, Secret: true,
+		Doc: "How to reach the machine.",
+	}
+}
+
+// remote works on other machines.
+type remote struct{ options native.Options }
+
+// client is a connection, with what has to be closed after it.
+type client struct {
+	*ssh.Client
+	below []io.Closer
+}
+
+func (c *client) Close() error {
+	err := c.Client.Close()
+	for _, b := range c.below {
+		_ = b.Close() // gone with the connection, most likely
+	}
+	return err
+}
+
+// dial connects to the machine, through another one if the inputs say so.
+func (r *remote) dial(ctx context.Context, c native.Call) (*client, error) {
+	to := c.Inputs.Object("connection")
+	open := (&net.Dialer{}).DialContext
+	var below []io.Closer
+	if to.Has("proxy") {
+		via, err := r.connect(ctx, c, to.Object("proxy"), open)
+		if err != nil {
+			return nil, fmt.Errorf("proxy: %w", err)
+		}
+		open, below = via.DialContext, []io.Closer{via}
+	}
+	made, err := r.connect(ctx, c, to, open)
+	if err != nil {
+		for _, b := range below {
+			err = errors.Join(err, b.Close())
+		}
+		return nil, err
+	}
+	return &client{made, below}, nil
+}
+
+// patience is how long a command may take to end after it was asked to.
+const patience = 2 * time.Second
+
+// endWith closes the connection when ctx ends. Before that it asks for the end of what is done over the connection, which
+// then has a moment for it; nil asks for nothing. The caller calls done when it is done.
+func (c *client) endWith(ctx context.Context, ask func()) (done func()) {
+	doing, finished := context.WithCancel(context.Background())
+	stop := context.AfterFunc(ctx, func() {
+		if ask != nil {
+			ask()
+			_ = native.Wait(doing, patience) // over, or too slow
+		}
+		_ = c.Close() // what is done over it fails, which says enough
+	})
+	return func() { stop(); finished() }
+}
+
+// connect tries to connect until it succeeds or has failed too often, with growing pauses.
+func (r *remote) connect(
+	ctx context.Context, c native.Call, to native.Values, open func(ctx context.Context, network, address string) (net.Conn, error),
+) (*ssh.Client, error) {
+	const longest = 5 * time.Second
+	address := net.JoinHostPort(to.Text("host"), strconv.Itoa(to.Int("port")))
+	limit := to.Int("dialErrorLimit")
+	pause := 100 * time.Millisecond
+	for failed := 1; ; failed++ {
+		made, err := r.attempt(ctx, to, address, open)
+		switch {
+		case err == nil:
+			return made, nil
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("connecting to %s: %w: %w", address, context.Cause(ctx), err)
+		case limit >= 0 && failed > limit:
+			return nil, fmt.Errorf("connecting to %s: after %d failed attempts: %w", address, failed, err)
+		}
+		c.Log(native.Message{Text: fmt.Sprintf("connecting to %s: attempt %d failed: %v", address, failed, err)})
+		if err := native.Wait(ctx, pause); err != nil {
+			return nil, fmt.Errorf("connecting to %s: %w", address, err)
+		}
+		pause = min(pause*3/2, longest)
+	}
+}
+
+// attempt tries to connect once.
+func (r *remote) attempt(
+	ctx context.Context, to native.Values, address string, open func(ctx context.Context, network, address string) (net.Conn, error),
+) (*ssh.Client, error) {
+	config, release, err := r.config(to)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if config.Timeout > 0 {
+		limited, cancel := context.WithTimeout(ctx, config.Timeout)
+		defer cancel()
+		ctx = limited
+	}
+	conn, err := open(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	made, channels, requests, err := ssh.NewClientConn(conn, address, config)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return ssh.NewClient(made, channels, requests), nil
+}
+
+// config says who connects and how they prove it; release frees what that needs.
+func (r *remote) config(to native.Values) (config *ssh.ClientConfig, release func(), err error) {
+	config = &ssh.ClientConfig{
+		User: to.Text("user"), Timeout: time.Duration(to.Int("perDialTimeout")) * time.Second,
+		HostKeyCallback: ssh.InsecureIgnoreHostKey(), //nolint:gosec // as the public package: no key, no check
+	}
+	if to.Has("hostKey") {
+		key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(to.Text("hostKey")))
+		if err != nil {
+			return nil, nil, fmt.Errorf("hostKey: %w", err)
+		}
+		config.HostKeyCallback, config.HostKeyAlgorithms = ssh.FixedHostKey(key), signatures(key.Type())
+	}
+	signers, release, err := r.signers(to)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Of two methods of one name only the first is tried, so all keys are in one.
+	config.Auth = append(config.Auth, ssh.PublicKeysCallback(signers))
+	if to.Has("password") {
+		config.Auth = append(config.Auth, ssh.Password(to.Text("password")), ssh.KeyboardInteractive(
+			func(_, _ string, questions []string, _ []bool) ([]string, error) {
+				answers := make([]string, len(questions))
+				for i := range questions {
+					answers[i] = to.Text("password")
+				}
+				return answers, nil
+			}))
+	}
+	return config, release, nil
+}
+
+// signatures are the algorithms with which a key of this type signs.
+func signatures(keyType string) []string {
+	if keyType == ssh.KeyAlgoRSA {
+		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSA}
+	}
+	return []string{keyType}
+}
+
+// signers are the private key, if there is one, and then those of the agent.
+func (r *remote) signers(to native.Values) (list func() ([]ssh.Signer, error), release func(), err error) {
+	var own []ssh.Signer
+	if to.Has("privateKey") {
+		key, err := parsePrivateKey(to)
+		if err != nil {
+			return nil, nil, fmt.Errorf("privateKey: %w", err)
+		}
+		own = append(own, key)
+	}
+	path, asked := to.Text("agentSocketPath"), to.Has("agentSocketPath")
+	if !asked {
+		path = defaultAgent(r.options)
+	}
+	if path == "" {
+		return func() ([]ssh.Signer, error) { return own, nil }, func() {}, nil
+	}
+	socket, err := dialAgent(path)
+	if err != nil && asked {
+		return nil, nil, fmt.Errorf("agentSocketPath: %w", err)
+	}
+	if err != nil { // one that nobody asked for need not be there
+		return func() ([]ssh.Signer, error) { return own, nil }, func() {}, nil
+	}
+	list = func() ([]ssh.Signer, error) {
+		more, err := agent.NewClient(socket).Signers()
+		return append(own[:len(own):len(own)], more...), err
+	}
+	return list, func() { _ = socket.Close() }, nil
+}
+
+func parsePrivateKey(to native.Values) (ssh.Signer, error) {
+	key := []byte(to.Text("privateKey"))
+	if to.Has("privateKeyPassword") {
+		return ssh.ParsePrivateKeyWithPassphrase(key, []byte(to.Text("privateKeyPassword")))
+	}
+	return ssh.ParsePrivateKey(key)
+}

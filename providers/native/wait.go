@@ -1,0 +1,21 @@
+package native
+
+import (
+	"context"
+	"time"
+)
+
+// Wait returns after d, or with the context's cause when it ends before.
+func Wait(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
