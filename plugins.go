@@ -71,12 +71,24 @@ func (e *EngineService) pluginOutput(l plugin.Line) {
 // ProjectPlugin is a plugin that a project takes from the disk.
 type ProjectPlugin = plugin.ProjectPlugin
 
+// PluginKind is the kind of a plugin.
+type PluginKind = plugin.Kind
+
 // The kinds of plugins.
 const (
 	ResourcePlugin = plugin.Resource
 	LanguagePlugin = plugin.Language
 	AnalyzerPlugin = plugin.Analyzer
 )
+
+// InstalledPlugin is a plugin that is there.
+type InstalledPlugin = plugin.Listing
+
+// InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. Of o the places
+// of plugins count. Nothing is started.
+func InstalledPlugins(o PluginOptions) []InstalledPlugin {
+	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv}.List()
+}
 
 // PluginOptions are what provider plugins are told, and where they are looked for.
 type PluginOptions struct {

@@ -480,22 +480,22 @@ func (o *operation) pluginOptions(service *sluice.EngineService, directory strin
 			options.RuntimeOptions[name] = workspace.Text(v)
 		}
 	}
-	for _, p := range o.project.Plugins.Providers {
-		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
-			Kind: sluice.ResourcePlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
-		})
-	}
-	for _, p := range o.project.Plugins.Languages {
-		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
-			Kind: sluice.LanguagePlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
-		})
-	}
-	for _, p := range o.project.Plugins.Analyzers {
-		options.ProjectPlugins = append(options.ProjectPlugins, sluice.ProjectPlugin{
-			Kind: sluice.AnalyzerPlugin, Name: p.Name, Version: p.Version, Directory: p.Path,
-		})
-	}
+	options.ProjectPlugins = projectPlugins(o.project)
 	return options
+}
+
+// projectPlugins are the plugins that a project file names.
+func projectPlugins(p *workspace.Project) []sluice.ProjectPlugin {
+	var out []sluice.ProjectPlugin
+	add := func(kind sluice.PluginKind, plugins []workspace.LocalPlugin) {
+		for _, p := range plugins {
+			out = append(out, sluice.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path})
+		}
+	}
+	add(sluice.ResourcePlugin, p.Plugins.Providers)
+	add(sluice.LanguagePlugin, p.Plugins.Languages)
+	add(sluice.AnalyzerPlugin, p.Plugins.Analyzers)
+	return out
 }
 
 // confirm asks whether to go on. plan is nil when there was no preview.

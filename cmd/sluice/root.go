@@ -46,12 +46,24 @@ func newRootCommand(c *cli) *cobra.Command {
 	f.StringVarP(&c.cwd, "cwd", "C", "", "run as if sluice had been started in this directory")
 	f.BoolVar(&c.nonInteractive, "non-interactive", false, "ask nothing, even on a terminal")
 	f.BoolVar(&c.disableIntegrityChecking, "disable-integrity-checking", false, "do not check that the state is consistent")
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(
-		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c),
-		newStackCommand(c), newStateCommand(c), newConfigCommand(c), newCancelCommand(c), newRecoverCommand(c),
-		newLoginCommand(c), newLogoutCommand(c), newWhoamiCommand(c), newWhyCommand(c), newVersionCommand(c),
-	)
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+			root.AddCommand(cmd)
+		}
+	}
+	group("deploy", "Deploying:",
+		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c), newWhyCommand(c),
+		newCancelCommand(c), newRecoverCommand(c))
+	group("keep", "Stacks, settings and where they are kept:",
+		newStackCommand(c), newConfigCommand(c), newStateCommand(c), newLoginCommand(c), newLogoutCommand(c), newWhoamiCommand(c))
+	group("tool", "The tool itself:",
+		newAboutCommand(c), newVersionCommand(c), newGenManCommand(c), newGenMarkdownCommand(c))
+	root.AddCommand(newGenCompletionCommand(c))
+	root.SetHelpCommandGroupID("tool")
+	root.SetCompletionCommandGroupID("tool")
+	c.complete(root)
 	return root
 }
 

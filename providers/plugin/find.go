@@ -206,11 +206,7 @@ func executableIn(directory string, k Kind, name string) (string, bool) {
 	if directory == "" {
 		return "", false
 	}
-	endings := []string{""}
-	if runtime.GOOS == "windows" {
-		endings = []string{".exe", ".cmd", ".bat"}
-	}
-	for _, ending := range endings {
+	for _, ending := range endings() {
 		file := filepath.Join(directory, executableName(k, name)+ending)
 		info, err := os.Stat(file)
 		if err == nil && !info.IsDir() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0) {
@@ -218,6 +214,14 @@ func executableIn(directory string, k Kind, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// endings are what the names of executables end in.
+func endings() []string {
+	if runtime.GOOS == "windows" {
+		return []string{".exe", ".cmd", ".bat"}
+	}
+	return []string{""}
 }
 
 func exists(file string) bool {

@@ -106,3 +106,26 @@ func TestMalformedProjectPluginIsAnError(t *testing.T) {
 	_, err = at("hosted").Find(plugin.Resource, "simple", "")
 	require.ErrorAs(t, err, new(*plugin.LanguageHostedError))
 }
+
+func TestListHasEveryPluginThatIsThere(t *testing.T) {
+	root := tree(t, "project", "path", "home/plugins/resource-simple-v1.2.0", "home/plugins/resource-simple-v1.10.0",
+		"home/plugins/resource-simple-v2.0.0", "home/plugins/empty-v1.0.0")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "home/plugins/resource-simple-v2.0.0.partial"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "path", "pulumi-language-odd"), []byte("#!/bin/sh\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "path", "pulumi-language-text"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "path", "pulumi"), nil, 0o755))
+	f := plugin.Finder{
+		Project: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "simple", Version: "9.0.0", Directory: filepath.Join(root, "project")}},
+		Home:    filepath.Join(root, "home"),
+		LookupEnv: func(name string) (string, bool) {
+			return filepath.Join(root, "path") + string(os.PathListSeparator) + filepath.Join(root, "gone"), name == "PATH"
+		},
+	}
+	var got []string
+	for _, l := range f.List() {
+		got = append(got, string(l.Kind)+" "+l.Name+" "+l.Version+" "+string(l.Location.Source))
+	}
+	require.Equal(t, []string{
+		"language odd  path", "resource simple 9.0.0 project", "resource simple  path", "resource simple 1.10.0 cache", "resource simple 1.2.0 cache",
+	}, got)
+}
