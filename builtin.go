@@ -2,14 +2,19 @@ package sluice
 
 import (
 	"context"
+	"os"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/builtin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/yaml"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// withBuiltin serves the package "pulumi" in process and everything else through the caller's host.
+// withBuiltin serves the package "pulumi" and components that are written in YAML in process, and everything else through
+// the caller's host.
 func withBuiltin(s *session) providers.Host {
 	o := builtin.Options{
 		StackOutputs: s.options.StackOutputs,
@@ -32,7 +37,11 @@ func withBuiltin(s *session) providers.Host {
 			return out, err
 		}
 	}
-	return builtin.Host(o, s.options.Providers)
+	components := yaml.ComponentOptions{
+		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.options.Directory, Root: s.options.Root},
+		Monitor: func() stages.Monitor { return s.deployment.Monitor() },
+	}
+	return builtin.Host(o, yaml.ComponentHost(s.options.Providers, components))
 }
 
 func builtinResource(r *state.Resource) builtin.Resource {

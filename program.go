@@ -32,7 +32,7 @@ func LocateProgram(root, main string) (directory, entry string, err error) {
 func NewProgram(files ProgramFiles, o PluginOptions) (Program, error) {
 	options := runtimes.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}, Providers: NewPluginHost(o)}
+	}, Providers: yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})}
 	if o.Engine != nil {
 		options.EngineAddress = o.Engine.Address()
 	}

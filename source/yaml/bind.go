@@ -43,6 +43,9 @@ type node struct {
 	isInteger bool      // configuration that is declared a whole number
 }
 
+// isConfig tells whether the node is configuration, or an input of a component, which takes its place.
+func (n *node) isConfig() bool { return n.resource == nil && n.variable == nil }
+
 // exprs are the expressions of the node. Some may be nil.
 func (n *node) exprs() []ast.Expr {
 	switch {
@@ -58,6 +61,7 @@ func (n *node) exprs() []ast.Expr {
 // have the name of a resource, which wins.
 type scope struct {
 	project   string
+	configs   string // what configuration is called here
 	resources map[string]*node
 	config    map[string]*node
 	variables map[string]*node
@@ -66,9 +70,9 @@ type scope struct {
 	hints     map[string]string // what was suggested for names that mean nothing
 }
 
-func newScope(project string) *scope {
+func newScope(project, configs string) *scope {
 	return &scope{
-		project: project, resources: map[string]*node{}, config: map[string]*node{}, variables: map[string]*node{},
+		project: project, configs: configs, resources: map[string]*node{}, config: map[string]*node{}, variables: map[string]*node{},
 		defaults: map[string]*node{}, hints: map[string]string{},
 	}
 }
@@ -140,7 +144,7 @@ func (s *scope) declare(names map[string]*node, n *node, d *syntax.Diagnostics) 
 		return false
 	}
 	for _, other := range []*node{s.resources[n.name], s.config[n.name], s.variables[n.name]} {
-		if other == nil || other.config == nil && other.kind == configKind {
+		if other == nil || other.config == nil && other.isConfig() {
 			continue
 		}
 		if other.kind == n.kind {
@@ -151,7 +155,7 @@ func (s *scope) declare(names map[string]*node, n *node, d *syntax.Diagnostics) 
 		return false
 	}
 	names[n.name] = n
-	if n.kind != configKind {
+	if !n.isConfig() {
 		n.number = len(s.order)
 		s.order = append(s.order, n)
 	}
@@ -215,10 +219,10 @@ func (s *scope) bindExpr(n *node, e ast.Expr, d *syntax.Diagnostics) {
 		found := s.find(a.Root)
 		if found == nil {
 			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: s.hint(a.Root),
-				Summary: fmt.Sprintf("there is no resource, variable or configuration value %q", a.Root)})
+				Summary: fmt.Sprintf("there is no resource, variable or %s %q", s.configs, a.Root)})
 			return
 		}
-		if found.kind != configKind {
+		if !found.isConfig() {
 			n.need(found)
 		}
 	})

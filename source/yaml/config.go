@@ -116,47 +116,58 @@ func (e *evaluation) declareConfig(c *ast.Config) {
 	n.value = v
 }
 
-func (e *evaluation) configValue(c *ast.Config, n *node, stack *node) (property.Value, bool) {
-	fail := func(at syntax.Range, hint, format string, args ...any) (property.Value, bool) {
-		e.found.Add(syntax.Diagnostic{Severity: syntax.Error, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
-		return property.Null, false
+// declaredType reads the type that an entry declares, the zero type if it declares none.
+func (e *evaluation) declaredType(c *ast.Config) (configType, bool) {
+	if !c.Type.IsGiven() {
+		return configType{}, true
 	}
-	var t configType
-	if c.Type.IsGiven() {
-		var ok bool
-		if t, ok = parseConfigType(c.Type.Value, c.ItemsType.Value); !ok {
-			names := configTypeNames()
-			return fail(c.Type.At, "there are: "+strings.Join(names, ", "), "%q is no type of configuration", c.Type.Value)
-		}
+	t, ok := parseConfigType(c.Type.Value, c.ItemsType.Value)
+	if !ok {
+		_ = e.fail(c.Type.At, "there are: "+strings.Join(configTypeNames(), ", "), "%q is no type of configuration", c.Type.Value)
 	}
-	n.isInteger = t.name == "integer"
-	if stack != nil {
-		if stack.value.IsSecret() && c.Secret.IsGiven() && !c.Secret.Value {
-			return fail(c.Secret.At, "", "the configuration value %q is a secret in the stack, so the program cannot declare it as none", n.name)
-		}
-		inner, secret := stack.value.Unwrap()
-		text := e.info.Config[e.configKey(c.Lookup())]
-		v, ok := t.fit(inner, text)
-		if !ok {
-			return fail(c.Key.At, fmt.Sprintf("correct it with `sluice config set %s`", c.Lookup()),
-				"the configuration value %q is declared as %v, and the stack has something else", n.name, t)
-		}
-		if secret {
-			v = property.MakeSecret(v)
-		}
-		return v, true
-	}
-	if c.Default == nil {
-		if t.name == "" {
-			return fail(c.Key.At, "declare one of them", "the configuration value %q has neither a `type` nor a `default`", n.name)
-		}
-		return fail(c.Key.At, fmt.Sprintf("set it with `sluice config set %s <value>`", c.Lookup()),
-			"the configuration value %q has no default, and the stack does not set it", n.name)
-	}
-	return e.configDefault(c, n, t, fail)
+	return t, ok
 }
 
-func (e *evaluation) configDefault(c *ast.Config, n *node, t configType, fail func(syntax.Range, string, string, ...any) (property.Value, bool)) (property.Value, bool) {
+func (e *evaluation) configValue(c *ast.Config, n *node, stack *node) (property.Value, bool) {
+	t, ok := e.declaredType(c)
+	if !ok {
+		return property.Null, false
+	}
+	n.isInteger = t.name == "integer"
+	switch {
+	case stack != nil:
+		return e.stackValue(c, n, t, stack)
+	case c.Default != nil:
+		return e.configDefault(c, n, t)
+	case t.name == "":
+		_ = e.fail(c.Key.At, "declare one of them", "the configuration value %q has neither a `type` nor a `default`", n.name)
+	default:
+		_ = e.fail(c.Key.At, fmt.Sprintf("set it with `sluice config set %s <value>`", c.Lookup()),
+			"the configuration value %q has no default, and the stack does not set it", n.name)
+	}
+	return property.Null, false
+}
+
+// stackValue is what the stack has, as a value of the declared type.
+func (e *evaluation) stackValue(c *ast.Config, n *node, t configType, stack *node) (property.Value, bool) {
+	if stack.value.IsSecret() && c.Secret.IsGiven() && !c.Secret.Value {
+		_ = e.fail(c.Secret.At, "", "the configuration value %q is a secret in the stack, so the program cannot declare it as none", n.name)
+		return property.Null, false
+	}
+	inner, secret := stack.value.Unwrap()
+	v, ok := t.fit(inner, e.info.Config[e.configKey(c.Lookup())])
+	if !ok {
+		_ = e.fail(c.Key.At, fmt.Sprintf("correct it with `sluice config set %s`", c.Lookup()),
+			"the configuration value %q is declared as %v, and the stack has something else", n.name, t)
+		return property.Null, false
+	}
+	if secret {
+		v = property.MakeSecret(v)
+	}
+	return v, true
+}
+
+func (e *evaluation) configDefault(c *ast.Config, n *node, t configType) (property.Value, bool) {
 	if !e.needsOnlyConfig(c.Default, fmt.Sprintf("the default of %q", n.name)) {
 		return property.Null, false
 	}
@@ -167,13 +178,15 @@ func (e *evaluation) configDefault(c *ast.Config, n *node, t configType, fail fu
 	plain := v.StripSecretsAndOutputs()
 	actual, mixed := typeOfValue(plain)
 	if mixed != "" {
-		return fail(c.Default.Range(), "", "the elements of a list must be of one type, and these are %s", mixed)
+		_ = e.fail(c.Default.Range(), "", "the elements of a list must be of one type, and these are %s", mixed)
+		return property.Null, false
 	}
 	if t.name == "" {
 		return v, true
 	}
 	if _, ok := t.fit(plain, ""); !ok {
-		return fail(c.Default.Range(), "", "the default of %q is of the type %v, and its declared type is %v", n.name, actual, t)
+		_ = e.fail(c.Default.Range(), "", "the default of %q is of the type %v, and its declared type is %v", n.name, actual, t)
+		return property.Null, false
 	}
 	return v, true
 }
@@ -189,8 +202,8 @@ func (e *evaluation) needsOnlyConfig(x ast.Expr, what string) bool {
 	ast.Accesses(x, func(a *syntax.Access) {
 		if a.Root == reserved {
 			e.scope.bindFact(a, &e.found)
-		} else if n := e.scope.find(a.Root); n == nil || n.kind != configKind {
-			_ = e.fail(a.Range, "", "%s can only refer to configuration that is declared before it, and %q is not", what, a.Root)
+		} else if n := e.scope.find(a.Root); n == nil || !n.isConfig() {
+			_ = e.fail(a.Range, "", "%s can only refer to %ss declared before it, and %q is none", what, e.scope.configs, a.Root)
 		}
 	})
 	return e.found.Errors() == before

@@ -41,6 +41,12 @@ type session struct {
 		Env     map[string]string
 		// Results answers registrations by name: "fail", "skip" or "unknown".
 		Results map[string]string
+		// Make are the components to make, where the session is a plugin. None asks for the schema.
+		Make []struct {
+			Type   urn.Type
+			Name   string
+			Inputs map[string]any
+		}
 	}
 	want string
 }
@@ -203,7 +209,12 @@ func TestProgramsRegisterWhatIsExpected(t *testing.T) {
 		for _, path := range paths {
 			t.Run(dir+"/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 				s := openSession(t, path)
-				got := s.outcome(t)
+				got := ""
+				if s.isPlugin() {
+					got = s.makeComponents(t)
+				} else {
+					got = s.outcome(t)
+				}
 				if *update && got != s.want {
 					s.rewrite(t, got)
 					return
@@ -212,6 +223,11 @@ func TestProgramsRegisterWhatIsExpected(t *testing.T) {
 			})
 		}
 	}
+}
+
+// isPlugin tells whether the session is a plugin with components rather than a program.
+func (s *session) isPlugin() bool {
+	return slices.ContainsFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "PulumiPlugin.yaml" })
 }
 
 func (s *session) rewrite(t *testing.T, got string) {

@@ -73,6 +73,9 @@ func (e *evaluation) arguments(i *ast.Invoke) (property.Value, peeled, error) {
 
 func (e *evaluation) invokeOptions(i *ast.Invoke, req *stages.InvokeRequest) error {
 	o := &options{evaluation: e}
+	if e.component != "" {
+		req.Parent = e.parent // which hands on the providers that the component was given
+	}
 	if r := o.resource(i.Options.Parent, "parent"); r != nil {
 		req.Parent = r.urn
 	}
@@ -165,7 +168,7 @@ func (e *evaluation) otherStack(name string, at syntax.Range) (property.Map, err
 	if !known {
 		read = sync.OnceValues(func() (property.Map, error) {
 			reply, err := e.monitor.Read(e.ctx, &stages.ReadRequest{
-				Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.stack, Package: stages.Package{Name: "pulumi"},
+				Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.parent, Package: stages.Package{Name: "pulumi"},
 				Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
 			})
 			if err != nil {

@@ -16,7 +16,6 @@ import (
 	yamlv3 "gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
-	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -29,7 +28,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		return nil, err
 	}
 	if l.diagnostics.HasErrors() {
-		return nil, p.invalid(l)
+		return nil, &ProgramError{Program: p.project.Program(), Text: l.diagnostics.ErrorText(l.file)}
 	}
 	locked := map[string][]stages.Package{}
 	for _, pkg := range l.packages {
@@ -51,17 +50,6 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	})
 	slices.SortFunc(list, comparePackages)
 	return list, nil
-}
-
-// invalid is the error of a program with errors.
-func (p *Program) invalid(l *loaded) error {
-	var texts []string
-	for _, d := range l.diagnostics {
-		if d.Severity == syntax.Error {
-			texts = append(texts, d.Text(l.file))
-		}
-	}
-	return &ProgramError{Program: p.project.Program(), Text: strings.Join(texts, "\n")}
 }
 
 // mention is a token in a program, with what is said about its package there.

@@ -67,10 +67,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	e := newEvaluation(ctx, p, host.Monitor, l)
-	for _, d := range l.diagnostics {
-		e.report(d)
-	}
+	e := newEvaluation(ctx, p, host.Monitor, l, configKind)
 	if !l.diagnostics.HasErrors() {
 		if err := e.run(ctx); err != nil {
 			return err
@@ -96,15 +93,9 @@ func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error
 		return nil, err
 	}
 	known := p.parse(t.name, t.content)
-	l := &loaded{template: known.template, file: known.file, diagnostics: slices.Clone(known.diagnostics)}
+	l := &loaded{template: known.template, file: known.file, diagnostics: slices.Clip(known.diagnostics)}
 	if t.remarks != "" {
 		l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Warning, Summary: "it wrote to its error output:\n" + t.remarks})
-	}
-	if l.template != nil {
-		for _, c := range l.template.Components {
-			l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Error, Range: c.Name.At,
-				Summary: "a program cannot make components available", Hint: "put them into a plugin of their own, with a PulumiPlugin.yaml"})
-		}
 	}
 	if l.packages, err = lockedPackages(p.project.Directory); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.project.Program(), err)

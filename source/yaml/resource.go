@@ -17,7 +17,7 @@ const stackReferenceType urn.Type = "pulumi:pulumi:StackReference"
 func (e *evaluation) makeResource(n *node) (*resource, error) {
 	r := n.resource
 	req := &stages.RegisterRequest{
-		Type: urn.Type(n.token), Name: r.LogicalName(), Parent: e.stack, Custom: true, AliasSpecs: true, SupportsResultReporting: true,
+		Type: urn.Type(n.token), Name: e.nameOf(r), Parent: e.parent, Aliases: e.olderNames(n), Custom: true, AliasSpecs: true, SupportsResultReporting: true,
 		ImportID: r.Options.Import.Value, PackageRef: n.packageRef,
 		Package: stages.Package{
 			Name: packageOfToken(n.token), Version: r.Options.Version.Value, DownloadURL: r.Options.PluginDownloadURL.Value,
@@ -52,6 +52,26 @@ func (e *evaluation) makeResource(n *node) (*resource, error) {
 		return e.read(n, req, id, properties, o.dependsOn)
 	}
 	return e.register(n, req, properties, o.dependsOn)
+}
+
+// nameOf is the name under which a resource is registered. In a component the instance's name stands before it.
+func (e *evaluation) nameOf(r *ast.Resource) string {
+	if e.component == "" {
+		return r.LogicalName()
+	}
+	return e.component + "-" + r.LogicalName()
+}
+
+// olderNames are the names that a resource of a component had before instances had names of their own: unless another
+// resource of the component has the name now (protocol.md 11.11).
+func (e *evaluation) olderNames(n *node) []urn.Alias {
+	if e.component == "" {
+		return nil
+	}
+	if e.siblings[e.nameOf(n.resource)] {
+		return nil
+	}
+	return []urn.Alias{{URN: e.parent.Child(urn.Type(n.token), n.resource.LogicalName())}}
 }
 
 // properties evaluates the inputs.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sourcegraph/conc"
@@ -26,8 +27,10 @@ type evaluation struct {
 	loaded    *loaded
 	template  *ast.Template
 	scope     *scope
-	refs      map[string]string // references of packages with lock files, by comparable name
-	stack     urn.URN
+	refs      map[string]string         // references of packages with lock files, by comparable name
+	parent    urn.URN                   // of resources that name none: the stack or the component
+	component string                    // the name of the instance, "" in programs
+	siblings  map[string]bool           // of components: the logical names of their resources
 	functions map[*ast.Invoke]*function // what the invokes call; complete before the evaluation begins
 
 	mu         sync.Mutex // guards what follows
@@ -37,11 +40,11 @@ type evaluation struct {
 	stackReads map[string]func() (property.Map, error) // the outputs of other stacks, each read when it is called first
 }
 
-func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded) *evaluation {
+func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded, configs string) *evaluation {
 	info := m.Info()
 	return &evaluation{
-		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project),
-		refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]func() (property.Map, error){},
+		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project, configs),
+		found: slices.Clone(l.diagnostics), refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]func() (property.Map, error){},
 	}
 }
 
@@ -87,12 +90,8 @@ func (e *evaluation) refused(at syntax.Range, err error) error {
 
 // run does everything that leads to diagnostics. The error is one that ended the evaluation.
 func (e *evaluation) run(ctx context.Context) error {
-	for _, p := range e.loaded.packages {
-		ref, err := e.monitor.RegisterPackage(ctx, p)
-		if err != nil {
-			return err
-		}
-		e.refs[comparableName(p)] = ref
+	if err := e.registerPackages(ctx); err != nil {
+		return err
 	}
 	reply, err := e.monitor.Register(ctx, &stages.RegisterRequest{
 		Type: urn.RootStackType, Name: e.info.Project + "-" + e.info.Stack, AliasSpecs: true, SupportsResultReporting: true,
@@ -100,28 +99,43 @@ func (e *evaluation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.stack = reply.URN
+	e.parent = reply.URN
 	e.scope.stackValues(e.info)
 	for _, c := range e.template.Config {
 		e.declareConfig(c)
 	}
-	// Configuration that is wrong poisons what uses it. Every other mistake stops the program here.
+	if !e.prepare(ctx) {
+		return nil
+	}
+	_, err = e.evaluateAll(ctx)
+	return err
+}
+
+// registerPackages tells the engine about the packages with lock files.
+func (e *evaluation) registerPackages(ctx context.Context) error {
+	for _, p := range e.loaded.packages {
+		ref, err := e.monitor.RegisterPackage(ctx, p)
+		if err != nil {
+			return err
+		}
+		e.refs[comparableName(p)] = ref
+	}
+	return nil
+}
+
+// prepare does what comes before everything else: it gives names their meaning and checks types. Configuration that is
+// wrong poisons what uses it; every other mistake means that nothing is evaluated.
+func (e *evaluation) prepare(ctx context.Context) bool {
 	tolerated := e.found.Errors()
 	bind(e.template, e.scope, &e.found)
 	if e.found.Errors() > tolerated {
-		return nil
+		return false
 	}
 	e.check(ctx)
 	if e.found.Errors() > tolerated {
-		return nil
+		return false
 	}
-	if e.template.RequiredVersion != nil && !e.requireVersion(e.template.RequiredVersion) {
-		return nil
-	}
-	if err := e.evaluateAll(); err != nil {
-		return err
-	}
-	return e.registerOutputs(ctx)
+	return e.template.RequiredVersion == nil || e.requireVersion(e.template.RequiredVersion)
 }
 
 // maxShown is how many diagnostics are shown. A program that a tool has written wrongly may have as many as it has lines.
@@ -180,8 +194,9 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 	return ok
 }
 
-// evaluateAll evaluates every node as soon as what it needs is there: all that is independent at once.
-func (e *evaluation) evaluateAll() error {
+// evaluateAll evaluates every node as soon as what it needs is there, all that is independent at once, and then registers
+// the outputs, which it returns.
+func (e *evaluation) evaluateAll(ctx context.Context) (map[string]property.Value, error) {
 	var wg conc.WaitGroup
 	var mu sync.Mutex // guards the waiting counts
 	var start func(n *node)
@@ -205,9 +220,9 @@ func (e *evaluation) evaluateAll() error {
 	}
 	mu.Unlock()
 	if caught := wg.WaitAndRecover(); caught != nil {
-		return caught.AsError()
+		return nil, caught.AsError()
 	}
-	return nil
+	return e.registerOutputs(ctx)
 }
 
 // evaluate gives a node its value, or poisons it.
@@ -232,20 +247,20 @@ func (e *evaluation) evaluate(n *node) {
 }
 
 // registerOutputs evaluates the outputs. One that cannot be evaluated is left out.
-func (e *evaluation) registerOutputs(ctx context.Context) error {
+func (e *evaluation) registerOutputs(ctx context.Context) (map[string]property.Value, error) {
 	e.mu.Lock()
 	over := e.fatal != nil
 	e.mu.Unlock()
 	if over || ctx.Err() != nil {
-		return nil
+		return nil, nil
 	}
-	values := map[string]property.Value{}
+	values, plain := map[string]property.Value{}, map[string]property.Value{}
 	for _, o := range e.template.Outputs {
 		if v, err := e.eval(o.Value); err == nil {
-			values[o.Name.Value] = v.DowngradeOutputs()
+			values[o.Name.Value], plain[o.Name.Value] = v, v.DowngradeOutputs()
 		}
 	}
-	return e.monitor.RegisterOutputs(ctx, e.stack, property.NewMap(values))
+	return values, e.monitor.RegisterOutputs(ctx, e.parent, property.NewMap(plain))
 }
 
 // comparableName tells packages apart that serve the same tokens.

@@ -35,7 +35,7 @@ type Project struct {
 	Warnings []string
 }
 
-// Plugins are the plugins that the project takes from the disk.
+// Plugins are the plugins that the project takes from the disk: those that it lists, and packages whose source is a directory.
 type Plugins struct{ Providers, Languages, Analyzers []LocalPlugin }
 
 // LocalPlugin says where a plugin lies. An empty version matches every version.
@@ -122,6 +122,7 @@ func (r *projectReader) read() {
 		p.RefreshAlways = refresh == "always"
 	}
 	r.readPlugins()
+	r.readPackages()
 	r.readConfig()
 	r.warnAboutTypos()
 }

@@ -380,3 +380,36 @@ func FuzzParseProject(f *testing.F) {
 		require.ErrorAs(t, err, &file)
 	})
 }
+
+func TestPackagesWhoseSourceIsADirectoryArePluginsOfTheProject(t *testing.T) {
+	dir := t.TempDir()
+	for path, text := range map[string]string{
+		"Pulumi.yaml": `
+name: demo
+runtime: yaml
+plugins: {providers: [{name: listed, path: ./bin}]}
+packages:
+  shop: ./shop
+  listed: ./elsewhere
+  aws: aws@7.0.0
+  tools: {source: libs/tools, version: 1.0.0}
+  cloud: {source: terraform-provider, version: 0.9.0, parameters: [a/b]}
+  git: github.com/a/b
+`,
+		"shop/PulumiPlugin.yaml":   "name: shop\nruntime: yaml\npackages: {base: ../base, shop: ../shop}\n",
+		"libs/tools/executable.sh": "",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte(text), 0o644))
+	}
+	p, err := ReadProject(filepath.Join(dir, "Pulumi.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, []LocalPlugin{
+		{Name: "listed", Path: filepath.Join(dir, "bin")}, {Name: "shop", Path: filepath.Join(dir, "shop")},
+		{Name: "base", Path: filepath.Join(dir, "base")}, {Name: "tools", Path: filepath.Join(dir, "libs/tools")},
+	}, p.Plugins.Providers)
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop/PulumiPlugin.yaml"), []byte("name: shop\npackages: [x]\n"), 0o644))
+	_, err = ReadProject(filepath.Join(dir, "Pulumi.yaml"))
+	require.ErrorContains(t, err, "shop/PulumiPlugin.yaml:2")
+}

@@ -42,7 +42,7 @@ func (p *parser) template(root *syntax.Node) *Template {
 	t.Resources = p.resources(f["resources"])
 	t.Outputs = p.named(f["outputs"], "`outputs`")
 	for _, e := range p.entries(f["components"], "`components`") {
-		t.Components = append(t.Components, p.component(e))
+		p.fail(e.Key.Range, "put it into a plugin of its own, with a PulumiPlugin.yaml", "a program cannot make components available")
 	}
 	return t
 }
@@ -117,13 +117,4 @@ func (p *parser) config(e syntax.Entry) *Config {
 		}
 	}
 	return c
-}
-
-func (p *parser) component(e syntax.Entry) *Component {
-	what := "the component " + e.Key.Text
-	f := p.fields(e.Value, what, "name", "description", "pulumi", "inputs", "variables", "resources", "outputs")
-	return &Component{Name: key(e.Key), Template: &Template{
-		File: p.file, Name: e.Key.Text, Config: p.configs(f["inputs"], "`inputs`"), Variables: p.named(f["variables"], "`variables`"),
-		Resources: p.resources(f["resources"]), Outputs: p.named(f["outputs"], "`outputs`"),
-	}}
 }

@@ -11,7 +11,6 @@ type Template struct {
 	Variables       []*Named
 	Resources       []*Resource
 	Outputs         []*Named
-	Components      []*Component
 }
 
 // Named is a variable or an output.
@@ -102,10 +101,4 @@ func (r *Resource) Exprs() []Expr {
 	o := &r.Options
 	return append(all, o.Aliases, o.Create, o.Update, o.Delete, o.Read, o.Protect, o.DependsOn, o.ReplaceWith, o.Parent, o.DeletedWith,
 		o.Provider, o.Providers, o.ReplacementTrigger, o.EnvVarMappings)
-}
-
-// Component is a kind of component that a plugin makes available.
-type Component struct {
-	Name     Text
-	Template *Template // Config has the inputs
 }

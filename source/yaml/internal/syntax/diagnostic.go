@@ -104,6 +104,17 @@ func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
+// ErrorText shows the errors, one after the other.
+func (ds Diagnostics) ErrorText(f *File) string {
+	var texts []string
+	for _, d := range ds {
+		if d.Severity == Error {
+			texts = append(texts, d.Text(f))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
 // Sort brings the diagnostics into the order of the file. Those for one place keep their order.
 func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {

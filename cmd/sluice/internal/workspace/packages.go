@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// pluginFile is the file that makes a directory a plugin which is written in a program language.
+const pluginFile = "PulumiPlugin.yaml"
+
+// readPackages adds the packages whose source is a directory to the providers of the project, and those that these name in
+// turn (protocol.md 1.3). Sources of other kinds are for whoever installs plugins.
+func (r *projectReader) readPackages() {
+	if r.err != nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, p := range r.p.Plugins.Providers {
+		seen[p.Name] = true
+	}
+	r.localPackages(r.doc, r.p.Directory(), seen)
+}
+
+func (r *projectReader) localPackages(doc *document, directory string, seen map[string]bool) {
+	reader := &projectReader{doc: doc, p: r.p}
+	packages := reader.mapping(doc.root(), "packages")
+	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
+		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
+		path, local := localPath(directory, source)
+		if !local || seen[name] || reader.err != nil {
+			continue
+		}
+		seen[name] = true
+		r.p.Plugins.Providers = append(r.p.Plugins.Providers, LocalPlugin{Name: name, Path: path})
+		file := filepath.Join(path, pluginFile)
+		data, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			continue // a directory with an executable; who looks for it says what is missing
+		case err == nil:
+			var nested *document
+			if nested, err = parseDocument(file, data); err == nil {
+				r.localPackages(nested, path, seen)
+			}
+		}
+		if err != nil {
+			r.err = err
+		}
+		if r.err != nil {
+			return
+		}
+	}
+	if r.err == nil {
+		r.err = reader.err
+	}
+}
+
+// packageSource is the source of a package, which is given as a text or as a mapping with more.
+func (r *projectReader) packageSource(packages *yaml.Node, name string) string {
+	if _, n := child(packages, name); n != nil && resolve(n).Kind == yaml.MappingNode {
+		return r.text(resolve(n), "source", "name a plugin or a directory")
+	}
+	return r.text(packages, name, "name a plugin or a directory")
+}
+
+// localPath tells whether the source of a package is a directory, relative to another one.
+func localPath(directory, source string) (path string, local bool) {
+	path = source
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(directory, filepath.FromSlash(source))
+	}
+	switch {
+	case source == "":
+		return "", false
+	case filepath.IsAbs(source), strings.HasPrefix(source, "./"), strings.HasPrefix(source, ".."), source == ".":
+		return path, true
+	}
+	info, err := os.Stat(path)
+	return path, strings.Contains(source, "/") && err == nil && info.IsDir()
+}

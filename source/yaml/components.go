@@ -1,0 +1,199 @@
+package yaml
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	yamlv3 "gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// pluginFile is the file that makes a directory a plugin.
+const pluginFile = "PulumiPlugin.yaml"
+
+// ComponentOptions are what components need besides their files.
+type ComponentOptions struct {
+	Options
+	// Project is that of the program which uses the components: files are relative to its directory.
+	Project source.Project
+	// Monitor is where components register what they consist of; nil if none will be made.
+	Monitor func() stages.Monitor
+}
+
+// ComponentHost returns a host that serves plugins whose components are written in YAML, and has next start all others. It
+// takes over where next finds a directory with a PulumiPlugin.yaml and no executable (protocol.md 1.10, 11.11).
+func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
+	var host providers.Host
+	host = providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+		p, err := next.Load(ctx, spec)
+		var hosted *plugin.LanguageHostedError
+		if !errors.As(err, &hosted) || !isYAMLPlugin(hosted.Directory) {
+			return p, err
+		}
+		own := o
+		own.Providers = host
+		return openComponents(hosted.Directory, own)
+	})
+	return host
+}
+
+// isYAMLPlugin tells whether the runtime of a plugin is yaml.
+func isYAMLPlugin(directory string) bool {
+	b, err := os.ReadFile(filepath.Join(directory, pluginFile))
+	if err != nil {
+		return false
+	}
+	var short struct{ Runtime string }
+	if yamlv3.Unmarshal(b, &short) == nil {
+		return short.Runtime == "yaml"
+	}
+	var long struct{ Runtime struct{ Name string } }
+	return yamlv3.Unmarshal(b, &long) == nil && long.Runtime.Name == "yaml"
+}
+
+// components is the provider of a package whose components are written in YAML.
+type components struct {
+	providers.Unimplemented
+	program  *Program // of the project that uses them; it is not run
+	monitor  func() stages.Monitor
+	packages []stages.Package // of the lock files
+	plugin   *ast.Plugin
+	byToken  map[string]*ast.Component // in lower case: tokens mean the same in any
+	schema   string
+
+	warnings []string  // about the files
+	remarks  sync.Once // when they are said
+}
+
+var _ providers.Provider = (*components)(nil)
+
+// openComponents reads a plugin: its PulumiPlugin.yaml, and the components of the other YAML files beside it.
+func openComponents(directory string, o ComponentOptions) (*components, error) {
+	c := &components{
+		program: New(o.Project, o.Options), monitor: o.Monitor, byToken: map[string]*ast.Component{},
+	}
+	var err error
+	if c.plugin, err = c.read(directory, pluginFile); err != nil {
+		return nil, err
+	}
+	others, err := fs.Glob(os.DirFS(directory), "*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range others {
+		if name == pluginFile {
+			continue
+		}
+		more, err := c.read(directory, name)
+		if err != nil {
+			return nil, err
+		}
+		c.plugin.Components = append(c.plugin.Components, more.Components...)
+	}
+	if c.plugin.Name.Value == "" {
+		return nil, fmt.Errorf("%s has no `name`, which the types of its components begin with", filepath.Join(directory, pluginFile))
+	}
+	c.PackageName = c.plugin.Name.Value
+	for _, component := range c.plugin.Components {
+		if c.named(c.token(component)) != nil {
+			return nil, fmt.Errorf("the plugin %s has two components of the name %q", c.PackageName, component.Key.Value)
+		}
+		c.byToken[strings.ToLower(c.token(component))] = component
+	}
+	if err := c.refuseCycles(); err != nil {
+		return nil, err
+	}
+	if c.packages, err = lockedPackages(directory); err != nil {
+		return nil, err
+	}
+	c.schema, err = schemaOf(c.plugin)
+	return c, err
+}
+
+func (c *components) read(directory, name string) (*ast.Plugin, error) {
+	path := filepath.Join(directory, name)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	read, file, diagnostics := ast.ParsePlugin(name, string(b))
+	if diagnostics.HasErrors() {
+		return nil, &ProgramError{Program: "the plugin in " + directory, Text: diagnostics.ErrorText(file)}
+	}
+	for _, d := range diagnostics {
+		c.warnings = append(c.warnings, d.Text(file))
+	}
+	return read, nil
+}
+
+func (c *components) token(component *ast.Component) string { return tokenOf(c.plugin, component) }
+
+// tokenOf is the type of a component.
+func tokenOf(p *ast.Plugin, component *ast.Component) string {
+	return p.Name.Value + ":index:" + component.Key.Value
+}
+
+// refuseCycles makes sure that no component contains itself: making it would have no end.
+func (c *components) refuseCycles() error {
+	const (
+		isOpen = iota + 1
+		isDone
+	)
+	state := map[*ast.Component]int{}
+	var path []string
+	var visit func(*ast.Component) error
+	visit = func(component *ast.Component) error {
+		path = append(path, component.Key.Value)
+		defer func() { path = path[:len(path)-1] }()
+		switch state[component] {
+		case isDone:
+			return nil
+		case isOpen:
+			return fmt.Errorf("a component of the plugin %s contains itself: %s", c.plugin.Name.Value, strings.Join(path, " -> "))
+		}
+		state[component] = isOpen
+		for _, r := range component.Template.Resources {
+			if r.Get != nil {
+				continue
+			}
+			if part := c.named(r.Type.Value); part != nil {
+				if err := visit(part); err != nil {
+					return err
+				}
+			}
+		}
+		state[component] = isDone
+		return nil
+	}
+	for _, component := range c.plugin.Components {
+		if err := visit(component); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named returns the component that a type means, nil if it is of something else.
+func (c *components) named(token string) *ast.Component {
+	parts := strings.Split(token, ":")
+	if len(parts) == 2 {
+		parts = []string{parts[0], "index", parts[1]}
+	}
+	return c.byToken[strings.ToLower(strings.Join(parts, ":"))]
+}
+
+// Schema describes the components.
+func (c *components) Schema(context.Context, providers.SchemaRequest) (string, error) {
+	return c.schema, nil
+}
