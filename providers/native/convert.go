@@ -105,7 +105,7 @@ func conformFields(m property.Map, fields []Field, prefix string, complain func(
 		known[f.Name] = true
 		v, _ := m.Get(f.Name)
 		if inner, _ := v.Unwrap(); inner.IsNull() {
-			if f.Required {
+			if f.Required && !f.Nullable {
 				complain(prefix+f.Name, "is required and missing")
 			}
 			v = f.Default

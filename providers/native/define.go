@@ -55,6 +55,8 @@ type Field struct {
 	Type Type
 	// Required says that an input has to be there. An output that is Required always is.
 	Required bool
+	// Nullable says that a required input may be null, which is what SDKs make of a missing one.
+	Nullable bool
 	Secret   bool
 	// Replace says that a change of this input needs a replacement.
 	Replace bool

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native/null"
 	"github.com/sluice-iac/sluice/providers/native/random"
 	"github.com/sluice-iac/sluice/providers/native/sim"
+	"github.com/sluice-iac/sluice/providers/native/std"
 	"github.com/sluice-iac/sluice/providers/native/tls"
 )
 
@@ -21,6 +22,7 @@ func All() native.Catalog {
 		null.Name:    null.Package,
 		random.Name:  random.Package,
 		sim.Name:     sim.Package,
+		std.Name:     std.Package,
 		tls.Name:     tls.Package,
 	}
 }
