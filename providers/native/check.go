@@ -115,3 +115,18 @@ func (r *Resource) recorded(inputs, outputs property.Map) property.Map {
 	}
 	return conformFields(property.NewMap(out), r.Inputs, "", quietly)
 }
+
+// Forget takes an input out of an answer, as if it were not changed.
+func Forget(answer *providers.DiffResponse, key string) {
+	is := func(k string) bool { return k == key }
+	answer.ReplaceKeys = slices.DeleteFunc(answer.ReplaceKeys, is)
+	answer.ChangedKeys = slices.DeleteFunc(answer.ChangedKeys, is)
+	for path := range answer.DetailedDiff {
+		if p, err := property.ParsePath(path); err == nil && p[:1].String() == key {
+			delete(answer.DetailedDiff, path)
+		}
+	}
+	if len(answer.ChangedKeys) == 0 {
+		answer.Changes = providers.DiffNone
+	}
+}

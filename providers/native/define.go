@@ -153,6 +153,7 @@ type Made struct {
 // Found is what a look at a resource came to.
 type Found struct {
 	Exists bool
+	ID     string // if it is another one; "" keeps it
 	// Outputs are those that are not as recorded. Where an input of that name is recorded, it changes with it.
 	Outputs Outputs
 }

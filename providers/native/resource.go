@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,6 +112,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	if !found.Exists {
 		return providers.ReadResponse{}, nil
 	}
+	answer.ID = cmp.Or(found.ID, req.ID)
 	for name, v := range found.Outputs {
 		v = r.secretAs(name, v, req.State.At(name))
 		answer.Properties = answer.Properties.With(name, v)

@@ -3,6 +3,7 @@ package catalog
 
 import (
 	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/sluice-iac/sluice/providers/native/archive"
 	"github.com/sluice-iac/sluice/providers/native/clock"
 	"github.com/sluice-iac/sluice/providers/native/command"
 	"github.com/sluice-iac/sluice/providers/native/local"
@@ -11,11 +12,13 @@ import (
 	"github.com/sluice-iac/sluice/providers/native/sim"
 	"github.com/sluice-iac/sluice/providers/native/std"
 	"github.com/sluice-iac/sluice/providers/native/tls"
+	"github.com/sluice-iac/sluice/providers/native/web"
 )
 
 // All returns the packages that are built in.
 func All() native.Catalog {
 	return native.Catalog{
+		archive.Name: archive.Package,
 		clock.Name:   clock.Package,
 		command.Name: command.Package,
 		local.Name:   local.Package,
@@ -24,5 +27,6 @@ func All() native.Catalog {
 		sim.Name:     sim.Package,
 		std.Name:     std.Package,
 		tls.Name:     tls.Package,
+		web.Name:     web.Package,
 	}
 }

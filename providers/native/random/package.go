@@ -59,7 +59,7 @@ func forgiveMissingKeepers(c native.Call, answer *providers.DiffResponse) {
 	if c.Inputs.Map().HasUnknowns() || !sameKeepers(c.State.Value("keepers").AsMap(), c.Inputs.Value("keepers").AsMap()) {
 		return
 	}
-	dropKey(answer, "keepers")
+	native.Forget(answer, "keepers")
 }
 
 func sameKeepers(old, now property.Map) bool {
@@ -74,21 +74,6 @@ func sameKeepers(old, now property.Map) bool {
 		}
 	}
 	return true
-}
-
-// dropKey takes an input out of an answer.
-func dropKey(answer *providers.DiffResponse, key string) {
-	is := func(k string) bool { return k == key }
-	answer.ReplaceKeys = slices.DeleteFunc(answer.ReplaceKeys, is)
-	answer.ChangedKeys = slices.DeleteFunc(answer.ChangedKeys, is)
-	for path := range answer.DetailedDiff {
-		if p, err := property.ParsePath(path); err == nil && p[:1].String() == key {
-			delete(answer.DetailedDiff, path)
-		}
-	}
-	if len(answer.ChangedKeys) == 0 {
-		answer.Changes = providers.DiffNone
-	}
 }
 
 func computed(name string, k native.Kind, doc string) native.Field {

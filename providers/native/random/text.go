@@ -143,12 +143,12 @@ func numeric(in native.Values) bool {
 func alignNumber(c native.Call, answer *providers.DiffResponse) {
 	unknown := c.Inputs.Value("numeric").IsUnknown() || c.Inputs.Value("number").IsUnknown()
 	if !unknown && numeric(c.State) == numeric(c.Inputs) {
-		dropKey(answer, "numeric")
-		dropKey(answer, "number")
+		native.Forget(answer, "numeric")
+		native.Forget(answer, "number")
 	}
 	// An empty set of special characters is none.
 	if !c.Inputs.Value("overrideSpecial").IsUnknown() && c.State.Text("overrideSpecial") == c.Inputs.Text("overrideSpecial") {
-		dropKey(answer, "overrideSpecial")
+		native.Forget(answer, "overrideSpecial")
 	}
 }
 
