@@ -29,7 +29,7 @@ func newConfigSetAllCommand(c *cli, f *configFlags) *cobra.Command {
 	}
 	cmd.Flags().StringArrayVar(&plain, "plaintext", nil, "store this value in plain text: key=value")
 	cmd.Flags().StringArrayVar(&secret, "secret", nil, "encrypt this value: key=value")
-	cmd.Flags().StringVar(&file, "json", "", "read settings from this file, as `sluice config --json` writes them")
+	cmd.Flags().StringVar(&file, "json", "", "read settings from this `file`, as config --json writes them")
 	cmd.Flags().BoolVar(&path, "path", false, "keys are paths to parts of settings, such as a.b[0]")
 	return cmd
 }

@@ -74,15 +74,32 @@ func (a *arena) run(status int, args ...string) string {
 	return out.String()
 }
 
-// runAndKill kills an update, with all that it has started or alone, and returns whether it was still running.
-func (a *arena) runAndKill(after time.Duration, all bool) bool {
+// victims of a kill.
+type victims int
+
+const (
+	everybody   victims = iota // the engine and all that it has started
+	theEngine                  // what it has started ends by itself
+	theProvider                // the engine goes on
+	kinds
+)
+
+// runAndKill kills somebody during an update and returns whether the update was cut off.
+func (a *arena) runAndKill(after time.Duration, who victims) bool {
 	cmd, out := a.command("up", "--yes", "--skip-preview")
 	require.NoError(a, cmd.Start())
-	target := cmd.Process.Pid
-	if all {
-		target = -target
-	}
-	timer := time.AfterFunc(after, func() { _ = syscall.Kill(target, syscall.SIGKILL) })
+	timer := time.AfterFunc(after, func() {
+		switch who {
+		case everybody:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		case theEngine:
+			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
+		default:
+			for _, pid := range running(a.dir + "/tools/pulumi-resource-simple") {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
 	_ = cmd.Wait()
 	if timer.Stop() {
 		require.Zero(a, cmd.ProcessState.ExitCode(), "%s", out)
@@ -93,10 +110,23 @@ func (a *arena) runAndKill(after time.Duration, all bool) bool {
 	return cmd.ProcessState.ExitCode() != 0
 }
 
+// running lists the processes of a program; none where the system has no /proc.
+func running(program string) []int {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is right
+	var pids []int
+	for _, link := range links {
+		if target, err := os.Readlink(link); err == nil && target == program {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
 type recordedState struct {
 	things  map[string]string   // URN by ID
 	pending map[string][]string // types by URN
-	ids     map[string]string   // IDs of what is being deleted, by URN
 }
 
 // state is what the stack file says, read from the file: it is what Pulumi would read.
@@ -116,7 +146,7 @@ func (a *arena) state() recordedState {
 	text, err := os.ReadFile(a.dir + "/backend/.pulumi/stacks/demo/dev.json")
 	require.NoError(a, err)
 	require.NoError(a, json.Unmarshal(text, &file), "the stack file is whole at every moment")
-	s := recordedState{map[string]string{}, map[string][]string{}, map[string]string{}}
+	s := recordedState{map[string]string{}, map[string][]string{}}
 	for _, r := range file.Checkpoint.Latest.Resources {
 		if strings.HasPrefix(r.Type, "simple:") {
 			s.things[r.ID] = r.URN
@@ -144,8 +174,9 @@ func (a *arena) cloud() map[string]string {
 	return all
 }
 
-// However and whenever a run is killed: everything that exists in the cloud is recorded, or an operation is pending that says
-// it may exist; and after `recover` the state and the cloud are equal.
+// However and whenever a run of hundreds of operations is killed, or its provider: everything that exists in the cloud is
+// recorded, or an operation is pending that says it may exist; after `recover` the state and the cloud are equal; and
+// nothing exists twice.
 func TestKilledRunsLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs, again and again")
@@ -153,39 +184,59 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 	a := newArena(t)
 	random := rand.New(rand.NewPCG(4, 9))
 	a.run(0, "config", "set", "simple:delayMs", "15")
+	a.run(0, "config", "set", "count", "200")
 	began := time.Now()
 	a.run(0, "up", "--yes", "--skip-preview")
 	usual := time.Since(began)
-	cut := 0
+	cut := map[victims]int{}
 	for round := range killRounds(t) {
-		a.run(0, "config", "set", "count", strconv.Itoa(random.IntN(25)))
-		after := time.Duration(random.Int64N(int64(usual + usual/2)))
-		if a.runAndKill(after, random.IntN(2) == 0) {
-			cut++
+		a.change(random)
+		after, who := time.Duration(random.Int64N(int64(usual+usual/2))), victims(random.IntN(int(kinds)))
+		if a.runAndKill(after, who) {
+			cut[who]++
 		}
-		a.run(0, "stack", "export") // any command recovers
-		recorded, exists := a.state(), a.cloud()
-		where := fmt.Sprintf("round %d, killed after %v", round, after)
-		adopt := []string{"recover", "--assume-not-created"}
-		for id, u := range exists {
-			if recorded.things[id] == u {
-				continue
-			}
-			require.Contains(t, recorded.pending[u], "creating", "%s: nobody knows of %s", where, id)
-			adopt = append(adopt, "--adopt", u+"="+id)
-		}
-		for id, u := range recorded.things {
-			if exists[id] == "" {
-				require.Contains(t, recorded.pending[u], "deleting", "%s: %s is recorded and does not exist", where, id)
-			}
-		}
-		a.run(0, adopt...)
-		recorded = a.state()
-		require.Empty(t, recorded.pending, where)
-		require.Equal(t, exists, recorded.things, where)
+		a.settle(fmt.Sprintf("round %d, %d killed after %v", round, who, after))
 	}
-	t.Logf("%d runs were killed in time", cut)
-	require.Positive(t, cut)
+	t.Logf("runs that were cut off, by who was killed: %v", cut)
+	require.Positive(t, cut[everybody]+cut[theEngine])
+	a.run(0, "up", "--yes", "--skip-preview")
+	a.settle("at the end")
 	a.run(0, "destroy", "--yes", "--skip-preview")
 	require.Empty(t, a.cloud())
+}
+
+// change makes the next update create, delete and update some of what there is, or nearly all of it.
+func (a *arena) change(random *rand.Rand) {
+	a.run(0, "config", "set-all",
+		"--plaintext", "count="+strconv.Itoa(200+random.IntN(60)),
+		"--plaintext", "first="+strconv.Itoa(random.IntN(250)),
+		"--plaintext", "more="+strconv.Itoa(random.IntN(2)))
+}
+
+// settle recovers the stack, answers for the creates that nobody can settle, and compares the state and the cloud.
+func (a *arena) settle(where string) {
+	a.run(0, "stack", "export") // any command recovers
+	recorded, exists := a.state(), a.cloud()
+	adopt := []string{"recover", "--assume-not-created"}
+	for id, u := range exists {
+		if recorded.things[id] == u {
+			continue
+		}
+		require.Contains(a, recorded.pending[u], "creating", "%s: nobody knows of %s", where, id)
+		adopt = append(adopt, "--adopt", u+"="+id)
+	}
+	for id, u := range recorded.things {
+		if exists[id] == "" {
+			require.Contains(a, recorded.pending[u], "deleting", "%s: %s is recorded and does not exist", where, id)
+		}
+	}
+	a.run(0, adopt...)
+	recorded = a.state()
+	require.Empty(a, recorded.pending, where)
+	require.Equal(a, exists, recorded.things, where)
+	urns := map[string]string{}
+	for id, u := range exists {
+		require.Empty(a, urns[u], "%s: %s exists as %s, too", where, u, id)
+		urns[u] = id
+	}
 }

@@ -137,9 +137,11 @@ func flags(ctx *pulumi.Context, c settings) error {
 	return err
 }
 
+// many declares count resources with the numbers from first on.
 func many(ctx *pulumi.Context, c settings) error {
-	for i := range c.GetInt("count") {
-		if _, err := newThing(ctx, fmt.Sprintf("thing-%d", i), pulumi.Map{"value": pulumi.Int(i)}); err != nil {
+	first := c.GetInt("first")
+	for i := first; i < first+c.GetInt("count"); i++ {
+		if _, err := newThing(ctx, fmt.Sprintf("thing-%d", i), pulumi.Map{"value": pulumi.Int(i + c.GetInt("more"))}); err != nil {
 			return err
 		}
 	}
