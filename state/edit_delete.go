@@ -84,9 +84,9 @@ func usersOf(rs []*Resource) [][]int {
 				users[target] = append(users[target], i)
 			}
 		}
-		t.of(r, use)
+		t.of(i, r, use)
 		if r.ViewOf != "" {
-			if owner, ok := t.byURN(r, r.ViewOf); ok {
+			if owner, ok := t.byURN(i, r.Delete, r.ViewOf); ok {
 				use(owner)
 			}
 		}

@@ -131,7 +131,7 @@ func (w *sorter) emit(root int) {
 func (w *sorter) push(node int) {
 	w.marks[node] = open
 	w.scratch = w.scratch[:0]
-	w.targets.of(w.resources[node], func(target int) {
+	w.targets.of(node, w.resources[node], func(target int) {
 		if w.marks[target] != emitted && target != node {
 			w.scratch = append(w.scratch, target)
 		}
@@ -157,22 +157,22 @@ func (w *sorter) cycle(target int) {
 	w.err = e
 }
 
-// targets finds what a reference means. By URN the live copy is meant, or the old one when an old copy refers
-// (state.md 1.15); a provider is meant by URN and ID.
+// targets finds what a reference means. By URN the live copy is meant, or an old one when an old copy refers
+// (state.md 1.15): of several the one that is before it and next to it, as copies are behind those that they were made from.
+// A provider is meant by URN and ID.
 type targets struct {
-	live, old map[urn.URN]int
+	live      map[urn.URN]int
+	old       map[urn.URN][]int // ascending
 	providers map[string]int
 }
 
 func indexTargets(rs []*Resource) targets {
-	t := targets{live: make(map[urn.URN]int, len(rs)), old: make(map[urn.URN]int), providers: make(map[string]int)}
+	t := targets{live: make(map[urn.URN]int, len(rs)), old: make(map[urn.URN][]int), providers: make(map[string]int)}
 	for i, r := range rs {
-		byURN := t.live
 		if r.Delete {
-			byURN = t.old
-		}
-		if _, ok := byURN[r.URN]; !ok {
-			byURN[r.URN] = i
+			t.old[r.URN] = append(t.old[r.URN], i)
+		} else if !has(t.live, r.URN) {
+			t.live[r.URN] = i
 		}
 		if r.Type.IsProvider() {
 			if ref := ProviderRefOf(r); !has(t.providers, ref) {
@@ -185,25 +185,23 @@ func indexTargets(rs []*Resource) targets {
 
 func has[K comparable, V any](m map[K]V, k K) bool { _, ok := m[k]; return ok }
 
-func (t targets) byURN(from *Resource, u urn.URN) (int, bool) {
-	first, second := t.live, t.old
-	if from.Delete {
-		first, second = second, first
+func (t targets) byURN(from int, old bool, u urn.URN) (int, bool) {
+	i, isLive := t.live[u]
+	copies := t.old[u]
+	if len(copies) == 0 || isLive && !old {
+		return i, isLive
 	}
-	if i, ok := first[u]; ok {
-		return i, true
-	}
-	i, ok := second[u]
-	return i, ok
+	at, _ := slices.BinarySearch(copies, from)
+	return copies[max(at-1, 0)], true
 }
 
-// of calls visit with the index of everything that r refers to, in no particular order.
-func (t targets) of(r *Resource, visit func(int)) {
+// of calls visit with the index of everything that r, which has the index from, refers to, in no particular order.
+func (t targets) of(from int, r *Resource, visit func(int)) {
 	look := func(u urn.URN) {
 		if u == "" {
 			return
 		}
-		if i, ok := t.byURN(r, u); ok {
+		if i, ok := t.byURN(from, r.Delete, u); ok {
 			visit(i)
 		}
 	}

@@ -94,7 +94,7 @@ func (a *attempt) mayFailOrNot() bool {
 	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
 
-// sharesObjects tells whether two declarations, or a declaration and the recorded state, name one object.
+// sharesObjects tells whether two resources, declared or recorded, name one object.
 func (a *attempt) sharesObjects() bool {
 	users := map[string]map[string]bool{}
 	add := func(id, name string) {
@@ -109,7 +109,7 @@ func (a *attempt) sharesObjects() bool {
 		}
 	}
 	for _, r := range a.before.resources() {
-		if users[r.ID] != nil {
+		if r.ID != "" {
 			add(r.ID, r.URN.Name())
 		}
 	}
