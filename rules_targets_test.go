@@ -356,3 +356,24 @@ func TestUntargetedResourceMayNotChangeItsProvider(t *testing.T) {
 	require.Equal(t, before.Resources[1], k.recorded("a"))
 	require.Equal(t, []string{"create b"}, k.up(declare("1.0.0", "b")).changed())
 }
+
+// What is left out keeps the references that it is recorded with, and together with new ones they may lead round: a, which b
+// was made from, cannot be made from b as long as b is left as it is.
+func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
+	turned := program(func(s *script) {
+		b := s.thing("b", in{"size": 1})
+		s.thing("a", in{"size": 2}, dependsOn(s.thing("c", in{"size": 1}, dependsOn(b))))
+	})
+	k := newKit(t)
+	k.up(program(three(1)))
+	before := k.recorded("a")
+	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("c")))
+	const refusal = "would depend on itself: a depends on c depends on b depends on a."
+	k.try(sluice.Preview, turned).requireFailure(refusal)
+	require.Empty(t, k.fails(turned, refusal).changed())
+	require.Equal(t, before.Inputs, k.recorded("a").Inputs)
+
+	k.options.Targeting = sluice.Targeting{}
+	k.up(turned)
+	require.Equal(t, []urn.URN{urnOf("c")}, k.recorded("a").Dependencies)
+}

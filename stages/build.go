@@ -22,7 +22,10 @@ import (
 // earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
 // state depends on. Programs that declare a resource after what it depends on never make it wait.
 func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
-	b := &builder{run: r, clear: make([]int, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{}, rechecks: map[int]Diffed{}}
+	b := &builder{
+		run: r, clear: make([]int, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{},
+		rechecks: map[int]Diffed{}, circles: newCircles(),
+	}
 	return pipeline.Actor[Diffed, Ask, Answer, Built]{
 		Name:    "build",
 		Workers: readWorkers,
@@ -40,6 +43,7 @@ type builder struct {
 	parked   map[int][]Diffed // by the number of the registration that they wait for
 	roots    map[int]*root    // delete-before-replaces whose dependents are being probed
 	rechecks map[int]Diffed   // re-creations whose inputs are being checked again
+	circles  circles
 }
 
 func (b *builder) receive(d Diffed, x pipeline.Exchange[Ask, Built]) error {
@@ -73,6 +77,9 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 		return err
 	}
 	if err := b.run.uncreated(d.Located, steps); err != nil {
+		return err
+	}
+	if err := b.circular(d, steps); err != nil {
 		return err
 	}
 	b.run.outcomes.decided.pass(d.Seq)

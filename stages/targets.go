@@ -25,6 +25,9 @@ type Targeting struct {
 	Replace *urn.PatternSet
 }
 
+// isPartial tells whether an operation is not about everything.
+func (t Targeting) isPartial() bool { return t.Targets.IsConstrained() || t.Excludes.IsConstrained() }
+
 // selection is how far targets and excludes have grown during a run. It belongs to the names: lookup alone writes it, in
 // order of arrival, so that a dependent sees whether what it depends on is a member (ORD-5).
 type selection struct {
@@ -118,7 +121,7 @@ func carriedStep(res *state.Resource) *Step {
 func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
 	var olds []*state.Resource
 	why := Reason{Kind: ReasonNotTargeted}
-	whole := !b.run.Targeting.Targets.IsConstrained() && !b.run.Targeting.Excludes.IsConstrained()
+	whole := !b.run.Targeting.isPartial()
 	if whole {
 		why = Reason{Kind: ReasonCarried, Cause: res.URN}
 	}
@@ -144,6 +147,7 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 			continue // carried meanwhile, as a reference of another one
 		}
 		b.run.outcomes.add(old.URN, same)
+		b.circles.held[old] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
 			return nil, err
