@@ -56,14 +56,19 @@ func (r *Run) runChain(b Built) error {
 		}
 		return fmt.Errorf("skipped because of %s", cause)
 	}
+	answered := false
 	for _, s := range b.Steps {
-		if !r.enter() {
+		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
+		// program does next, which may stop the run.
+		if !answered && !r.enter() {
 			b.Question.Settle(ErrShutDown)
 			return nil
 		}
 		err := r.runStep(s)
-		r.leave()
-		if err == nil {
+		if !answered {
+			r.leave()
+		}
+		if answered = answered || s.replies; err == nil {
 			continue
 		}
 		if IsBail(err) {
