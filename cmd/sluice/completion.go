@@ -31,7 +31,7 @@ func (c *cli) complete(root *cobra.Command) {
 		"state delete": c.listResources, "state protect": c.listResources, "state unprotect": c.listResources,
 		"state taint": c.listResources, "state untaint": c.listResources, "state move": c.listResources,
 	}
-	files := []string{"gen-man", "gen-markdown", "stack graph"}
+	files := []string{"new", "gen-man", "gen-markdown", "stack graph"}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {

@@ -54,7 +54,7 @@ func newRootCommand(c *cli) *cobra.Command {
 		}
 	}
 	group("deploy", "Deploying:",
-		newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c), newWhyCommand(c),
+		newNewCommand(c), newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c), newWhyCommand(c),
 		newCancelCommand(c), newRecoverCommand(c))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(c), newConfigCommand(c), newStateCommand(c), newLoginCommand(c), newLogoutCommand(c), newWhoamiCommand(c))

@@ -129,6 +129,9 @@ func (r *projectReader) read() {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 
+// IsProjectName tells whether a project can have that name.
+func IsProjectName(name string) bool { return validName.MatchString(name) }
+
 func (r *projectReader) checkName() {
 	if r.err != nil {
 		return
@@ -141,7 +144,7 @@ func (r *projectReader) checkName() {
 			line = n.Line
 		}
 		r.err = r.doc.errorAt(line, "the project has no name", "add `name: my-project`")
-	case !validName.MatchString(r.p.Name):
+	case !IsProjectName(r.p.Name):
 		r.fail(n, fmt.Sprintf("%q is not a project name", r.p.Name),
 			"use up to 100 letters, digits, underscores, periods and hyphens")
 	}

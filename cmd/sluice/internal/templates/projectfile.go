@@ -1,0 +1,116 @@
+package templates
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// section is what a project file says of the template.
+type section struct {
+	Description string    `yaml:"description"`
+	Config      yaml.Node `yaml:"config"`
+}
+
+// settingText is how a setting is written: as a default, or at length.
+type settingText struct {
+	Description string  `yaml:"description"`
+	Default     *string `yaml:"default"`
+	Secret      bool    `yaml:"secret"`
+}
+
+// describe takes the description and the settings from the project file.
+func (t *Template) describe(text []byte) error {
+	var file struct {
+		Description string  `yaml:"description"`
+		Template    section `yaml:"template"`
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		return err
+	}
+	t.Description = file.Template.Description
+	if file.Description != "${DESCRIPTION}" {
+		t.ProjectDescription = file.Description
+	}
+	t.ProjectDescription = cmp.Or(t.ProjectDescription, t.Description)
+	config := file.Template.Config
+	for i := 0; i+1 < len(config.Content); i += 2 {
+		s := Setting{Key: config.Content[i].Value}
+		value := config.Content[i+1]
+		if value.Kind == yaml.ScalarNode {
+			s.Default, s.HasDefault = value.Value, true
+		} else {
+			var long settingText
+			if err := value.Decode(&long); err != nil {
+				return fmt.Errorf("template.config.%s: %w", s.Key, err)
+			}
+			s.Description, s.Secret = long.Description, long.Secret
+			if long.Default != nil {
+				s.Default, s.HasDefault = *long.Default, true
+			}
+		}
+		t.Settings = append(t.Settings, s)
+	}
+	return nil
+}
+
+// personalize gives a project file its name and description and takes the section "template" out. Everything else, comments
+// and empty lines as well, stays as it is.
+func personalize(text, name, description string) (string, error) {
+	for _, edit := range []struct{ key, value string }{{"template", ""}, {"description", description}, {"name", name}} {
+		var err error
+		if text, err = replaceEntry(text, edit.key, edit.value); err != nil {
+			return "", err
+		}
+	}
+	return text, nil
+}
+
+// replaceEntry replaces the lines of a top-level entry; an empty value takes them out. An entry that is not there is put before
+// the first.
+func replaceEntry(text, key, value string) (string, error) {
+	line := ""
+	if value != "" {
+		quoted, err := yaml.Marshal(value)
+		if err != nil {
+			return "", err
+		}
+		line = key + ": " + string(quoted)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return "", err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return "", errors.New("the project file is no mapping")
+	}
+	lines := strings.SplitAfter(text, "\n")
+	entries := doc.Content[0].Content
+	for i := 0; i < len(entries); i += 2 {
+		if entries[i].Value != key {
+			continue
+		}
+		from, to := entries[i].Line-1, len(lines)
+		if i+2 < len(entries) {
+			to = entries[i+2].Line - 1
+		}
+		// What stands before the next entry is about that one.
+		for to > from+1 && isRemark(lines[to-1]) {
+			to--
+		}
+		return strings.Join(lines[:from], "") + line + strings.Join(lines[to:], ""), nil
+	}
+	first := 0
+	if len(entries) > 0 {
+		first = entries[0].Line - 1
+	}
+	return strings.Join(lines[:first], "") + line + strings.Join(lines[first:], ""), nil
+}
+
+func isRemark(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || strings.HasPrefix(line, "#")
+}

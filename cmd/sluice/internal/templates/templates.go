@@ -1,0 +1,93 @@
+package templates
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+//go:embed all:builtin
+var builtin embed.FS
+
+// projectFile is the file that makes a folder a template.
+const projectFile = "Pulumi.yaml"
+
+// ending keeps other tools away from the files of built-in templates.
+const ending = ".template"
+
+// Template is what a project can be made from.
+type Template struct {
+	Name        string
+	Description string
+	// ProjectDescription is the description that projects get if nobody says anything else.
+	ProjectDescription string
+	// Settings are those that a new stack needs.
+	Settings []Setting
+
+	files fs.FS
+}
+
+// Setting is one setting that a template asks for.
+type Setting struct {
+	Key         string
+	Description string
+	Default     string
+	HasDefault  bool
+	Secret      bool
+}
+
+// UnknownError says that there is no template of a name.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string {
+	built := strings.Join(Names(), ", ")
+	if strings.Contains(e.Name, "://") || strings.HasPrefix(e.Name, "git@") {
+		return fmt.Sprintf("templates are not downloaded: fetch %s yourself and name its folder, or use one of %s", e.Name, built)
+	}
+	return fmt.Sprintf("there is no template %q; there are %s, and any folder with a %s can be named", e.Name, built, projectFile)
+}
+
+// Names lists the built-in templates in the order in which they are offered.
+func Names() []string { return []string{"yaml", "typescript", "go", "python"} }
+
+// Find returns the built-in template of a name or, for a path, the template in that folder. Errors are an [*UnknownError] and
+// those of a project file that cannot be read.
+func Find(name string) (*Template, error) {
+	for _, known := range Names() {
+		if name == known {
+			files, err := fs.Sub(builtin, "builtin/"+name)
+			if err != nil {
+				return nil, err
+			}
+			return read(name, files)
+		}
+	}
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return nil, &UnknownError{Name: name}
+	}
+	absolute, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := read(filepath.Base(absolute), os.DirFS(absolute))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no template: it has no %s", name, projectFile)
+	}
+	return t, err
+}
+
+func read(name string, files fs.FS) (*Template, error) {
+	text, err := fs.ReadFile(files, projectFile)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{Name: name, files: files}
+	if err := t.describe(text); err != nil {
+		return nil, fmt.Errorf("the template %s: %s: %w", name, projectFile, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,148 @@
+package templates
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Project is what a template is completed with.
+type Project struct{ Name, Description string }
+
+// ExistsError says which files of a template are there already.
+type ExistsError struct{ Files []string }
+
+func (e *ExistsError) Error() string {
+	return fmt.Sprintf("these files exist already: %s; use --force to write over them", strings.Join(e.Files, ", "))
+}
+
+// Written is what [Template.Write] has written.
+type Written struct {
+	before map[string][]byte // by path; nil for a file that was not there
+	made   []string          // directories, parents first
+}
+
+// Write writes the files of a project into a directory, which is made if need be. Files that are there are an [*ExistsError]
+// unless force is set. If it fails, nothing has been written.
+func (t *Template) Write(directory string, p Project, force bool) (*Written, error) {
+	files, err := t.render(p)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(files))
+	var there []string
+	for name := range files {
+		names = append(names, name)
+		if _, err := os.Lstat(filepath.Join(directory, name)); err == nil {
+			there = append(there, name)
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(there)
+	if len(there) > 0 && !force {
+		return nil, &ExistsError{Files: there}
+	}
+	w := &Written{before: map[string][]byte{}}
+	for _, name := range names {
+		if err := w.write(filepath.Join(directory, name), files[name]); err != nil {
+			return nil, errors.Join(err, w.Undo())
+		}
+	}
+	return w, nil
+}
+
+// render returns the content of the files of a project, by path.
+func (t *Template) render(p Project) (map[string][]byte, error) {
+	replace := strings.NewReplacer("${PROJECT}", p.Name, "${DESCRIPTION}", p.Description)
+	files := map[string][]byte{}
+	err := fs.WalkDir(t.files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if slices.Contains([]string{".git", "node_modules"}, d.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		content, err := fs.ReadFile(t.files, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case path == projectFile:
+			text, err := personalize(string(content), p.Name, p.Description)
+			if err != nil {
+				return fmt.Errorf("the template %s: %s: %w", t.Name, projectFile, err)
+			}
+			content = []byte(strings.ReplaceAll(text, "${PROJECT}", p.Name))
+		case isText(content):
+			content = []byte(replace.Replace(string(content)))
+		}
+		files[filepath.FromSlash(strings.TrimSuffix(path, ending))] = content
+		return nil
+	})
+	return files, err
+}
+
+// isText tells whether a file is one in which something may be replaced.
+func isText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
+
+func (w *Written) write(path string, content []byte) error {
+	if err := w.makeDirectory(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := w.Remember(path); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
+
+// Remember notes how a file is now, so that Undo makes it so again. It may not be there.
+func (w *Written) Remember(path string) error {
+	before, err := os.ReadFile(path)
+	switch {
+	case err == nil && before == nil:
+		before = []byte{}
+	case errors.Is(err, fs.ErrNotExist):
+		before = nil
+	case err != nil:
+		return err
+	}
+	w.before[path] = before
+	return nil
+}
+
+func (w *Written) makeDirectory(path string) error {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := w.makeDirectory(filepath.Dir(path)); err != nil {
+		return err
+	}
+	w.made = append(w.made, path)
+	return os.Mkdir(path, 0o755)
+}
+
+// Undo takes everything back: files that were there have their old content, others are gone, and so are directories that have
+// nothing else in them.
+func (w *Written) Undo() error {
+	var errs []error
+	for path, content := range w.before {
+		if content != nil {
+			errs = append(errs, os.WriteFile(path, content, 0o644))
+		} else if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	for _, directory := range slices.Backward(w.made) {
+		_ = os.Remove(directory) // not if somebody else has put something there
+	}
+	return errors.Join(errs...)
+}
