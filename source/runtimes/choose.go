@@ -37,9 +37,14 @@ type Options struct {
 type UnsupportedError struct {
 	Runtime string
 	Looked  []string // where a language plugin could have been
+	Asked   bool     // the runtime needs no plugin, but somebody has asked for it
 }
 
 func (e *UnsupportedError) Error() string {
+	if e.Asked {
+		return fmt.Sprintf("PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-%s, which was not found (looked in %s); "+
+			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
+	}
 	return fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
 		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, go and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
@@ -74,7 +79,7 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	case "go":
 		return golang.New(p), nil
 	}
-	return nil, &UnsupportedError{Runtime: p.Runtime, Looked: places(o.Finder)}
+	return nil, &UnsupportedError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
 }
 
 // wantsYAMLPlugin tells whether somebody has asked for a language plugin for YAML programs: the project names one, or

@@ -75,3 +75,8 @@ func TestAYAMLPluginThatTheProjectNamesIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	require.IsType(t, &language.Program{}, got)
 }
+
+func TestAYAMLPluginThatIsAskedForAndMissingIsAnError(t *testing.T) {
+	_, err := runtimes.Choose(source.Project{Runtime: "yaml"}, runtimes.Options{Finder: finder(map[string]string{"PULUMI_YAML_PLUGIN": "1"})})
+	require.ErrorContains(t, err, "PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-yaml, which was not found")
+}

@@ -218,7 +218,7 @@ func (s *scope) bindExpr(n *node, e ast.Expr, d *syntax.Diagnostics) {
 		}
 		found := s.find(a.Root)
 		if found == nil {
-			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.Range, Hint: s.hint(a.Root),
+			d.Add(syntax.Diagnostic{Severity: syntax.Error, Range: a.RootRange(), Hint: s.hint(a.Root),
 				Summary: fmt.Sprintf("there is no resource, variable or %s %q", s.configs, a.Root)})
 			return
 		}

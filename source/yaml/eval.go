@@ -184,7 +184,7 @@ func (e *evaluation) walk(v property.Value, steps []syntax.Step, a *syntax.Acces
 		return property.Null, e.fail(a.Range, "write [0] for the first element", "a list has no property %q: its elements have numbers", step.Name)
 	case in.IsArray():
 		if n := in.AsArray().Len(); step.Index < 0 || step.Index >= n {
-			return property.Null, e.fail(a.Range, "", "the list has %d elements, and element %d is asked for; the first is 0", n, step.Index)
+			return property.Null, e.fail(a.Range, "", "element %d is asked for of a list of %d; the first is 0", step.Index, n)
 		}
 		next = in.AsArray().At(step.Index)
 	default:

@@ -128,9 +128,6 @@ func (e *evaluation) registerPackages(ctx context.Context) error {
 func (e *evaluation) prepare(ctx context.Context) bool {
 	tolerated := e.found.Errors()
 	bind(e.template, e.scope, &e.found)
-	if e.found.Errors() > tolerated {
-		return false
-	}
 	e.check(ctx)
 	if e.found.Errors() > tolerated {
 		return false

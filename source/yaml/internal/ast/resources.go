@@ -83,10 +83,15 @@ func (p *parser) get(r *Resource, n *syntax.Node, what string) {
 	}
 }
 
+// optionNames are the options of resources.
+func optionNames() []string {
+	return []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "deletedWith", "dependsOn",
+		"envVarMappings", "hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect", "provider", "providers",
+		"replaceOnChanges", "replaceWith", "replacementTrigger", "retainOnDelete", "version"}
+}
+
 func (p *parser) options(r *Resource, n *syntax.Node, what string) {
-	f := p.fields(n, "`options` of "+what, "additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace",
-		"deletedWith", "dependsOn", "envVarMappings", "hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect",
-		"provider", "providers", "replaceOnChanges", "replaceWith", "replacementTrigger", "retainOnDelete", "version")
+	f := p.fields(n, "`options` of "+what, optionNames()...)
 	if f == nil {
 		return
 	}

@@ -40,6 +40,15 @@ func (a *Access) String() string {
 	return b.String()
 }
 
+// RootRange is the place of the root alone.
+func (a *Access) RootRange() Range {
+	r := a.Range
+	if end := r.Column + width(a.Root); r.Column > 0 && len(a.Steps) > 0 {
+		r.End = min(r.End, end)
+	}
+	return r
+}
+
 func writeName(b *strings.Builder, name string, first bool) {
 	switch plain := name != "" && !strings.ContainsAny(name, `.[]}"`); {
 	case plain && first:

@@ -33,15 +33,18 @@ type Diagnostic struct {
 //	  did you mean "bucket"?
 func (d Diagnostic) Text(f *File) string {
 	var b strings.Builder
+	summary, more, _ := strings.Cut(d.Summary, "\n") // what somebody else says may have many lines
 	if d.Range.IsZero() {
-		fmt.Fprintf(&b, "%s: %s", f.Name, d.Summary)
+		fmt.Fprintf(&b, "%s: %s", f.Name, summary)
 	} else {
-		fmt.Fprintf(&b, "%s:%d:%d: %s", f.Name, d.Range.Line, d.Range.Column, d.Summary)
+		fmt.Fprintf(&b, "%s:%d:%d: %s", f.Name, d.Range.Line, d.Range.Column, summary)
 		line, before, carets := f.excerpt(d.Range)
 		fmt.Fprintf(&b, "\n%4d | %s\n     | %s%s", d.Range.Line, line, strings.Repeat(" ", before), strings.Repeat("^", carets))
 	}
-	if d.Hint != "" {
-		b.WriteString("\n  " + strings.ReplaceAll(d.Hint, "\n", "\n  "))
+	for _, text := range []string{more, d.Hint} {
+		if text != "" {
+			b.WriteString("\n  " + strings.ReplaceAll(text, "\n", "\n  "))
+		}
 	}
 	return b.String()
 }
