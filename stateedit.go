@@ -2,8 +2,6 @@ package sluice
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sluice-iac/sluice/state"
@@ -107,19 +105,7 @@ func MoveResources(ctx context.Context, source, dest *Snapshot, resources []*Res
 
 // SaveMove writes a move to its two stacks, whose locks the caller holds: the destination first, so that at every moment
 // each resource is recorded by at least one of them. If the source cannot be written, the destination gets its state
-// before back. Whoever is interrupted between the two writes finds the resources in both, and finishes the move by doing
-// it again: what has arrived is recognised.
-func SaveMove(ctx context.Context, source, dest Stack, m *StateMovement, destBefore *Snapshot) error {
-	if err := dest.Save(ctx, m.Dest); err != nil {
-		return fmt.Errorf("nothing was moved: %w", err)
-	}
-	err := source.Save(ctx, m.Source)
-	if err == nil {
-		return nil
-	}
-	if undo := dest.Save(ctx, destBefore); undo != nil {
-		return fmt.Errorf("the resources are recorded in both stacks now, as the source could not be written: %w; "+
-			"repeat the move to finish it", errors.Join(err, undo))
-	}
-	return fmt.Errorf("nothing was moved: %w", err)
+// before back. When it is cut off between the two writes, whoever opens one of the stacks next completes it.
+func SaveMove(ctx context.Context, source, dest Stack, m *StateMovement) error {
+	return source.SaveMove(ctx, m.Source, dest, m.Dest)
 }

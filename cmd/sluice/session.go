@@ -60,14 +60,14 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	if s.backendURL, err = sluice.BackendURL(s.home, project.BackendURL, c.lookup); err != nil {
 		return nil, err
 	}
+	s.selection = sluice.NewSelection(s.home, project.Name, project.Path, s.backendURL)
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
-		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) },
+		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) }, Renamed: s.follow,
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.selection = sluice.NewSelection(s.home, project.Name, project.Path, s.backendURL)
 	return s, nil
 }
 

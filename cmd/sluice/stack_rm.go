@@ -76,7 +76,7 @@ func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, 
 	if loadErr == nil && snapshot != nil {
 		c.warnOfForgotten(snapshot.Pending)
 	}
-	if !preserveConfig && (s.ref.Project == "" || s.ref.Project == s.project.Name) {
+	if !preserveConfig && s.owns(s.ref) {
 		if err := os.Remove(s.project.StackFilePath(s.ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}

@@ -28,8 +28,7 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 			"are copied, secrets are encrypted anew for the destination, and references between the two stacks are cut and\n" +
 			"listed: move their values through stack outputs and references. Then move the code: the next updates of both\n" +
 			"programs find everything in its place.\n\n" +
-			"The destination is written first. If the move is interrupted, some resources are recorded in both stacks; the\n" +
-			"same command finishes it.",
+			"If the move is interrupted, even by a kill, the next command on one of the two stacks completes it.",
 		Example: "  sluice state move --dest organization/network/prod 'urn:pulumi:prod::shop::aws:ec2/vpc:Vpc::main'",
 		Args:    rangeArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -135,7 +134,7 @@ func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
 			return err
 		}
 	}
-	err = h.busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved, dest) })
+	err = h.busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved) })
 	if err != nil {
 		return err
 	}

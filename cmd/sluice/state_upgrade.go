@@ -47,7 +47,9 @@ func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
+		URL: url, LookupEnv: c.lookup, Stores: cloud.Stores(), Note: func(text string) { c.warn("%s", text) },
+	})
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,14 @@ type Backend interface {
 	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name.
 	Stacks(ctx context.Context, project string) ([]Listing, error)
 	// Open returns an existing stack, or a [*NotFoundError]. If an operation on it was cut off and nobody has its lock, the
-	// state is brought up to date.
+	// state is brought up to date; if one on two stacks was, it is completed, which may be what makes or removes the stack.
 	Open(ctx context.Context, ref Ref) (Stack, error)
 	// Init makes a stack without resources (state.md 7.2), or returns an [*ExistsError]. A nil manager leaves the
 	// choice of the secrets provider to the first operation.
 	Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error)
 	// Rename gives a stack another name, and with it the resources, the history and the tags (state.md 7.7). The project may
-	// change too. It returns a [*NotFoundError] or an [*ExistsError]. What is sealed stays sealed.
+	// change too. It returns a [*NotFoundError] or an [*ExistsError]. What is sealed stays sealed. A rename that is cut off is
+	// completed by whoever opens one of the two names or takes its lock next.
 	Rename(ctx context.Context, from, to Ref) (Stack, error)
 	// Upgrade gives a store of the old layout the present one (state.md 7.10). The project of a stack is what its resources
 	// name; ask is asked for that of a stack without resources, and may answer "" to leave it. ask may be nil.
@@ -69,6 +70,10 @@ type Stack interface {
 	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
 	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.
 	Save(ctx context.Context, s *state.Snapshot) error
+	// SaveMove is Save for this stack, whose resources have moved to another one of the same backend, and for that one. The
+	// caller holds both locks. Whenever it is cut off, each resource is in one of the two, at the latest when somebody opens
+	// one of them or takes its lock: what was cut off is completed then.
+	SaveMove(ctx context.Context, s *state.Snapshot, dest Stack, destState *state.Snapshot) error
 
 	// Export returns the deployment as `stack export` prints it (state.md 7.6).
 	Export(ctx context.Context, showSecrets bool) ([]byte, error)
@@ -81,12 +86,13 @@ type Stack interface {
 	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing. If an
 	// operation was cut off, the state is brought up to date first; a [*JournalError] says that this cannot be done.
 	Lock(ctx context.Context, o LockOptions) (Lock, error)
-	// Locks lists who has the lock.
+	// Locks lists who has the lock. As long as an operation on this stack and another one has not ended, the locks of both
+	// are meant.
 	Locks(ctx context.Context) ([]lock.Held, error)
 	// BreakLocks removes all locks and returns how many there were.
 	BreakLocks(ctx context.Context) (int, error)
-	// DiscardJournal puts the journal of an operation that was cut off aside, without applying it, and returns where it is
-	// now, "" if there is none. It takes the lock.
+	// DiscardJournal puts what is left of an operation that was cut off aside, without applying it, and returns where it is
+	// now, "" if there is nothing. It takes the lock.
 	DiscardJournal(ctx context.Context) (where string, err error)
 
 	// Tags returns what the stack is labelled with (state.md 7.9).

@@ -41,6 +41,10 @@ type Options struct {
 	Checkpoints Cadence
 	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
 	Note func(text string)
+	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
+	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
+	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
+	Renamed func(from, to Ref) (remark string, err error)
 }
 
 // Cadence says how often a run writes the whole stack file (state.md 9.5). What it has recorded is durable in any case.
@@ -243,10 +247,11 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 // Open implements [Backend].
 func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 	s := f.stack(ref)
+	s.recoverIfFree(ctx, s.isPaired) // which may be what makes the stack, or removes it
 	if err := s.exists(ctx); err != nil {
 		return nil, err
 	}
-	s.recoverIfFree(ctx)
+	s.recoverIfFree(ctx, s.journal().exists)
 	return s, nil
 }
 
@@ -299,13 +304,27 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.Force {
-		err = s.recover(ctx)
+	if err = s.recoverBeforeRemoval(ctx, o); err == nil {
+		err = s.exists(ctx) // a rename that was cut off may have been completed
 	}
 	if err == nil {
 		err = s.remove(ctx, o)
 	}
 	return errors.Join(err, l.Release())
+}
+
+// recoverBeforeRemoval recovers the stack. With Force its journal will go with it, but what another stack is part of is
+// completed, or put aside if that may not be done.
+func (s *fileStack) recoverBeforeRemoval(ctx context.Context, o RemoveOptions) error {
+	if !o.Force {
+		return s.recover(ctx)
+	}
+	err := s.recoverPairs(ctx)
+	var undecided *JournalError
+	if errors.As(err, &undecided) {
+		_, err = s.discardPairs(ctx)
+	}
+	return err
 }
 
 func (s *fileStack) remove(ctx context.Context, o RemoveOptions) error {
@@ -318,25 +337,27 @@ func (s *fileStack) remove(ctx context.Context, o RemoveOptions) error {
 			return &NotEmptyError{s.ref.Name, summary.Resources}
 		}
 	}
-	var gone []string
-	for _, key := range s.variants() {
-		if err := store.Keep(ctx, s.backend.store, key, key+".bak"); err != nil {
+	// As long as there is a stack file, a removal that was cut off can be repeated.
+	if err := s.removeFolder(ctx, s.historyFolder()); err != nil {
+		return err
+	}
+	gone := []string{s.tags()}
+	if o.Backups {
+		if err := s.removeFolder(ctx, s.backupFolder()); err != nil {
 			return err
 		}
-		gone = append(gone, key)
+		for _, key := range s.variants() {
+			gone = append(gone, key+".bak")
+		}
 	}
-	if err := s.backend.store.Remove(ctx, append(gone, s.tags())...); err != nil {
+	if err := s.backend.store.Remove(ctx, gone...); err != nil {
+		return err
+	}
+	if err := s.removeFile(ctx, !o.Backups); err != nil {
 		return err
 	}
 	_, err := s.discard(ctx)
-	err = errors.Join(err, s.removeFolder(ctx, s.historyFolder()))
-	if !o.Backups {
-		return err
-	}
-	for i, key := range gone {
-		gone[i] = key + ".bak"
-	}
-	return errors.Join(err, s.backend.store.Remove(ctx, gone...), s.removeFolder(ctx, s.backupFolder()))
+	return err
 }
 
 func (s *fileStack) removeFolder(ctx context.Context, folder string) error {

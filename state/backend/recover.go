@@ -20,11 +20,15 @@ type JournalError struct {
 	Stack string
 	// Salvage is the file that lists what the journal contains; "" if that is not known.
 	Salvage string
-	Err     error // a *journal.StaleError, *journal.FormatError or *journal.DamagedError; says what is wrong
+	Err     error // a *journal.StaleError, *journal.FormatError, *journal.DamagedError or *PairError; says what is wrong
 }
 
 func (e *JournalError) Error() string {
 	var b strings.Builder
+	var pair *PairError
+	if errors.As(e.Err, &pair) {
+		return fmt.Sprintf("stack %s needs a decision: %v%s", e.Stack, pair, pair.advice())
+	}
 	fmt.Fprintf(&b, "stack %s has a journal that needs a decision: %v", e.Stack, e.Err)
 	var newer *journal.FormatError
 	if errors.As(e.Err, &newer) {
@@ -69,9 +73,18 @@ func contents(b *strings.Builder, r *journal.Report) {
 	}
 }
 
-// recover brings the stack file up to date if an operation was cut off. The lock is held. It returns a [*JournalError] for a
-// journal that may not be applied.
+// recover completes or brings up to date what was cut off. The lock is held. It returns a [*JournalError] if that may not be
+// done.
 func (s *fileStack) recover(ctx context.Context) error {
+	if err := s.recoverPairs(ctx); err != nil {
+		return err
+	}
+	return s.recoverJournal(ctx)
+}
+
+// recoverJournal brings the stack file up to date if an operation on this stack was cut off. The lock is held. It returns a
+// [*JournalError] for a journal that may not be applied.
+func (s *fileStack) recoverJournal(ctx context.Context) error {
 	jnl := s.journal()
 	if there, err := jnl.exists(ctx); err != nil || !there {
 		return err
@@ -194,13 +207,28 @@ func (s *fileStack) salvage(name string) string {
 	return s.backend.key("sluice", "salvage", s.ref.Project, name)
 }
 
-// recoverIfFree recovers the stack if nobody is working on it. What cannot be recovered now is only told of: reading does no
-// harm, and whoever wants to write takes the lock, which is refused then.
-func (s *fileStack) recoverIfFree(ctx context.Context) {
+// cutOff tells whether an operation has left something to recover, or has not ended.
+func (s *fileStack) cutOff(ctx context.Context) (bool, error) {
+	paired, err := s.isPaired(ctx)
+	if err != nil || paired {
+		return paired, err
+	}
+	return s.journal().exists(ctx)
+}
+
+// isPaired tells whether an operation on this stack and another one has not ended.
+func (s *fileStack) isPaired(ctx context.Context) (bool, error) {
+	pairs, err := s.pairs(ctx)
+	return len(pairs) > 0, err
+}
+
+// recoverIfFree recovers the stack if left says that there is something to recover and nobody is working on it. What cannot be
+// recovered now is only told of: reading does no harm, and whoever wants to write takes the lock, which is refused then.
+func (s *fileStack) recoverIfFree(ctx context.Context, left func(context.Context) (bool, error)) {
 	if s.backend.legacy {
 		return
 	}
-	there, err := s.journal().exists(ctx)
+	there, err := left(ctx)
 	if err == nil && !there {
 		return
 	}
@@ -223,8 +251,14 @@ func (s *fileStack) DiscardJournal(ctx context.Context) (where string, err error
 	if err != nil {
 		return "", err
 	}
-	where, err = s.discard(ctx)
-	return where, errors.Join(err, l.Release())
+	aside, err := s.discardPairs(ctx)
+	if err == nil {
+		where, err = s.discard(ctx)
+	}
+	if where != "" {
+		aside = append(aside, where)
+	}
+	return strings.Join(aside, " and "), errors.Join(err, l.Release())
 }
 
 func (s *fileStack) discard(ctx context.Context) (where string, err error) {

@@ -3,7 +3,6 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/state"
@@ -45,11 +44,13 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 			return nil, err
 		}
 	}
-	if err := to.save(ctx, snapshot); err != nil {
+	content, err := to.encode(ctx, snapshot)
+	if err != nil {
 		return nil, err
 	}
-	if err := from.leave(ctx, to); err != nil {
-		return nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w", to.ref, from.ref, err)
+	p := &pair{stacks: [2]*fileStack{to, from}}
+	if err := p.run(ctx, renaming, [2][]byte{content, nil}); err != nil {
+		return nil, err
 	}
 	return to, nil
 }
@@ -61,25 +62,14 @@ func existsIf(exists bool, name string) error {
 	return nil
 }
 
-// leave removes a stack that has another name now, and takes its tags and history along. The .bak file and the backups
-// stay (state.md 7.7).
-func (s *fileStack) leave(ctx context.Context, to *fileStack) error {
+// handOver gives the tags and the history of a stack to its new name. The .bak file and the backups stay (state.md 7.7). What
+// was cut off is completed by doing it again.
+func (s *fileStack) handOver(ctx context.Context, to *fileStack) error {
 	keep := s.backend.store
-	var gone []string
-	present, err := keep.Stat(ctx, s.variants()...)
-	if err != nil {
-		return err
-	}
-	for _, i := range present {
-		if err := store.Keep(ctx, keep, i.Key, i.Key+".bak"); err != nil {
-			return err
-		}
-		gone = append(gone, i.Key)
-	}
 	if err := store.Keep(ctx, keep, s.tags(), to.tags()); err != nil {
 		return err
 	}
-	if err := keep.Remove(ctx, append(gone, s.tags())...); err != nil {
+	if err := keep.Remove(ctx, s.tags()); err != nil {
 		return err
 	}
 	history, err := keep.List(ctx, s.historyFolder()+"/")

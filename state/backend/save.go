@@ -88,22 +88,35 @@ func (s *fileStack) content(ctx context.Context) ([]byte, error) {
 
 // Save implements [Stack].
 func (s *fileStack) Save(ctx context.Context, snapshot *state.Snapshot) error {
+	if err := s.verify(snapshot); err != nil {
+		return err
+	}
+	return s.save(ctx, snapshot)
+}
+
+// verify refuses to write a state that could not be read.
+func (s *fileStack) verify(snapshot *state.Snapshot) error {
 	if err := state.Verify(snapshot); err != nil && !s.backend.options.SkipIntegrity {
 		return fmt.Errorf("the new state of stack %s was not written: %w", s.ref, err)
 	}
-	return s.save(ctx, snapshot)
+	return nil
+}
+
+// encode makes the stack file of a state that keeps its manifest, its metadata and its pending operations.
+func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byte, error) {
+	if snapshot == nil {
+		snapshot = &state.Snapshot{}
+	}
+	out := *snapshot
+	out.SecretsProvider = s.provider(snapshot.SecretsProvider)
+	return s.encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
 }
 
 func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot) error {
 	if err := s.backend.prepareWrite(ctx); err != nil {
 		return err
 	}
-	if snapshot == nil {
-		snapshot = &state.Snapshot{}
-	}
-	out := *snapshot
-	out.SecretsProvider = s.provider(snapshot.SecretsProvider)
-	b, err := s.encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
+	b, err := s.encode(ctx, snapshot)
 	if err != nil {
 		return err
 	}

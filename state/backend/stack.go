@@ -267,10 +267,10 @@ func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
 	return heldLock{l, s}, nil
 }
 
-// unlock gives the lock up, unless an operation could not write its state: until its journal has been recovered nobody may
-// work from the stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
+// unlock gives the lock up, unless an operation could not write its state: until that has been recovered nobody may work from the
+// stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
 func (s *fileStack) unlock(l *lock.Lock) error {
-	left, err := s.journal().exists(context.Background())
+	left, err := s.cutOff(context.Background())
 	if err != nil || left {
 		l.Leave()
 		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command "+
@@ -299,12 +299,21 @@ func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
 
 // Locks implements [Stack].
 func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
-	return lock.List(ctx, s.lockOptions())
+	held, err := lock.List(ctx, s.lockOptions())
+	if err != nil {
+		return nil, err
+	}
+	others, err := s.pairLocks(ctx)
+	return append(held, others...), err
 }
 
 // BreakLocks implements [Stack].
 func (s *fileStack) BreakLocks(ctx context.Context) (int, error) {
-	return lock.Break(ctx, s.lockOptions())
+	held, err := s.Locks(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return lock.Remove(ctx, s.backend.store, held)
 }
 
 // StackOutputs implements [Backend].

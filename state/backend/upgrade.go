@@ -17,6 +17,9 @@ type Upgraded struct {
 
 // Upgrade implements [Backend]. The store is marked first: what is interrupted is completed by another Upgrade.
 func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error) {
+	if err := f.completeUpgrade(ctx); err != nil {
+		return nil, err
+	}
 	old, err := f.refsOf(ctx, true, "")
 	if err != nil {
 		return nil, err
@@ -45,6 +48,20 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 		}
 	}
 	return all, nil
+}
+
+// completeUpgrade completes the upgrade of a stack that was cut off.
+func (f *File) completeUpgrade(ctx context.Context) error {
+	if f.legacy {
+		return nil
+	}
+	pairs, err := f.pairs(ctx)
+	for _, p := range pairs {
+		if s := p.stacks[1]; s.ref.Project == "" {
+			s.recoverIfFree(ctx, s.isPaired)
+		}
+	}
+	return err
 }
 
 // guessProject is the project that the URNs of a state name.

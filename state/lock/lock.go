@@ -211,14 +211,10 @@ func (l *Lock) Leave() {
 // List returns the locks in a folder in the order of their names.
 func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
 
-// Break removes all lock files of a folder, whoever has them, and returns how many there were (state.md 7.11).
-func Break(ctx context.Context, o Options) (int, error) {
-	locks, err := List(ctx, o)
-	if err != nil {
-		return 0, err
-	}
+// Remove removes the files of locks that have been listed, whoever has them, and returns how many there were (state.md 7.11).
+func Remove(ctx context.Context, s store.Store, locks []Held) (int, error) {
 	for i, l := range locks {
-		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
+		if err := s.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
 	}

@@ -22,6 +22,7 @@ const (
 	Renamed Moment = "renamed"
 	Durable Moment = "directory durable"
 
+	Linked    Moment = "second name made" // of a file that is kept; it is renamed next
 	Appending Moment = "appending to a log"
 )
 
@@ -132,13 +133,18 @@ func makeDirs(dir string) error {
 
 // link makes to a second name of from: files are never written into, so that it keeps what from holds now. The old content
 // of to is lost.
-func link(from, to string) error {
+func (d *Dir) link(from, to string) error {
 	temp := to + "." + uuid.NewString() + ".tmp"
 	if err := makeDirs(filepath.Dir(to)); err != nil {
 		return err
 	}
 	if err := os.Link(from, temp); err != nil {
 		return err
+	}
+	if err := d.at(Linked); errors.Is(err, ErrKilled) {
+		return err
+	} else if err != nil {
+		return errors.Join(err, removeIfExists(temp))
 	}
 	if err := removeIfExists(to + sidecar); err != nil {
 		return errors.Join(err, removeIfExists(temp))

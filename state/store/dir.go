@@ -183,7 +183,7 @@ func (d *Dir) Copy(ctx context.Context, from, to string) error {
 
 // Keep implements [Keeper] with a second name for the file, where the file system has such.
 func (d *Dir) Keep(ctx context.Context, from, to string) error {
-	if err := link(d.Path(from), d.Path(to)); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err := d.link(d.Path(from), d.Path(to)); err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKilled) {
 		return err
 	}
 	return d.Copy(ctx, from, to)
@@ -192,9 +192,18 @@ func (d *Dir) Keep(ctx context.Context, from, to string) error {
 // Remove implements [Store]. Directories stay.
 func (d *Dir) Remove(_ context.Context, keys ...string) error {
 	var problems error
+	touched := map[string]bool{}
 	for _, key := range keys {
 		file := d.Path(key)
+		if _, err := os.Lstat(file); err == nil {
+			touched[filepath.Dir(file)] = true
+		}
 		problems = errors.Join(problems, removeIfExists(file), removeIfExists(file+sidecar))
+	}
+	for dir := range touched {
+		if err := syncDir(dir); !errors.Is(err, fs.ErrNotExist) {
+			problems = errors.Join(problems, err)
+		}
 	}
 	return problems
 }

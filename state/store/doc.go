@@ -4,6 +4,6 @@
 // Directories are here. Object stores and databases have packages of their own, so that whoever does not use them does not
 // link what they need.
 //
-// Invariant: a content is replaced as a whole. Whoever reads gets the old or the new one, and after a Write has returned
-// the new one survives the loss of power.
+// Invariant: a content is replaced as a whole. Whoever reads gets the old or the new one, and what a Write or a
+// Remove that has returned did survives the loss of power.
 package store

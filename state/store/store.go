@@ -24,7 +24,7 @@ type Store interface {
 	Write(ctx context.Context, key string, content []byte, c Condition) (Info, error)
 	// Copy makes to a copy that shares nothing with from. The error wraps [fs.ErrNotExist] when there is no from.
 	Copy(ctx context.Context, from, to string) error
-	// Remove removes keys. Those that do not exist are no error.
+	// Remove removes keys, durably, one after the other or at once. Those that do not exist are no error.
 	Remove(ctx context.Context, keys ...string) error
 	// Close gives back what the store holds: connections. Nothing may be called afterwards.
 	Close() error

@@ -1,0 +1,186 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// pair is an operation that changes the files of two stacks, which no store can do at once. What it is about to write is
+// durable before it writes, so that whoever finds it cut off can complete it (state.md 9.2).
+type pair struct {
+	stacks [2]*fileStack // in the order in which their files are written
+	intent intent        // empty until it is made or read
+}
+
+// The operations that change two stack files.
+const (
+	renaming = "rename" // the new name first
+	moving   = "move"   // the destination first
+)
+
+// intent is what is kept of a pair until it has ended. Secrets are sealed in it as they are in the files.
+type intent struct {
+	Format    int       `json:"format"`
+	Operation string    `json:"operation"`
+	Tool      string    `json:"tool"`
+	Start     time.Time `json:"start"`
+	Sides     [2]side   `json:"sides"`
+}
+
+const intentFormat = 1
+
+// side is what happens to one file. Files are named by their [state.Digest]; "" is no file.
+type side struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+	// Content is the file afterwards, before compression.
+	Content []byte `json:"content,omitempty"`
+}
+
+func sideOf(before, after []byte) side {
+	return side{Before: digestOf(before), After: digestOf(after), Content: after}
+}
+
+// digestOf is the [state.Digest] of a file, "" for none.
+func digestOf(content []byte) string {
+	if content == nil {
+		return ""
+	}
+	return state.Digest(content)
+}
+
+// noProject stands in keys for the project of a stack of the old layout. No project is called that.
+const noProject = "~"
+
+func (f *File) pairFolder() string { return f.key("sluice", "pairs") + "/" }
+
+// key names both stacks, so that whoever looks for the pairs of one stack does not have to read those of others.
+func (p *pair) key() string {
+	key := p.stacks[0].backend.pairFolder()
+	for i, s := range p.stacks {
+		project := s.ref.Project
+		if project == "" {
+			project = noProject
+		}
+		key = path.Join(key, project, s.ref.Name)
+		if i == 1 {
+			key += ".json"
+		}
+	}
+	return key
+}
+
+// pairs lists the pairs that have not ended.
+func (f *File) pairs(ctx context.Context) ([]*pair, error) {
+	infos, err := f.store.List(ctx, f.pairFolder())
+	if err != nil {
+		return nil, fmt.Errorf("look for operations that were cut off: %w", err)
+	}
+	var all []*pair
+	for _, i := range infos {
+		parts := strings.Split(strings.TrimPrefix(strings.TrimSuffix(i.Key, ".json"), f.pairFolder()), "/")
+		if len(parts) != 4 {
+			continue
+		}
+		var p pair
+		for n := range p.stacks {
+			project := parts[2*n]
+			if project == noProject {
+				project = ""
+			}
+			p.stacks[n] = f.stack(Ref{project, parts[2*n+1]})
+		}
+		all = append(all, &p)
+	}
+	return all, nil
+}
+
+// pairs lists those that change this stack.
+func (s *fileStack) pairs(ctx context.Context) ([]*pair, error) {
+	all, err := s.backend.pairs(ctx)
+	var ours []*pair
+	for _, p := range all {
+		if p.stacks[0].ref == s.ref || p.stacks[1].ref == s.ref {
+			ours = append(ours, p)
+		}
+	}
+	return ours, err
+}
+
+// other is the stack of the pair that s is not.
+func (p *pair) other(s *fileStack) *fileStack {
+	if p.stacks[0].ref == s.ref {
+		return p.stacks[1]
+	}
+	return p.stacks[0]
+}
+
+// read reads the intent. An error is a [*PairError], or wraps [fs.ErrNotExist] if the pair has ended.
+func (p *pair) read(ctx context.Context) error {
+	f := p.stacks[0].backend
+	b, _, err := f.store.Read(ctx, p.key())
+	if err != nil {
+		return err
+	}
+	var in intent
+	switch err := json.Unmarshal(b, &in); {
+	case err != nil:
+		return p.explain(&PairError{Err: err})
+	case in.Format != intentFormat:
+		return p.explain(&PairError{Err: fmt.Errorf("%s wrote it in format %d, and this version of sluice reads format %d; use that version",
+			in.Tool, in.Format, intentFormat)})
+	}
+	for i, s := range in.Sides {
+		if digestOf(s.Content) != s.After {
+			return p.explain(&PairError{Err: fmt.Errorf("the state of stack %s in it is not the one that was written", p.name(i))})
+		}
+	}
+	p.intent = in
+	return nil
+}
+
+// begin makes the intent of an operation durable.
+func (p *pair) begin(ctx context.Context, operation string, sides [2]side) error {
+	f := p.stacks[0].backend
+	p.intent = intent{
+		Format: intentFormat, Operation: operation, Tool: f.options.Version, Start: f.options.Now().UTC(), Sides: sides,
+	}
+	b, err := json.Marshal(p.intent)
+	if err != nil {
+		return err
+	}
+	_, err = f.store.Write(ctx, p.key(), b, store.IfAbsent())
+	if err == nil || errors.Is(err, store.ErrConflict) {
+		return err
+	}
+	// It may be there all the same.
+	return errors.Join(err, p.end(context.WithoutCancel(ctx)))
+}
+
+// end forgets the intent.
+func (p *pair) end(ctx context.Context) error { return p.stacks[0].backend.store.Remove(ctx, p.key()) }
+
+// name is the name of a stack for people.
+func (p *pair) name(i int) string {
+	s := p.stacks[i]
+	return s.ref.Display(s.backend.options.Project)
+}
+
+// String says what the operation is.
+func (p *pair) String() string {
+	switch p.intent.Operation {
+	case renaming:
+		return fmt.Sprintf("the rename of stack %s to %s", p.name(1), p.name(0))
+	case moving:
+		return fmt.Sprintf("the move of resources from stack %s to stack %s", p.name(1), p.name(0))
+	}
+	return fmt.Sprintf("an operation on the stacks %s and %s", p.name(1), p.name(0))
+}

@@ -1,0 +1,176 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// progress is how far a pair has come.
+type progress struct {
+	writers [2]*writer
+	left    [2]bool // the file is what it was before the operation
+	absent  [2]bool // there is no file
+	foreign int     // the file that somebody else has written; -1 if nobody has
+}
+
+// look finds out how far the pair has come. What it returns writes over nothing that it has not seen.
+func (p *pair) look(ctx context.Context) (*progress, error) {
+	g := &progress{foreign: -1}
+	for i, s := range p.stacks {
+		var err error
+		if g.writers[i], err = s.writer(ctx); err != nil {
+			return nil, err
+		}
+		content, err := s.content(ctx)
+		if err != nil {
+			return nil, err
+		}
+		g.absent[i] = content == nil
+		switch digestOf(content) {
+		case p.intent.Sides[i].After:
+		case p.intent.Sides[i].Before:
+			g.left[i] = true
+		default:
+			g.foreign = i
+		}
+	}
+	// The first file is written first. If it is as it was and the second is not, then somebody has put it back.
+	second := p.intent.Sides[1]
+	if g.foreign < 0 && g.left[0] && !g.left[1] && second.Before != second.After {
+		g.foreign = 0
+	}
+	return g, nil
+}
+
+// run makes the intent durable and carries it out. The locks of both stacks are held. An error says whether anything has
+// changed; what could neither be completed nor undone is completed by whoever takes one of the locks next.
+func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error {
+	var before [2][]byte
+	var sides [2]side
+	for i, s := range p.stacks {
+		var err error
+		if before[i], err = s.content(ctx); err != nil {
+			return nothingDone(operation, err)
+		}
+		sides[i] = sideOf(before[i], after[i])
+	}
+	if err := p.begin(ctx, operation, sides); err != nil {
+		return nothingDone(operation, err)
+	}
+	ctx = context.WithoutCancel(ctx) // what has begun is short
+	g, err := p.look(ctx)
+	if err == nil && g.foreign >= 0 {
+		err = store.Conflict(p.stacks[g.foreign].File(ctx))
+	}
+	if err == nil {
+		err = p.write(ctx, g)
+	}
+	if err != nil {
+		return p.undo(ctx, before, err)
+	}
+	remark, follows, err := p.finish(ctx)
+	if remark != "" {
+		p.stacks[0].backend.note(fmt.Sprintf("%s: %s", p, remark))
+	}
+	return errors.Join(follows, err)
+}
+
+// nothingDone is the error of an operation that has changed nothing.
+func nothingDone(operation string, err error) error {
+	return fmt.Errorf("nothing was %sd: %w", operation, err)
+}
+
+// write writes the files that are left.
+func (p *pair) write(ctx context.Context, g *progress) error {
+	for i, s := range p.stacks {
+		if !g.left[i] {
+			continue
+		}
+		if err := s.put(ctx, g.writers[i], p.intent.Sides[i].Content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put makes content the stack file; nil removes it.
+func (s *fileStack) put(ctx context.Context, w *writer, content []byte) error {
+	if content == nil {
+		return s.removeFile(ctx, true)
+	}
+	return w.save(ctx, content)
+}
+
+// removeFile removes the stack file, and keeps it as .bak if that is wanted. What is read as the stack file goes last: an older
+// variant of it must not come to light.
+func (s *fileStack) removeFile(ctx context.Context, keep bool) error {
+	current, _, err := s.current(ctx)
+	if err != nil {
+		return err
+	}
+	present, err := s.backend.store.Stat(ctx, s.variants()...)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(present, func(a, b store.Info) int {
+		switch {
+		case a.Key == current:
+			return 1
+		case b.Key == current:
+			return -1
+		}
+		return 0
+	})
+	for _, i := range present {
+		if keep {
+			if err := store.Keep(ctx, s.backend.store, i.Key, i.Key+".bak"); err != nil {
+				return fmt.Errorf("keep the previous state of stack %s: %w", s.ref, err)
+			}
+		}
+		if err := s.backend.store.Remove(ctx, i.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undo puts the first file back after the second could not be written. If both are written, or the way back fails too, the
+// intent stays.
+func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
+	g, err := p.look(ctx)
+	if err == nil && g.foreign < 0 && !g.left[0] && g.left[1] {
+		if before[0] == nil {
+			err = p.stacks[0].removeFile(ctx, false)
+		} else {
+			err = g.writers[0].save(ctx, before[0])
+		}
+		g.left[0] = err == nil
+	}
+	if err == nil && g.foreign < 0 && g.left[0] {
+		if err = p.end(ctx); err == nil {
+			return nothingDone(p.intent.Operation, cause)
+		}
+	}
+	return fmt.Errorf("%s has begun and could not be completed: %w; the next sluice command on one of the two stacks completes it",
+		p, errors.Join(cause, err))
+}
+
+// finish does what remains when both files are written, and ends the pair. Doing it again does no harm. remark and follows are
+// what has become of the files of the project (see [Options.Renamed]).
+func (p *pair) finish(ctx context.Context) (remark string, follows, err error) {
+	if p.intent.Operation == renaming {
+		to, from := p.stacks[0], p.stacks[1]
+		if err := from.handOver(ctx, to); err != nil {
+			return "", nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w; the next sluice command on stack %s completes it",
+				to.ref, from.ref, err, to.ref.Name)
+		}
+		if renamed := to.backend.options.Renamed; renamed != nil {
+			remark, follows = renamed(from.ref, to.ref)
+		}
+	}
+	return remark, follows, p.end(ctx)
+}
