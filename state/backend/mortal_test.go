@@ -21,6 +21,8 @@ type life struct {
 	left int // moments; negative for a process that is not killed
 	dead bool
 	seen int
+	// intent is the number of moments before the first one at which there is the intent of an operation on two stacks.
+	intent int
 }
 
 func (l *life) moment() error {
@@ -77,7 +79,13 @@ func (m mortal) List(ctx context.Context, prefix string) ([]store.Info, error) {
 }
 
 func (m mortal) Write(ctx context.Context, key string, content []byte, c store.Condition) (i store.Info, err error) {
-	err = m.change(func() error { i, err = m.Store.Write(ctx, key, content, c); return err })
+	err = m.change(func() error {
+		i, err = m.Store.Write(ctx, key, content, c)
+		if strings.HasPrefix(key, ".pulumi/sluice/pairs/") {
+			m.intent = m.seen
+		}
+		return err
+	})
 	return i, err
 }
 

@@ -10,8 +10,8 @@ import (
 // SaveMove implements [Stack]. Both files are made up before either is written.
 func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest Stack, destState *state.Snapshot) error {
 	to, ok := dest.(*fileStack)
-	if !ok || to.backend.store != s.backend.store {
-		return fmt.Errorf("nothing was moved: the stacks %s and %s are in different backends", s.ref, dest.Ref())
+	if !ok || to.backend != s.backend {
+		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.ref, dest.Ref())
 	}
 	if err := s.backend.prepareWrite(ctx); err != nil {
 		return err

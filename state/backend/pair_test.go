@@ -58,6 +58,8 @@ type scene struct {
 	start     map[string]string // the states in them
 	done      map[string]string // the states after the operation
 	moments   int               // that the operation takes
+	intent    int               // after which there is something to complete
+	first     int               // after which the first file is written, or some moments before
 	slow      bool
 }
 
@@ -89,9 +91,10 @@ func newScene(t *testing.T, o twofold, fresh func(*testing.T) *place) *scene {
 	b, l := p.process(-1)
 	require.NoError(t, o.do(p, b))
 	require.Empty(t, p.notes)
-	c.done, c.moments = p.states(), l.seen
+	c.done, c.moments, c.intent = p.states(), l.seen, l.intent
 	require.NotEqual(t, c.start, c.done)
 	p.settled(c.done)
+	c.first = c.intent
 	return c
 }
 
@@ -262,32 +265,22 @@ func TestKillDuringTheCompletionOfAnOperationOnTwoStacks(t *testing.T) {
 		for what, o := range twofolds() {
 			t.Run(what+" in "+where, func(t *testing.T) {
 				c := newScene(t, o, fresh)
-				first := 0 // moment after which there is something to complete
-				for begun := false; !begun; first++ {
-					p := c.begin(t)
-					b, _ := p.process(first)
-					_ = c.do(p, b)
-					begun = len(p.files(".pulumi/sluice/pairs/")) > 0
-				}
-				p := c.begin(t)
 				for again, ended := 0, false; !ended; again += c.stride() {
-					p = c.begin(t)
-					b, _ := p.process(first - 1)
+					p := c.begin(t)
+					b, _ := p.process(c.intent)
 					_ = c.do(p, b)
+					require.Len(t, p.files(".pulumi/sluice/pairs/"), 1)
 					p.bury()
 					b, l := p.process(again)
 					_, _ = b.Open(context.Background(), c.to)
-					ended = !l.dead
-					if ended {
-						break
+					if ended = !l.dead; !ended {
+						p.bury()
+						b, _ = p.process(-1)
+						_, err := b.Open(context.Background(), c.to)
+						require.NoError(t, err)
 					}
-					p.bury()
-					b, _ = p.process(-1)
-					_, err := b.Open(context.Background(), c.to)
-					require.NoError(t, err)
 					p.settled(c.done)
 				}
-				p.settled(c.done)
 			})
 		}
 	}

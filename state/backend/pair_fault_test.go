@@ -1,0 +1,299 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// failing is a store of which some writes and removals fail.
+type failing struct {
+	store.Store
+	fails func(doing, key string) bool
+}
+
+var errFull = errors.New("no space left")
+
+func (f failing) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	if f.fails("write", key) {
+		return store.Info{}, errFull
+	}
+	return f.Store.Write(ctx, key, content, c)
+}
+
+func (f failing) Remove(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		if f.fails("remove", key) {
+			return errFull
+		}
+	}
+	return f.Store.Remove(ctx, keys...)
+}
+
+// failures lets what is named fail, as often as it is named.
+func failures(named ...string) func(doing, key string) bool {
+	left := map[string]int{}
+	for _, n := range named {
+		left[n]++
+	}
+	return func(doing, key string) bool {
+		what := doing + " " + strings.TrimPrefix(key, ".pulumi/")
+		left[what]--
+		return left[what] >= 0
+	}
+}
+
+const (
+	devFile, prodFile = "stacks/shop/dev.json", "stacks/other/prod.json"
+	pairFile          = "sluice/pairs/other/prod/shop/dev.json"
+)
+
+// What fails without a kill is undone, so that nothing has happened, or if that fails too it is completed later.
+func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) {
+	scenes := newScenes(t, "object store")
+	for name, c := range map[string]struct {
+		of     string
+		fails  []string
+		says   string
+		undone bool
+	}{
+		"the record of a move":    {"move", []string{"write " + pairFile}, "nothing was moved: no space left", true},
+		"the record of a rename":  {"rename", []string{"write " + pairFile}, "nothing was renamed: no space left", true},
+		"the destination":         {"move", []string{"write " + prodFile}, "nothing was moved: write mem://states/.pulumi/stacks/other/prod.json: no space", true},
+		"the new name":            {"rename", []string{"write " + prodFile}, "nothing was renamed: write", true},
+		"the source":              {"move", []string{"write " + devFile}, "nothing was moved: write", true},
+		"the old name":            {"rename", []string{"remove " + devFile}, "nothing was renamed: no space left", true},
+		"the source and the end":  {"move", []string{"write " + devFile, "remove " + pairFile}, "the move of resources from stack dev to stack organization/other/prod has begun", false},
+		"the old name and back":   {"rename", []string{"remove " + devFile, "remove " + prodFile}, "the next sluice command", false},
+		"the end":                 {"move", []string{"remove " + pairFile}, "no space left", false},
+		"the tags":                {"rename", []string{"remove stacks/shop/dev.pulumi-tags"}, "not everything of organization/shop/dev is gone", false},
+		"the record and its end":  {"move", []string{"write " + pairFile, "remove " + pairFile}, "nothing was moved: no space left", true},
+		"the end of a rename too": {"rename", []string{"remove " + pairFile}, "no space left", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenes[c.of]
+			p := s.begin(t)
+			b, _ := p.process(-1)
+			b.store = failing{b.store, failures(c.fails...)}
+			err := s.do(p, b)
+			require.ErrorIs(t, err, errFull)
+			require.ErrorContains(t, err, c.says)
+			if c.undone {
+				p.settled(s.start)
+				require.NoError(t, s.do(p, b))
+				p.settled(s.done)
+				return
+			}
+			require.Len(t, p.files(".pulumi/locks/organization/"), 2, "the locks are kept")
+			p.bury()
+			b, _ = p.process(-1)
+			_, err = b.Open(context.Background(), prod)
+			require.NoError(t, err)
+			require.Len(t, p.notes, 1)
+			p.settled(s.done)
+		})
+	}
+}
+
+// newScenes are those of all operations.
+func newScenes(t *testing.T, where string) map[string]*scene {
+	t.Helper()
+	all := map[string]*scene{}
+	for what, o := range twofolds() {
+		all[what] = newScene(t, o, places()[where])
+	}
+	return all
+}
+
+// interrupted is a place in which an operation was killed as soon as its first file was written, and whose locks are gone.
+func (c *scene) interrupted(t *testing.T) *place {
+	t.Helper()
+	for ; ; c.first++ {
+		p := c.begin(t)
+		b, _ := p.process(c.first)
+		_ = c.do(p, b)
+		if p.states()[prodFile] == c.done[prodFile] {
+			require.Len(t, p.files(".pulumi/sluice/pairs/"), 1)
+			require.Equal(t, c.start[devFile], p.states()[devFile])
+			p.bury()
+			return p
+		}
+	}
+}
+
+func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *testing.T) {
+	ctx := context.Background()
+	scenes := newScenes(t, "directory")
+	for name, c := range map[string]struct {
+		of      string
+		theirs  string // the file that somebody else writes
+		foreign string
+		says    []string
+	}{
+		"the source of a move": {"move", devFile, "dev", []string{
+			"stack dev needs a decision: the move of resources from stack dev to stack organization/other/prod was cut off, and stack dev has " +
+				"been written by somebody else since; it was not completed", "Both stacks record\n  urn:pulumi:dev::shop::a:b:C::a (ID a)\n",
+			"`sluice recover --discard`", "`sluice state delete`",
+		}},
+		"the destination of a move":  {"move", prodFile, "organization/other/prod", []string{"stack organization/other/prod has been written"}},
+		"the old name of a stack":    {"rename", devFile, "dev", []string{"the rename of stack dev to organization/other/prod was cut off", "(ID b)", "`sluice stack rm --force`"}},
+		"the new name of a stack":    {"rename", prodFile, "organization/other/prod", nil},
+		"the first file, as it was":  {"move", "", "organization/other/prod", nil},
+		"a damaged record of a move": {"move", pairFile, "", []string{"cannot be used", "sluice recover --discard"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenes[c.of]
+			p := s.interrupted(t)
+			switch c.theirs {
+			case pairFile:
+				p.put(".pulumi/"+pairFile, strings.Replace(p.files(".pulumi/")[pairFile], `"after":"`, `"after":"0`, 1))
+			case "": // somebody has done the second part, and restored the first file
+				p.put(".pulumi/"+devFile, s.done[devFile])
+				p.put(".pulumi/"+prodFile, s.start[prodFile])
+			default:
+				p.put(".pulumi/"+c.theirs, p.states()[c.theirs]+" ")
+			}
+			theirs := p.states()
+			for _, ref := range []Ref{dev, prod} {
+				b, _ := p.process(-1)
+				p.notes = nil
+				stack, err := b.Open(ctx, ref)
+				require.NoError(t, err, "it can be read")
+				require.Len(t, p.notes, 1)
+				_, err = stack.Lock(ctx, LockOptions{})
+				var undecided *JournalError
+				require.ErrorAs(t, err, &undecided)
+				var why *PairError
+				require.ErrorAs(t, err, &why)
+				require.Equal(t, c.foreign, why.Foreign)
+				if ref == dev {
+					for _, text := range c.says {
+						require.ErrorContains(t, err, text)
+					}
+				}
+				require.ErrorAs(t, b.Remove(ctx, ref, RemoveOptions{}), &undecided)
+				require.Equal(t, theirs, p.states())
+				require.Empty(t, p.files(".pulumi/locks/"))
+			}
+			b, _ := p.process(-1)
+			stack, err := b.Open(ctx, dev)
+			require.NoError(t, err)
+			where, err := stack.DiscardJournal(ctx)
+			require.NoError(t, err)
+			require.Equal(t, theirs, p.states())
+			require.Empty(t, p.files(".pulumi/sluice/pairs/"))
+			if c.theirs == pairFile {
+				require.Contains(t, where, "sluice/salvage/shop/dev.")
+			} else {
+				kept, err := os.ReadFile(strings.Split(where, " and ")[0])
+				require.NoError(t, err)
+				require.Equal(t, s.done[prodFile], string(kept), "what it was about to write can be had")
+			}
+			for _, ref := range []Ref{dev, prod} {
+				l, err := b.stack(ref).Lock(ctx, LockOptions{})
+				require.NoError(t, err)
+				require.NoError(t, l.Close())
+			}
+		})
+	}
+}
+
+// When nothing is left that could be in both stacks, there is nothing to decide.
+func TestAnOperationOnStacksThatAreGoneIsPutAside(t *testing.T) {
+	ctx := context.Background()
+	scenes := newScenes(t, "object store")
+	for name, c := range map[string]struct {
+		of   string
+		gone []string
+		open Ref
+	}{
+		"both stacks of a move":                            {"move", []string{devFile, prodFile}, dev},
+		"both names of a stack":                            {"rename", []string{devFile, prodFile}, prod},
+		"the new name, and the old one is somebody else's": {"rename", []string{prodFile}, dev},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenes[c.of]
+			p := s.interrupted(t)
+			for _, key := range c.gone {
+				require.NoError(t, p.store().Remove(ctx, ".pulumi/"+key))
+			}
+			if len(c.gone) == 1 {
+				p.put(".pulumi/"+devFile, p.states()[devFile]+" ")
+			}
+			theirs := p.states()
+			b, _ := p.process(-1)
+			_, err := b.Open(ctx, c.open)
+			require.Equal(t, len(c.gone) == 1, err == nil)
+			require.Len(t, p.notes, 1)
+			require.Contains(t, p.notes[0], "is kept in mem://states/.pulumi/sluice/salvage/other/prod.")
+			require.Equal(t, theirs, p.states())
+			require.Empty(t, p.files(".pulumi/sluice/pairs/"))
+			if len(c.gone) == 2 {
+				_, err := b.Init(ctx, dev, secrets.Plain{})
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestAnOperationOnTwoStacksIsLeftAloneWhileSomebodyWorksOnOneOfThem(t *testing.T) {
+	ctx := context.Background()
+	s := newScene(t, twofolds()["move"], places()["object store"])
+	p := s.interrupted(t)
+	between := p.states()
+	b, _ := p.process(-1)
+	l, err := b.stack(prod).lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	stack, err := b.Open(ctx, dev)
+	require.NoError(t, err)
+	require.Empty(t, p.notes)
+	_, err = stack.Lock(ctx, LockOptions{})
+	var held *lock.HeldError
+	require.ErrorAs(t, err, &held)
+	require.ErrorContains(t, err, "complete an operation on the stacks dev and organization/other/prod that was cut off")
+	require.Equal(t, between, p.states())
+
+	// `cancel` on one of them means the locks of both: whoever was cut off had both.
+	locks, err := stack.Locks(ctx)
+	require.NoError(t, err)
+	require.Len(t, locks, 1)
+	p.put(".pulumi/locks/organization/other/prod/theirs.json", `{"pid":1,"username":"u","hostname":"h","timestamp":"2026-01-01T00:00:00Z"}`)
+	n, err := stack.BreakLocks(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "not Pulumi's, who knows nothing of the operation")
+	require.NoError(t, l.Release())
+	_, err = stack.Lock(ctx, LockOptions{})
+	require.ErrorAs(t, err, &held)
+	p.bury()
+	own, err := stack.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	require.Len(t, p.notes, 1)
+	require.NoError(t, own.Close())
+	p.settled(s.done)
+}
+
+func TestRemovingAStackByForceCompletesWhatItWasPartOf(t *testing.T) {
+	ctx := context.Background()
+	s := newScene(t, twofolds()["move"], places()["object store"])
+	p := s.interrupted(t)
+	b, _ := p.process(-1)
+	require.NoError(t, b.Remove(ctx, dev, RemoveOptions{Force: true}))
+	require.Equal(t, map[string][]string{"prod": {"c", "a"}}, p.resources())
+	require.Empty(t, p.files(".pulumi/sluice/"))
+
+	p = s.interrupted(t)
+	p.put(".pulumi/"+devFile, p.states()[devFile]+" ")
+	b, _ = p.process(-1)
+	require.NoError(t, b.Remove(ctx, dev, RemoveOptions{Force: true}))
+	require.Equal(t, map[string][]string{"prod": {"c", "a"}}, p.resources())
+	require.Empty(t, p.files(".pulumi/sluice/pairs/"))
+	require.Len(t, p.files(".pulumi/sluice/salvage/"), 2)
+}
