@@ -20,7 +20,7 @@ func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (provi
 	full := conformFields(news, r.Inputs, "", failures.add)
 	ctx, done := p.during(ctx, 0)
 	defer done()
-	if err := p.enter(ctx, providers.MethodCheck, p.call(req.URN, req.Name, "", full, property.Map{})); err != nil {
+	if err := p.enter(ctx, providers.MethodCheck, p.call(r.Inputs, req.URN, req.Name, "", full, property.Map{})); err != nil {
 		return providers.CheckResponse{}, err
 	}
 	if len(failures.list) == 0 && r.Check != nil {
@@ -46,7 +46,7 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 	asked := now
 	ctx, done := p.during(ctx, 0)
 	defer done()
-	if err := p.enter(ctx, providers.MethodDiff, p.call(req.URN, req.Name, req.ID, asked, req.OldOutputs)); err != nil {
+	if err := p.enter(ctx, providers.MethodDiff, p.call(r.Inputs, req.URN, req.Name, req.ID, asked, req.OldOutputs)); err != nil {
 		return providers.DiffResponse{}, err
 	}
 	for _, f := range r.Inputs {
@@ -75,7 +75,7 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 		}
 	}
 	if r.Diff != nil {
-		r.Diff(p.call(req.URN, req.Name, req.ID, asked, req.OldOutputs), &answer)
+		r.Diff(p.call(r.Inputs, req.URN, req.Name, req.ID, asked, req.OldOutputs), &answer)
 	}
 	return answer, nil
 }

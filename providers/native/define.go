@@ -140,7 +140,9 @@ type Call struct {
 	ID     string
 	Inputs Values // with defaults
 	State  Values // recorded outputs
-	Log    func(Message)
+	// Secretive says that an input is secret which the description does not call secret: what comes of the inputs is, too.
+	Secretive bool
+	Log       func(Message)
 }
 
 // Made is a resource that exists.

@@ -24,7 +24,7 @@ func (p *provider) Invoke(ctx context.Context, req providers.InvokeRequest) (pro
 	}
 	ctx, done := p.during(ctx, 0)
 	defer done()
-	outputs, err := f.Call(ctx, p.call("", "", "", args, property.Map{}))
+	outputs, err := f.Call(ctx, p.call(f.Inputs, "", "", "", args, property.Map{}))
 	if err != nil {
 		return providers.InvokeResponse{}, fmt.Errorf("%s: %w", req.Token, err)
 	}

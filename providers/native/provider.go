@@ -50,9 +50,9 @@ func (p *provider) during(ctx context.Context, timeout float64) (context.Context
 	return ctx, func() { release(); done() }
 }
 
-func (p *provider) call(u urn.URN, name, id string, inputs, state property.Map) Call {
+func (p *provider) call(fields []Field, u urn.URN, name, id string, inputs, state property.Map) Call {
 	return Call{
-		URN: u, Name: name, ID: id, Inputs: ValuesOf(inputs), State: ValuesOf(state),
+		URN: u, Name: name, ID: id, Inputs: ValuesOf(inputs), State: ValuesOf(state), Secretive: secretive(fields, inputs),
 		Log: func(m Message) { m.URN = u; p.options.Log(m) },
 	}
 }

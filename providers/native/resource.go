@@ -22,7 +22,7 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	inputs := conformFields(req.Properties.DowngradeOutputs(), r.Inputs, "", quietly)
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
-	c := p.call(req.URN, req.Name, "", inputs, property.Map{})
+	c := p.call(r.Inputs, req.URN, req.Name, "", inputs, property.Map{})
 	if err := p.enter(ctx, providers.MethodCreate, c); err != nil {
 		return providers.CreateResponse{}, err
 	}
@@ -51,7 +51,7 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
-	c := p.call(req.URN, req.Name, req.ID, inputs, req.OldOutputs)
+	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.OldOutputs)
 	if err := p.enter(ctx, providers.MethodUpdate, c); err != nil {
 		return providers.UpdateResponse{}, err
 	}
@@ -79,7 +79,7 @@ func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) erro
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
 	inputs := r.recorded(req.Inputs, req.Outputs)
-	c := p.call(req.URN, req.Name, req.ID, inputs, req.Outputs)
+	c := p.call(r.Inputs, req.URN, req.Name, req.ID, inputs, req.Outputs)
 	if err := p.enter(ctx, providers.MethodDelete, c); err != nil || r.Delete == nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	}
 	ctx, done := p.during(ctx, req.Timeout)
 	defer done()
-	c := p.call(req.URN, req.Name, req.ID, r.recorded(req.Inputs, req.State), req.State)
+	c := p.call(r.Inputs, req.URN, req.Name, req.ID, r.recorded(req.Inputs, req.State), req.State)
 	if err := p.enter(ctx, providers.MethodRead, c); err != nil {
 		return providers.ReadResponse{}, err
 	}
@@ -140,7 +140,7 @@ func (p *provider) imported(ctx context.Context, r *Resource, req providers.Read
 	if r.Import == nil {
 		return providers.ReadResponse{}, fmt.Errorf("a resource of type %s cannot be imported: nothing can be read of it", r.Type)
 	}
-	made, err := r.Import(ctx, p.call(req.URN, req.Name, req.ID, property.Map{}, property.Map{}))
+	made, err := r.Import(ctx, p.call(r.Inputs, req.URN, req.Name, req.ID, property.Map{}, property.Map{}))
 	if err != nil {
 		return providers.ReadResponse{}, fmt.Errorf("import of %s %q: %w", r.Type, req.ID, err)
 	}

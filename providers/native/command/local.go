@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -112,10 +111,7 @@ func (l *local) perform(ctx context.Context, c native.Call, command string) (nat
 	err := cmd.Run()
 	o.flush()
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-		return nil, fmt.Errorf("%w: running %q:\n%s", err, command, o.both())
+		return nil, o.failure(ctx, command, err)
 	}
 	outputs := native.Outputs{"stdout": native.Text(o.text("stdout")), "stderr": native.Text(o.text("stderr"))}
 	if c.Inputs.Has("assetPaths") {

@@ -101,10 +101,20 @@ func TestNothingRunsInAPreview(t *testing.T) {
 }
 
 func TestOutputOfSecretsIsSecret(t *testing.T) {
-	s, _, _ := localStack(t)
-	out := s.Create(props("create", "cat", "stdin", property.Secret(property.String("s3cret"))))
+	s, l, _ := localStack(t)
+	in := props("create", "cat", "stdin", property.Secret(property.String("s3cret")))
+	out := s.Create(in)
 	require.True(t, out.At("stdout").IsSecret() && out.At("stderr").IsSecret())
 	require.Equal(t, "s3cret", out.At("stdout").StripSecrets().AsString())
+	require.Empty(t, l.lines)
+	err := s.TryCreate(in.With("create", property.String("cat; exit 3")))
+	require.ErrorContains(t, err, "exit status 3")
+	require.NotContains(t, err.Error(), "s3cret")
+
+	in = in.With("logging", property.String("stdout"))
+	s.Create(in)
+	require.Equal(t, []string{"s3cret"}, l.lines)
+	require.ErrorContains(t, s.TryCreate(in.With("create", property.String("cat; exit 3"))), "s3cret")
 }
 
 func TestInterpreterAndDirectoryAreUsed(t *testing.T) {

@@ -2,6 +2,8 @@ package command
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -52,7 +54,7 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 func (r *recorder) show(stream, line string) {
-	if line = strings.TrimRight(line, "\r\n"); logs(r.call.Inputs, stream) && line != "" {
+	if line = strings.TrimRight(line, "\r\n"); logs(r.call, stream) && line != "" {
 		r.call.Log(native.Message{Text: line})
 	}
 }
@@ -74,9 +76,15 @@ func (r *recorder) text(stream string) string {
 	return strings.TrimSuffix(r.streams[stream].String(), "\n")
 }
 
-// both returns what was written, in the order in which it came.
-func (r *recorder) both() string {
+// failure says how a command failed, with what it wrote in the order in which it came.
+func (r *recorder) failure(ctx context.Context, command string, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.mixed.String()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	if r.call.Secretive && r.call.Inputs.Text("logging") == "" {
+		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (logging says to show it)", err)
+	}
+	return fmt.Errorf("%w: running %q:\n%s", err, command, r.mixed.String())
 }

@@ -31,7 +31,7 @@ func texts(name, doc string) native.Field {
 // logging says which output is shown while a command runs; both by default.
 func logging(module string) native.Field {
 	return native.Field{
-		Name: "logging", Doc: "Which output is shown while the command runs. The default is both.",
+		Name: "logging", Doc: "Which output is shown while the command runs. The default is both, or none if an input is secret.",
 		Type: native.Type{
 			Kind: native.KindString, Token: "command:" + module + ":Logging",
 			Enum: []string{"stdout", "stderr", "stdoutAndStderr", "none"},
@@ -39,9 +39,13 @@ func logging(module string) native.Field {
 	}
 }
 
-func logs(in native.Values, stream string) bool {
-	l := in.Text("logging")
-	return l == "" || l == "stdoutAndStderr" || l == stream
+// logs tells whether what a command writes is shown. What is as secret as an input is shown only if that is asked for.
+func logs(c native.Call, stream string) bool {
+	l := c.Inputs.Text("logging")
+	if l == "" {
+		return !c.Secretive
+	}
+	return l == "stdoutAndStderr" || l == stream
 }
 
 func triggers() native.Field {

@@ -84,10 +84,7 @@ func (r *remote) perform(ctx context.Context, c native.Call, command string) (na
 	err = session.Run(command)
 	o.flush()
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		}
-		return nil, fmt.Errorf("%w: running %q:\n%s", err, command, o.both())
+		return nil, o.failure(ctx, command, err)
 	}
 	return native.Outputs{"stdout": native.Text(o.text("stdout")), "stderr": native.Text(o.text("stderr"))}, nil
 }

@@ -42,6 +42,9 @@ func integer() native.Resource {
 		},
 		Create: func(_ context.Context, c native.Call) (native.Made, error) {
 			least, most := c.Inputs.Int("min"), c.Inputs.Int("max")
+			if most+1-least <= 0 {
+				return native.Made{}, fmt.Errorf("there are too many numbers from %d to %d, or none", least, most)
+			}
 			n := seeded(c.Inputs.Text("seed")).Intn(most+1-least) + least
 			return native.Made{ID: strconv.Itoa(n), Outputs: native.Outputs{"result": native.Int(n)}}, nil
 		},

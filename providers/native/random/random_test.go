@@ -134,6 +134,7 @@ func TestSeedsGiveTheChoicesOfThePublicPackage(t *testing.T) {
 	require.Equal(t, 7.0, s.Create(props("min", 7, "max", 7)).At("result").AsNumber())
 	require.Equal(t, "7", s.ID)
 	require.Equal(t, "min", s.Refused(props("min", 2, "max", 1))[0].Property)
+	require.ErrorContains(t, s.TryCreate(props("min", -9e18, "max", 9e18)), "too many")
 
 	s = stack(t, "RandomShuffle")
 	out := s.Create(props("inputs", []string{"a", "b", "c", "d", "e"}, "seed", "-"))

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/providers"
@@ -22,7 +23,7 @@ import (
 
 // signedInputs are what both kinds of certificates have.
 func signedInputs() []native.Field {
-	maxPathLength := replacing(number("maxPathLength", "How many authorities may come below this one."))
+	maxPathLength := replacing(number("maxPathLength", "How many authorities may come below this one; -1 is any number. It counts only for authorities."))
 	maxPathLength.Always = true
 	return []native.Field{
 		needed(replacing(texts("allowedUses", "What the certificate may be used for."))),
@@ -154,8 +155,9 @@ func sign(
 		}
 		template.IsCA = true
 	}
-	if in.Has("maxPathLength") {
+	if in.Has("maxPathLength") && in.Int("maxPathLength") >= 0 && template.IsCA {
 		template.MaxPathLen = in.Int("maxPathLength")
+		template.MaxPathLenZero = template.MaxPathLen == 0
 	}
 	if parent == nil {
 		parent = template
@@ -226,11 +228,14 @@ func renewed(r native.Resource, now func() time.Time, key string) native.Resourc
 
 func checkSigned(in native.Values) []providers.CheckFailure {
 	var failures []providers.CheckFailure
-	for _, name := range []string{"earlyRenewalHours", "validityPeriodHours", "maxPathLength"} {
-		if in.Has(name) && in.Int(name) < 0 {
-			failures = append(failures, providers.CheckFailure{Property: name, Reason: name + " must not be negative"})
+	for name, least := range map[string]int{"earlyRenewalHours": 0, "validityPeriodHours": 0, "maxPathLength": -1} {
+		if in.Has(name) && in.Int(name) < least {
+			failures = append(failures, providers.CheckFailure{
+				Property: name, Reason: fmt.Sprintf("%s is %d; it must be at least %d", name, in.Int(name), least),
+			})
 		}
 	}
+	slices.SortFunc(failures, func(a, b providers.CheckFailure) int { return strings.Compare(a.Property, b.Property) })
 	for _, use := range in.Texts("allowedUses") {
 		if _, ok := keyUses()[use]; !ok {
 			if _, ok := extendedUses()[use]; !ok {

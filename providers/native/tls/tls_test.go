@@ -176,6 +176,26 @@ func TestChainOfCertificatesIsVerifiedByTheStandardLibrary(t *testing.T) {
 	require.Contains(t, first.At("subject").AsString(), "CN=CA")
 }
 
+func TestPathsBelowAnAuthorityAreAsLongAsAsked(t *testing.T) {
+	k := key(t)
+	for _, c := range []struct {
+		ca     bool
+		length int
+		want   int // as package x509 has it: -1 for any
+	}{{true, 0, 0}, {true, 2, 2}, {true, -1, -1}, {false, 2, -1}} {
+		s, _ := stack(t, "SelfSignedCert")
+		in := props("privateKeyPem", k, "validityPeriodHours", 1, "allowedUses", []string{}, "isCaCertificate", c.ca,
+			"maxPathLength", c.length, "subject", props("commonName", "x"))
+		cert, err := x509.ParseCertificate(der(t, plain(s.Create(in), "certPem"), "CERTIFICATE"))
+		require.NoError(t, err)
+		require.Equal(t, c.want, cert.MaxPathLen)
+		require.Equal(t, c.ca, cert.IsCA)
+	}
+	s, _ := stack(t, "SelfSignedCert")
+	require.Equal(t, "maxPathLength", s.Refused(props("privateKeyPem", k, "validityPeriodHours", 1, "allowedUses", []string{},
+		"maxPathLength", -2))[0].Property)
+}
+
 func TestCertificateIsRenewedBeforeItsEnd(t *testing.T) {
 	s, c := stack(t, "SelfSignedCert")
 	in := props("privateKeyPem", key(t), "validityPeriodHours", 10, "earlyRenewalHours", 3, "allowedUses", []string{})
