@@ -57,8 +57,8 @@ func TestUncertainFailureIsToldInTheSummary(t *testing.T) {
 	require.Empty(t, k.state.Snapshot().Pending)
 }
 
-func TestOperationOfAProviderThatDiedStaysPending(t *testing.T) {
-	k := newKit(t, failCreate("a", &providers.UncertainError{Err: errRefused, Died: true}))
+func TestOperationWhoseAnswerIsLostStaysPending(t *testing.T) {
+	k := newKit(t, failCreate("a", &providers.UncertainError{Err: errRefused, Lost: true}))
 	r := k.fails(program(one(nil)), "refused")
 	require.True(t, r.summary().MaybeCorrupt)
 	pending := k.state.Snapshot().Pending

@@ -41,11 +41,13 @@ var ErrUnsupported = errors.New("the provider does not support this")
 // preview: the engine then registers the component itself (protocol.md 3.2).
 var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
 
-// UncertainError wraps an error after which nobody knows whether the operation happened (steps.md 9.3). Died is true
-// when the provider's process is known to have ended during the call.
+// UncertainError wraps an error after which nobody knows whether the operation happened (steps.md 9.3).
 type UncertainError struct {
-	Err  error
-	Died bool
+	Err error
+	// Lost is true when the provider had been asked and its answer is missing: its process ended, the connection broke, the
+	// call was given up, or what came back cannot be used. It is false for an error that the provider itself returned. The
+	// operation then stays pending (state.md 9.4 R-7).
+	Lost bool
 }
 
 func (e *UncertainError) Error() string { return e.Err.Error() }

@@ -271,9 +271,8 @@ func (r *Run) end(s *Step, a applied) error {
 	if r.Recorder == nil || s.Op == OpReplace || a.unrecorded {
 		return nil
 	}
-	var uncertain *providers.UncertainError
-	if a.err != nil && errors.As(a.err, &uncertain) && uncertain.Died && a.final == nil {
-		// The process died during the call: nobody knows what it had done, so the operation stays pending.
+	if a.final == nil && isLost(a.err) {
+		// Nobody knows what the provider has done, so the operation stays pending (state.md 9.4 R-7).
 		r.world.unsettle(a.change.Begun)
 		return nil
 	}
@@ -335,4 +334,10 @@ func classify(err error) int {
 		return statusUnknown
 	}
 	return statusOK
+}
+
+// isLost tells whether a provider was asked to do something and its answer is missing.
+func isLost(err error) bool {
+	var uncertain *providers.UncertainError
+	return errors.As(err, &uncertain) && uncertain.Lost
 }

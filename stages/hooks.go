@@ -115,7 +115,8 @@ func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInp
 }
 
 // retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
-// try: somebody waits for what runs to end.
+// try: somebody waits for what runs to end. Nor is there one when nobody knows what this one has done: a create could make a
+// second object (state.md 9.4 R-6).
 func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
@@ -133,7 +134,7 @@ func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f fun
 		if hookErr != nil {
 			return &errorHookError{operation: operation, err: err, hook: hookErr}
 		}
-		if !again || r.IsHalted() {
+		if !again || r.IsHalted() || isLost(err) {
 			return err
 		}
 		r.warn(of.URN, "retrying %s due to on-error hook request (%d/%d)", operation, len(in.Errors), maxRetries)

@@ -36,7 +36,7 @@ func cloudOptions(table providertest.Table, op Operation, s Schedule) providerte
 			x.Nth = 0 // copies of a resource are read and deleted at once, and how often it is compared may depend on timing
 		}
 		if f.Died {
-			x.Err = &providers.UncertainError{Err: fmt.Errorf("the plugin died during %s of %s", f.Method, f.Name), Died: true}
+			x.Err = &providers.UncertainError{Err: fmt.Errorf("the plugin died during %s of %s", f.Method, f.Name), Lost: true}
 		}
 		o.Failures = append(o.Failures, x)
 	}
@@ -186,5 +186,5 @@ func has(m property.Map, name string) bool {
 // died tells whether nobody knows what a call has done.
 func died(err error) bool {
 	var uncertain *providers.UncertainError
-	return errors.As(err, &uncertain) && uncertain.Died
+	return errors.As(err, &uncertain) && uncertain.Lost
 }

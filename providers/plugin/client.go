@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -83,10 +82,11 @@ func roundTrip[Req proto.Message, Resp any](
 	ctx context.Context, c *client, s subject,
 	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
 ) (Resp, error) {
-	answer, err := rpc(ctx, req)
+	w := &watch{}
+	answer, err := rpc(w.in(ctx), req)
 	if err != nil {
 		var none Resp
-		return none, c.failure(ctx, s, req, err)
+		return none, c.failure(ctx, s, req, err, w)
 	}
 	return answer, nil
 }
@@ -176,17 +176,8 @@ func (c *client) received(got, sent property.Map) property.Map {
 	return property.AnnotateSecrets(got, sent)
 }
 
-// uncertain marks an error that came after the provider had done its work.
-func uncertain(err error) error {
-	if err == nil {
-		return nil
-	}
-	var known *providers.UncertainError
-	if errors.As(err, &known) {
-		return err
-	}
-	return &providers.UncertainError{Err: err}
-}
+// unusable marks an error that came after the provider had done its work.
+func unusable(err error) error { return &providers.UncertainError{Err: err, Lost: true} }
 
 func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
 	var out []providers.CheckFailure

@@ -112,7 +112,7 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	}
 	out, err := c.decode(s, answer.GetProperties(), in)
 	if err != nil {
-		return providers.CreateResponse{}, uncertain(err)
+		return providers.CreateResponse{}, unusable(err)
 	}
 	return providers.CreateResponse{
 		ID: answer.GetId(), Properties: c.received(out, req.Properties), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
@@ -148,7 +148,7 @@ func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (provi
 	}
 	out, err := c.decode(s, answer.GetProperties(), in)
 	if err != nil {
-		return providers.UpdateResponse{}, uncertain(err)
+		return providers.UpdateResponse{}, unusable(err)
 	}
 	return providers.UpdateResponse{
 		Properties: c.received(out, req.NewInputs), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),

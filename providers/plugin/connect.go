@@ -30,7 +30,7 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 // Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most.
 func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strconv.Itoa(port),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(watcher{}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)))
 	if err != nil {
 		return nil, err

@@ -70,23 +70,18 @@ func plain(err error) error {
 	return &rpcError{message: message, status: st}
 }
 
-// failure turns the error of a call into what the engine understands: that of a dead process, of an outcome nobody
-// knows, or the provider's own.
-func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error) error {
+// failure turns the error of a call into what the engine understands: that of a call that was not answered, of an outcome
+// nobody knows, or the provider's own.
+func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	st, ok := status.FromError(err)
-	if !ok {
-		return &providers.UncertainError{Err: err}
-	}
-	if exit := c.death(ctx, st.Code()); exit != nil {
-		return &providers.UncertainError{Died: true, Err: fmt.Errorf("%s: %w", s, exit)}
+	if !ok || !w.answered.Load() {
+		return c.unanswered(ctx, s, req, err, w)
 	}
 	if cause := ended(ctx, st.Code()); cause != nil {
-		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, cause)}
+		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, cause), Lost: true} // the deadline has aborted it
 	}
-	if st.Code() == codes.ResourceExhausted {
-		if large := largestProperty(req); large != "" {
-			return fmt.Errorf("%s: %w; %s", s, plain(err), large)
-		}
+	if large := c.tooLarge(s, req, err); large != nil {
+		return large
 	}
 	failed := plain(err)
 	if details := c.propertyErrors(s, st); details != "" {
@@ -97,6 +92,38 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 		return &providers.UncertainError{Err: failed}
 	}
 	return failed
+}
+
+// unanswered is the error of a call that the provider has not answered. Unless the call did not get as far as the provider,
+// nobody knows what it has done.
+func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
+	code := status.Code(err)
+	if exit := c.death(ctx, code); exit != nil {
+		err = exit
+	} else if cause := ended(ctx, code); cause != nil {
+		err = cause
+	} else if large := c.tooLarge(s, req, err); large != nil && !w.sent.Load() {
+		return large
+	} else {
+		err = fmt.Errorf("provider %s has not answered: %w", c.plugin, plain(err))
+	}
+	err = fmt.Errorf("%s: %w", s, err)
+	if !w.sent.Load() {
+		return err
+	}
+	return &providers.UncertainError{Err: err, Lost: true}
+}
+
+// tooLarge names the property that makes a request larger than a provider takes; nil if that is not what is wrong.
+func (c *client) tooLarge(s subject, req proto.Message, err error) error {
+	if status.Code(err) != codes.ResourceExhausted {
+		return nil
+	}
+	large := largestProperty(req)
+	if large == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %w; %s", s, plain(err), large)
 }
 
 // ended returns why the context of a call ended if that is why the call failed. The server counts a deadline too and may
@@ -190,7 +217,7 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 		properties, err1 := c.decode(s, detail.GetProperties(), o)
 		inputs, err2 := c.decode(s, detail.GetInputs(), o)
 		if bad := errors.Join(err1, err2); bad != nil {
-			return &providers.UncertainError{Err: bad}
+			return unusable(bad)
 		}
 		return &providers.InitError{
 			ID: detail.GetId(), Properties: c.received(properties, sentState), Inputs: c.received(inputs, sentInputs),
@@ -204,5 +231,5 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 // malformed is the error of an answer that cannot be used. Whether the operation happened is not known.
 func (c *client) malformed(s subject, format string, args ...any) error {
 	err := fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.plugin, fmt.Errorf(format, args...))
-	return &providers.UncertainError{Err: err}
+	return unusable(err)
 }

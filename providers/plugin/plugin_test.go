@@ -286,11 +286,11 @@ func TestMissingConfigurationIsListed(t *testing.T) {
 }
 
 func TestErrorsSayWhatIsKnown(t *testing.T) {
-	uncertain := func(died bool) func(*testing.T, error) {
+	uncertain := func(lost bool) func(*testing.T, error) {
 		return func(t *testing.T, err error) {
 			var u *providers.UncertainError
 			require.ErrorAs(t, err, &u)
-			require.Equal(t, died, u.Died)
+			require.Equal(t, lost, u.Lost)
 		}
 	}
 	cases := map[string]struct {
@@ -312,13 +312,13 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		},
 		"died after": {config: object("crashAfter", "create web"), check: uncertain(true), says: []string{"exit status 2"}},
 		"no ID": {
-			config: object("malformed", "empty-id"), check: uncertain(false), says: []string{"an empty ID", "simple", string(web)},
+			config: object("malformed", "empty-id"), check: uncertain(true), says: []string{"an empty ID", "simple", string(web)},
 		},
 		"strange signature": {
-			config: object("malformed", "bad-signature"), check: uncertain(false), says: []string{`"strange"`, "simple", string(web)},
+			config: object("malformed", "bad-signature"), check: uncertain(true), says: []string{`"strange"`, "simple", string(web)},
 		},
 		"unknown outside a preview": {
-			config: object("malformed", "unknown"), check: uncertain(false), says: []string{`"strange"`, "simple", string(web)},
+			config: object("malformed", "unknown"), check: uncertain(true), says: []string{`"strange"`, "simple", string(web)},
 		},
 		"unhealthy": {
 			in: object("unhealthy", property.Bool(true), "p", property.Secret(property.String("s"))),
@@ -363,13 +363,14 @@ func TestDeathOfAPluginEndsAllItsCalls(t *testing.T) {
 			_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
 			var u *providers.UncertainError
 			require.ErrorAs(t, err, &u)
-			require.True(t, u.Died)
+			require.True(t, u.Lost)
 		})
 	}
 	require.ErrorContains(t, p.Delete(t.Context(), providers.DeleteRequest{URN: web, ID: "x"}), "exit status 2")
 	wg.Wait()
 	_, err := create(t.Context(), p, "late", object())
 	require.ErrorContains(t, err, "exit status 2", "later calls say why, too")
+	require.False(t, errors.As(err, new(*providers.UncertainError)), "nobody was asked")
 	require.NoError(t, p.Cancel(t.Context()))
 }
 

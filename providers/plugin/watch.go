@@ -1,0 +1,46 @@
+package plugin
+
+import (
+	"context"
+	"sync/atomic"
+
+	"google.golang.org/grpc/stats"
+)
+
+// watch is how far one call has got. The code of its error does not say: "unavailable" may be what the provider itself
+// answers, or what the engine's side makes of a broken connection.
+type watch struct {
+	// sent is true once the request may have reached the provider, answered once the provider has said how the call ended.
+	sent, answered atomic.Bool
+}
+
+type watchKey struct{}
+
+// in returns the context for the call that is watched.
+func (w *watch) in(ctx context.Context) context.Context { return context.WithValue(ctx, watchKey{}, w) }
+
+// watcher tells the watches of the calls of a connection.
+type watcher struct{}
+
+// HandleRPC takes note of the request and of the trailers, with which every answer ends.
+func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
+	w, ok := ctx.Value(watchKey{}).(*watch)
+	if !ok {
+		return
+	}
+	switch s.(type) {
+	case *stats.OutPayload:
+		w.sent.Store(true)
+	case *stats.InTrailer:
+		w.answered.Store(true)
+	}
+}
+
+// TagRPC implements [stats.Handler].
+func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// TagConn implements [stats.Handler].
+func (watcher) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn implements [stats.Handler].
+func (watcher) HandleConn(context.Context, stats.ConnStats) {}
