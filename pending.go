@@ -8,23 +8,15 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// CreateResolution says what is to be done about a create that an earlier operation began and whose end nobody knows. The
-// zero value leaves it: it stays listed.
-type CreateResolution struct {
-	// Clear forgets it: nothing has been made.
-	Clear bool
-	// ID is that of the object that was made. It is read and recorded as the resource. If it cannot be read, the operation
-	// fails and the create stays listed.
-	ID string
-}
-
-// warnOfPending tells of operations that an earlier run began and whose end nobody knows (steps.md 9.10). Only runs that
-// change something without a refresh warn.
+// warnOfPending tells of operations that an earlier run began and whose end nobody knows (steps.md 9.10, state.md 9.4 R-10).
+// Previews do as well. What refreshes does not: it finds out about most of them.
 func (s *session) warnOfPending() {
-	if s.op.dryRun || len(s.base.Pending) == 0 || s.op.mode == stages.ModeRefresh || s.options.Refresh {
+	if len(s.base.Pending) == 0 || s.op.mode == stages.ModeRefresh || s.options.Refresh {
 		return
 	}
-	s.warn("", pendingWarning(s.base.Pending))
+	s.deployment.Emit(stages.Diagnostic{
+		LogMessage: stages.LogMessage{Severity: stages.Warning, Message: pendingWarning(s.base.Pending)}, Pending: s.base.Pending,
+	})
 }
 
 // pendingWarning keeps the words of the specification in its list, which scripts look for.
@@ -34,8 +26,7 @@ func pendingWarning(ops []state.Pending) string {
 	for _, op := range ops {
 		fmt.Fprintf(&b, "  * %s, interrupted while %s\n", op.Resource.URN, op.Type)
 	}
-	b.WriteString("Nobody knows whether these operations took effect. Run `sluice refresh`: it finds out what became of updates and deletes,\n" +
-		"and asks about each create whether the object exists (check with the cloud provider) and under which ID. Without a\n" +
-		"terminal, --import-pending-creates and --clear-pending-creates answer that.")
+	b.WriteString("Nobody knows whether these operations took effect. `sluice recover` finds out what became of updates and deletes, looks for\n" +
+		"what creates have made, and asks where it finds nothing. Until then, what was being created is not created again.")
 	return b.String()
 }

@@ -227,14 +227,3 @@ func TestRefreshDropsPendingOperationsThatItHasLookedAtAndKeepsCreates(t *testin
 		})
 	}
 }
-
-func TestPendingOperationsAreListedByAnUpdateAndNotByARefreshOrAPreview(t *testing.T) {
-	k := newKit(t)
-	k.up(program(func(s *script) { s.thing("a", nil) }))
-	interrupt(k, "a")
-	nothing := program(func(*script) {})
-	k.try(sluice.Update, nothing).requireDiagnostic(sluice.Warning, 0, string(urnOf("a"))+", interrupted while creating")
-	require.Empty(t, k.try(sluice.Preview, nothing).diagnostics(sluice.Warning))
-	require.Empty(t, k.try(sluice.Refresh, nil).diagnostics(sluice.Warning))
-	require.Len(t, k.state.Snapshot().Pending, 1)
-}

@@ -25,10 +25,10 @@ func (s *session) refreshesEach() bool {
 // refresh does what comes before the program: it reads what the operation wants to know anew (steps.md 7.1, 7.2), and
 // settles what is to be done about interrupted creates.
 func (s *session) refresh() error {
-	if s.op.isImport() {
-		return nil
-	}
 	r := s.deployment
+	if s.op.isImport() {
+		return r.ResolveCreates(s.operations, nil)
+	}
 	if s.op.mode != stages.ModeUpdate {
 		if err := r.CheckTargets(); err != nil {
 			return err
@@ -37,16 +37,16 @@ func (s *session) refresh() error {
 	if err := s.refreshRecorded(); err != nil {
 		return err
 	}
-	if s.op.mode != stages.ModeRefresh || s.options.ResolveCreate == nil {
-		return nil
+	if !s.op.recovers {
+		return r.ResolveCreates(s.operations, s.options.ResolveCreate)
 	}
-	return r.ResolveCreates(s.operations, func(op state.Pending) (bool, string) {
+	return r.ResolveCreates(s.operations, func(op state.Pending) CreateResolution {
 		res := s.options.ResolveCreate(op)
-		if s.op.recovers && res.ID == "" {
+		if res.ID == "" {
 			id, absent := r.FindCreated(op)
-			return res.Clear || absent, id
+			return CreateResolution{Clear: res.Clear || absent, ID: id}
 		}
-		return res.Clear, res.ID
+		return res
 	})
 }
 

@@ -49,8 +49,10 @@ type Options struct {
 	// so that delete hooks run (steps.md 7.4, 7.5). An Update or Preview with Refresh then reads each resource when the
 	// program registers it.
 	RunProgram bool
-	// ResolveCreate is asked by Refresh and PreviewRefresh about each create that an earlier operation began and whose end
-	// nobody knows; nil leaves them all.
+	// ResolveCreate is asked about each create that an earlier operation began and whose end nobody knows, before the program
+	// starts; nil leaves them all. Imports do not ask. A resource with such a create that is left is not created again: that is
+	// an [*InterruptedCreateError], in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
+	// Importing the resource settles it as well.
 	ResolveCreate func(PendingOperation) CreateResolution
 	IgnoreProtect bool
 	ShowSecrets   bool // in messages

@@ -16,6 +16,11 @@ type (
 	SecretsProvider = state.SecretsProvider
 	// PendingOperation is an operation that has begun and whose end was not recorded.
 	PendingOperation = state.Pending
+	// CreateResolution says what is to be done about a create that an earlier operation began and whose end nobody knows; see
+	// [Options.ResolveCreate].
+	CreateResolution = stages.CreateResolution
+	// InterruptedCreateError says that a resource was not created, because nobody knows whether an earlier operation has done it.
+	InterruptedCreateError = stages.InterruptedCreateError
 	// PropertyDiff says how a provider judges the change of one property.
 	PropertyDiff = providers.PropertyDiff
 	// DiffKind is the kind of change of one property.

@@ -77,7 +77,10 @@ func (r *Run) applyCreate(s *Step) applied {
 		return failed(err)
 	}
 	a := applied{final: final}
-	if p != nil {
+	switch {
+	case s.unasked:
+		final.Outputs = final.Inputs
+	case p != nil:
 		req := providers.CreateRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: r.DryRun(),
 			Status: s.publication,
@@ -92,7 +95,7 @@ func (r *Run) applyCreate(s *Step) applied {
 		case err != nil:
 			return failed(err)
 		case res.ID == "" && !r.DryRun():
-			return failed(fmt.Errorf("provider did not return an ID from Create of %s", s.URN))
+			return failed(&providers.UncertainError{Err: fmt.Errorf("provider did not return an ID from Create of %s", s.URN), Lost: true})
 		default:
 			final.ID, final.Outputs, final.RefreshBeforeUpdate = res.ID, res.Properties, res.RefreshBeforeUpdate
 		}

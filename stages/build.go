@@ -82,6 +82,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
+	refusal := b.run.doubtful(d, steps)
 	b.run.outcomes.decided.pass(d.Seq)
 	for i, s := range steps {
 		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
@@ -91,7 +92,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	}
 	b.run.decisions.note(steps...)
 	b.run.noteDeclared(steps)
-	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after}); err != nil {
+	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after, refusal: refusal}); err != nil {
 		return err
 	}
 	waiting := b.parked[d.Seq]

@@ -64,6 +64,9 @@ type Diagnostic struct {
 	LogMessage
 	// Code is the number of the message (steps.md appendix B), 0 for others.
 	Code int
+	// Pending are the operations that the message is about when it says which ones earlier operations began and did not end;
+	// nil for every other message.
+	Pending []state.Pending
 }
 
 // Stdout is text for the user's terminal that belongs to no resource.

@@ -56,6 +56,9 @@ func (r *Run) runChain(b Built) error {
 		}
 		return fmt.Errorf("skipped because of %s", cause)
 	}
+	if b.refusal != nil {
+		return r.refuseChain(b)
+	}
 	answered := false
 	for _, s := range b.Steps {
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
@@ -71,18 +74,41 @@ func (r *Run) runChain(b Built) error {
 		if answered = answered || s.replies; err == nil {
 			continue
 		}
-		if IsBail(err) {
-			return err
-		}
-		if !r.ContinueOnError {
-			r.Halt()
-			return &bailError{err}
-		}
-		r.world.markFailed(b.URN, b.URN)
-		b.Question.answer(failedReply(b))
-		return err
+		return r.chainFailed(b, err)
 	}
 	return nil
+}
+
+// chainFailed says what becomes of a registration of which a step has failed.
+func (r *Run) chainFailed(b Built, err error) error {
+	if IsBail(err) {
+		return err
+	}
+	if !r.ContinueOnError {
+		r.Halt()
+		return &bailError{err}
+	}
+	r.world.markFailed(b.URN, b.URN)
+	b.Question.answer(failedReply(b))
+	return err
+}
+
+// refuseChain fails a registration before the first of its own steps.
+func (r *Run) refuseChain(b Built) error {
+	if err := r.takeProvisional(b.Steps); err != nil {
+		return err
+	}
+	if !r.enter() {
+		b.Question.Settle(ErrShutDown)
+		return nil
+	}
+	for _, s := range b.Steps {
+		s.failed = s.failed || s.replies
+	}
+	r.diagnose(b.URN, Error, codeFailed, b.refusal.Error())
+	r.failures.add(Failure{Seq: b.Seq, URN: b.URN, Err: b.refusal})
+	r.leave()
+	return r.chainFailed(b, b.refusal)
 }
 
 // takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
@@ -276,7 +302,13 @@ func (r *Run) end(s *Step, a applied) error {
 		r.world.unsettle(a.change.Begun)
 		return nil
 	}
-	return r.Recorder.End(r.operations, a.change)
+	if err := r.Recorder.End(r.operations, a.change); err != nil {
+		return err
+	}
+	if s.settles != nil && a.final != nil {
+		return r.settle(s.settles)
+	}
+	return nil
 }
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).

@@ -86,7 +86,7 @@ func (r *Run) rootStep(root urn.URN) *Step {
 // importStep is the step of an item whose parent and provider are there.
 func (r *Run) importStep(p *plannedImport) *Step {
 	fresh := p.fresh()
-	s := &Step{seq: p.seq, planned: p, StepInfo: StepInfo{
+	s := &Step{seq: p.seq, planned: p, settles: r.interruptions.byURN[p.urn], StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {

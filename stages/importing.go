@@ -72,7 +72,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
 		},
-		seq: l.Seq, place: importPlace, question: l.Question,
+		seq: l.Seq, place: importPlace, question: l.Question, settles: l.interrupted,
 	}
 	steps := []*Step{s}
 	switch {

@@ -100,6 +100,8 @@ type Located struct {
 	imported bool
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	invalid error
+	// interrupted are the interrupted creates of the resource, nil if there are none.
+	interrupted *interruption
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
@@ -177,6 +179,8 @@ type Built struct {
 	// after are deletes in other registrations' steps that must be over before these steps begin: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
 	after []*Step
+	// refusal is why the steps must not be taken, nil for almost all.
+	refusal error
 }
 
 // Executed is a registration whose steps are done.
@@ -210,6 +214,10 @@ type Step struct {
 	displaced *state.Resource
 	// idUnknown marks a read whose ID is not known in this preview.
 	idUnknown bool
+	// settles are the interrupted creates that are done with once the step has recorded something, nil for almost all.
+	settles *interruption
+	// unasked marks a create in a preview that its provider is not asked about, as it would be refused.
+	unasked bool
 	// planned is what an import without a program asks for, nil for every other step.
 	planned *plannedImport
 	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.

@@ -96,14 +96,14 @@ func (r *Run) claim(l *Located) (code int, err error) {
 	if l.claimed = l.Old; l.Old != nil {
 		n.claim(l.Old, l.Seq)
 	}
+	l.interrupted = r.interruptionOf(l, who, s.aliases)
 	return 0, nil
 }
 
 // claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
 func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
 	n := r.names
-	matched := func(u urn.URN) (urn.URN, bool) { v, ok := n.aliasOf[u]; return v, ok }
-	for _, a := range urn.ExpandAliases(who, aliases, matched) {
+	for _, a := range urn.ExpandAliases(who, aliases, n.matched) {
 		old := r.base.olds[a]
 		if old == nil || old.ViewOf != "" {
 			continue

@@ -40,6 +40,12 @@ func newNames() *names {
 	}
 }
 
+// matched returns the former URN under which a URN goes on. The names must be locked.
+func (n *names) matched(u urn.URN) (urn.URN, bool) {
+	old, ok := n.aliasOf[u]
+	return old, ok
+}
+
 // newNameOf returns the URN under which a recorded URN goes on.
 func (n *names) newNameOf(u urn.URN) urn.URN {
 	n.mu.RLock()

@@ -8,35 +8,54 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says for
-// each whether it is to be forgotten, or the ID of the object that it made, which is then read and recorded; what it says
-// nothing about stays. An object that cannot be read fails the run, and its create stays as well.
-func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) (forget bool, id string)) error {
+// CreateResolution says what is to be done about a create that an earlier operation began and whose end nobody knows. The
+// zero value leaves it: it stays listed, and the resource is not created again ([InterruptedCreateError]).
+type CreateResolution struct {
+	// Clear forgets it: nothing has been made.
+	Clear bool
+	// ID is that of the object that was made. It is read and recorded as the resource. If it cannot be read, the operation
+	// fails and the create stays listed.
+	ID string
+	// Again lets the resource be created once more, whatever this create has made. It is forgotten once the resource is
+	// recorded, and stays listed until then.
+	Again bool
+}
+
+// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
+// to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
+// create stays as well. It must be called before the program starts, and after a refresh.
+func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) CreateResolution) error {
 	var kept []state.Pending
 	failed := false
+	again := map[*state.Resource]bool{}
 	for i, op := range r.Base.Pending {
 		if op.Type != state.Creating {
 			kept = append(kept, op)
 			continue
 		}
-		forget, id := resolve(op)
-		if id != "" {
-			forget = r.adopt(op, id, i)
-			failed = failed || !forget
+		var is CreateResolution
+		if resolve != nil {
+			is = resolve(op)
 		}
-		if !forget {
+		if is.ID != "" {
+			is.Clear = r.adopt(op, is.ID, i)
+			failed = failed || !is.Clear
+		}
+		if !is.Clear {
 			kept = append(kept, op)
+			again[op.Resource] = is.Again
 			continue
 		}
-		if r.Recorder != nil {
-			if err := r.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
-				return fmt.Errorf("recording that the create of %s is settled: %w", op.Resource.URN, err)
-			}
+		if err := r.endCreate(ctx, op.Resource); err != nil {
+			return err
 		}
 	}
-	snapshot := *r.Base
-	snapshot.Pending = kept
-	r.Base = &snapshot
+	if len(kept) < len(r.Base.Pending) {
+		snapshot := *r.Base
+		snapshot.Pending = kept
+		r.Base = &snapshot
+	}
+	r.interruptions = newInterruptions(kept, again, r.base)
 	if failed {
 		r.Halt()
 		return &bailError{errRefreshFailed}
@@ -44,18 +63,37 @@ func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) (f
 	return nil
 }
 
+// endCreate records that a create of an earlier run is settled.
+func (r *Run) endCreate(ctx context.Context, begun *state.Resource) error {
+	if r.Recorder == nil {
+		return nil
+	}
+	if err := r.Recorder.End(ctx, state.Change{Begun: begun}); err != nil {
+		return fmt.Errorf("recording that the create of %s is settled: %w", begun.URN, err)
+	}
+	return nil
+}
+
 // adopt records an object that an interrupted create has made, and tells whether that is done. What it referred to and is
-// gone by now is left out.
+// gone by now is left out. It takes the place of what a replacement had deleted before.
 func (r *Run) adopt(op state.Pending, id string, place int) bool {
-	if old := r.base.olds[op.Resource.URN]; old != nil && old.ID == id {
+	old := r.base.olds[op.Resource.URN]
+	if old != nil && old.ID == id && !old.PendingReplacement {
 		return true
 	}
 	res := op.Resource.Clone()
 	res.ImportID = id
-	all := state.Rebuild(append(slices.Clone(r.base.resources), res), nil)
+	all, at := slices.Clone(r.base.resources), len(r.base.resources)
+	if old != nil {
+		at = int(r.base.ids[old])
+		all[at] = res
+	} else {
+		all = append(all, res)
+	}
+	all = state.Rebuild(all, nil)
 	s := &Step{StepInfo: StepInfo{
-		Op: OpImport, URN: res.URN, Type: res.Type, New: all[len(all)-1], Provider: res.Provider, Reason: Reason{Kind: ReasonInterrupted},
-	}, place: place}
+		Op: OpImport, URN: res.URN, Type: res.Type, New: all[at], Provider: res.Provider, Reason: Reason{Kind: ReasonInterrupted},
+	}, place: place, displaced: old}
 	if err := r.isAdoptable(res); err != nil {
 		r.reportFailure(s, failed(err))
 		return false
@@ -69,17 +107,18 @@ func (r *Run) adopt(op state.Pending, id string, place int) bool {
 		return false
 	}
 	snapshot := *r.Base
-	snapshot.Resources = append(slices.Clone(r.base.resources), s.New)
-	r.Base, r.base = &snapshot, newBase(snapshot.Resources)
+	all[at] = s.New
+	snapshot.Resources = all
+	r.Base, r.base = &snapshot, newBase(all)
 	return true
 }
 
 // isAdoptable refuses what has no object, and what is recorded under the name already.
 func (r *Run) isAdoptable(res *state.Resource) error {
-	if !res.Custom || res.Type.IsProvider() {
+	if isMoot(res) {
 		return fmt.Errorf("%s has no ID that could be imported; clear its pending create instead", res.URN)
 	}
-	if old := r.base.olds[res.URN]; old != nil {
+	if old := r.base.olds[res.URN]; old != nil && !old.PendingReplacement {
 		return fmt.Errorf("%s is recorded already, with the ID %s, so that %s cannot be imported under its name; "+
 			"clear the pending create and delete the object, or import it under another name", res.URN, old.ID, res.ImportID)
 	}

@@ -103,6 +103,8 @@ type Run struct {
 	vanished  map[urn.URN]bool
 	// read tells of the URNs that a refresh has looked at whether all copies could be read.
 	read map[urn.URN]bool
+	// interruptions are the interrupted creates of earlier runs.
+	interruptions *interruptions
 }
 
 // NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
@@ -141,6 +143,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	r.world.addViews(r.base.resources)
 	r.defaults = newDefaultProviders(r)
 	r.extensions = newExtensions(r)
+	r.interruptions = newInterruptions(s.Base.Pending, nil, r.base)
 	r.monitor = newMonitor(r)
 	return r
 }

@@ -58,8 +58,8 @@ func (r *Run) SettleChanges(ctx context.Context) error {
 // neither.
 func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
 	res := op.Resource
-	if !res.Custom || res.Type.IsProvider() {
-		return "", true // nothing is made outside the state
+	if isMoot(res) {
+		return "", true
 	}
 	names := r.identifyingNames(res)
 	if len(names) == 0 {

@@ -65,12 +65,14 @@ type operation struct {
 	screenMu   sync.Mutex   // guards what follows
 	screen     *phaseScreen // of the phase that goes on
 	fence      *sluice.Fence
-	// creates says what a refresh is to do about interrupted creates, by URN.
+	// creates says what is to be done about interrupted creates, by URN.
 	creates map[string]sluice.CreateResolution
 	// asking is true while the operation is being confirmed: there is nothing then that an interrupt would have to wait for.
 	asking atomic.Bool
-	// assumeNotCreated says that other interrupted creates have made nothing.
-	assumeNotCreated bool
+	// otherCreates is what is to be done about those that creates does not name.
+	otherCreates sluice.CreateResolution
+	// warnedOfPending is true once the preview has listed interrupted operations: at a terminal once is enough.
+	warnedOfPending bool
 	// endProcesses ends the plugins and the program of the phase.
 	endProcesses func()
 }
@@ -342,6 +344,7 @@ func (o *operation) phase(ctx context.Context, preview bool, expected int) (*slu
 	defer o.setScreen(nil)
 	result, runErr := o.runEngine(ctx, preview, screen)
 	closeErr := screen.close(result, runErr)
+	o.warnedOfPending = screen.warned
 	o.keepDecisions(ctx, result, preview)
 	if runErr != nil {
 		return result, runErr

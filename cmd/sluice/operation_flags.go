@@ -42,6 +42,7 @@ type operationFlags struct {
 	excludeProtected, remove            bool
 	clearCreates, skipCreates           bool
 	importCreates                       []string
+	pendingCreates                      string
 	targets, excludes                   []string
 	replace, targetReplace              []string
 	targetDependents, excludeDependents bool

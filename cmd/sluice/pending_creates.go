@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sluice-iac/sluice"
 )
 
@@ -16,13 +18,79 @@ func (f *operationFlags) checkPendingFlags() error {
 	if len(f.importCreates)%2 != 0 {
 		return usageErrorf("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
 	}
+	switch f.pendingCreates {
+	case "", "error", "create", "clear":
+	default:
+		return usageErrorf("--pending-creates %s: write error, create or clear", f.pendingCreates)
+	}
 	return nil
+}
+
+// addPendingCreates registers the flags for what is to be done about interrupted creates of which the program declares the
+// resource (state.md 9.4 R-6).
+func (f *operationFlags) addPendingCreates(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.pendingCreates, "pending-creates", "error",
+		"what to do about creates that an earlier operation began and whose end nobody knows: error, when such a resource would be "+
+			"created; create, make another object; clear, forget them: nothing was made")
+	f.addImportCreates(cmd)
+}
+
+func (f *operationFlags) addImportCreates(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&f.importCreates, "import-pending-creates", nil,
+		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
+}
+
+// importedCreates are the IDs that --import-pending-creates gives, by URN.
+func (f *operationFlags) importedCreates() map[string]string {
+	out := map[string]string{}
+	for i := 0; i+1 < len(f.importCreates); i += 2 {
+		out[f.importCreates[i]] = f.importCreates[i+1]
+	}
+	return out
+}
+
+// answerPending is resolvePending for updates: the flags say everything.
+func (o *operation) answerPending(ctx context.Context) error {
+	switch o.flags.pendingCreates {
+	case "create":
+		o.otherCreates.Again = true
+	case "clear":
+		o.otherCreates.Clear = true
+	}
+	imports := o.flags.importedCreates()
+	if len(imports) == 0 {
+		return nil
+	}
+	pending, err := pendingOf(ctx, o.stack)
+	if err != nil {
+		return err
+	}
+	o.creates = map[string]sluice.CreateResolution{}
+	for name, id := range imports {
+		o.creates[name] = sluice.CreateResolution{ID: id}
+	}
+	o.warnOfUnused(func(name string) bool { return !hasCreate(pending, name) })
+	return nil
+}
+
+// warnOfUnused names what --import-pending-creates says about resources that have no interrupted create.
+func (o *operation) warnOfUnused(unused func(name string) bool) {
+	for i := 0; i < len(o.flags.importCreates); i += 2 {
+		if name := o.flags.importCreates[i]; unused(name) {
+			o.cli.warn("%q did not correspond to a pending create", name)
+		}
+	}
 }
 
 // resolvePending finds out, before the first phase, what is to be done about interrupted creates: what the flags say, and
 // what somebody at a terminal answers about the rest. Nothing is changed before the refresh itself begins.
 func (o *operation) resolvePending(ctx context.Context) error {
-	if o.kind.history != refreshKind.history || o.creates != nil {
+	switch {
+	case o.creates != nil:
+		return nil
+	case o.kind.history == updateKind.history:
+		return o.answerPending(ctx)
+	case o.kind.history != refreshKind.history:
 		return nil
 	}
 	snapshot, err := o.stack.Load(ctx)
@@ -30,10 +98,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		return err
 	}
 	f := o.flags
-	imports := map[string]string{}
-	for i := 0; i < len(f.importCreates); i += 2 {
-		imports[f.importCreates[i]] = f.importCreates[i+1]
-	}
+	imports := f.importedCreates()
 	o.creates = map[string]sluice.CreateResolution{}
 	var left []string // unasked
 	for _, op := range snapshot.Pending {
@@ -65,11 +130,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		o.cli.warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
 			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
 	}
-	for i := 0; i < len(f.importCreates); i += 2 {
-		if _, unused := imports[f.importCreates[i]]; unused {
-			o.cli.warn("%q did not correspond to a pending create", f.importCreates[i])
-		}
-	}
+	o.warnOfUnused(func(name string) bool { _, unused := imports[name]; return unused })
 	return nil
 }
 
@@ -105,9 +166,8 @@ func (c *cli) askAboutCreate(name string) (sluice.CreateResolution, error) {
 }
 
 func (o *operation) resolveCreate(op sluice.PendingOperation) sluice.CreateResolution {
-	answer, ok := o.creates[string(op.Resource.URN)]
-	if !ok && o.assumeNotCreated {
-		return sluice.CreateResolution{Clear: true}
+	if answer, ok := o.creates[string(op.Resource.URN)]; ok {
+		return answer
 	}
-	return answer
+	return o.otherCreates
 }

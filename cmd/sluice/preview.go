@@ -24,6 +24,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 	f.addReplace(cmd)
 	f.policies.add(cmd)
 	f.addRefresh(cmd)
+	f.addPendingCreates(cmd)
 	f.addExpectNoChanges(cmd)
 	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this `file`, to be used with up --plan; "+
 		"with --show-secrets it holds secrets in plain text")

@@ -137,7 +137,7 @@ func (c *cli) settle(ctx context.Context, f *recoverFlags, answers map[string]sl
 	kind := operationKind{history: refreshKind.history, noun: "recovery", doing: "Recovering", perform: sluice.Recover}
 	kind.prepare = func(o *operation) error {
 		o.creates = map[string]sluice.CreateResolution{}
-		o.assumeNotCreated = f.assumeNotCreated
+		o.otherCreates.Clear = f.assumeNotCreated
 		for name, answer := range answers {
 			o.creates[name] = answer
 		}

@@ -30,8 +30,7 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	f.addExpectNoChanges(cmd)
 	p := cmd.Flags()
 	p.BoolVar(&f.clearCreates, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose end nobody knows")
-	p.StringArrayVar(&f.importCreates, "import-pending-creates", nil,
-		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
+	f.addImportCreates(cmd)
 	p.BoolVar(&f.skipCreates, "skip-pending-creates", false, "do not ask about interrupted creates")
 	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
 	return cmd

@@ -25,15 +25,17 @@ type phaseScreen struct {
 	stop func() // ends the ticking
 	wg   conc.WaitGroup
 
-	mu   sync.Mutex // guards said
+	mu   sync.Mutex // guards said and warned
 	said bool       // an error was shown
+	// warned is true once interrupted operations have been listed, on this screen or on that of the preview before.
+	warned bool
 }
 
 // tick is how often the live line is redrawn.
 const tick = 100 * time.Millisecond
 
 func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error) {
-	s := &phaseScreen{out: o.cli.out, scrub: display.Scrub(o.secretTexts())}
+	s := &phaseScreen{out: o.cli.out, scrub: display.Scrub(o.secretTexts()), warned: o.warnedOfPending}
 	if o.flags.eventLog != "" {
 		l, err := display.OpenEventLog(o.flags.eventLog)
 		if err != nil {
@@ -115,16 +117,19 @@ func (s *phaseScreen) startTicking() {
 func (s *phaseScreen) observe(e sluice.Event) {
 	e = s.scrub(e)
 	s.mu.Lock()
+	again := false
 	switch e := e.(type) {
 	case sluice.Diagnostic:
 		s.said = s.said || e.Severity == sluice.Error
+		again = s.warned && e.Pending != nil
+		s.warned = s.warned || e.Pending != nil
 	case sluice.StepFailed:
 		s.said = true
 	case sluice.PolicyViolation:
 		s.said = s.said || e.Level == sluice.Mandatory
 	}
 	s.mu.Unlock()
-	if s.log != nil {
+	if s.log != nil && !again {
 		s.log.Observe(e)
 	}
 	if s.document != nil {

@@ -104,7 +104,7 @@ func (c *cli) writePending(snapshot *sluice.Snapshot) error {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice refresh` settles them (%d):\n", len(snapshot.Pending))
+	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` settles them (%d):\n", len(snapshot.Pending))
 	for _, op := range snapshot.Pending {
 		fmt.Fprintf(&b, "    %s %s\n", op.Type, printable(string(op.Resource.URN)))
 	}

@@ -26,6 +26,7 @@ func newUpCommand(c *cli) *cobra.Command {
 	f.policies.add(cmd)
 	f.addConfirmation(cmd)
 	f.addRefresh(cmd)
+	f.addPendingCreates(cmd)
 	f.addExpectNoChanges(cmd)
 	cmd.Flags().StringVar(&f.plan, "plan", "", "do nothing that the plan in this `file` does not allow")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")

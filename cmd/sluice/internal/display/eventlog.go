@@ -108,6 +108,22 @@ type diagnosticEvent struct {
 	Severity  string `json:"severity"`
 	StreamID  int32  `json:"streamID,omitempty"`
 	Ephemeral bool   `json:"ephemeral,omitempty"`
+	// Pending is sluice's own: the interrupted operations that the message is about.
+	Pending []pendingOperation `json:"pendingOperations,omitempty"`
+}
+
+// pendingOperation is one that an earlier operation began and did not end.
+type pendingOperation struct {
+	URN  string `json:"urn"`
+	Type string `json:"type"` // as in states: "creating", "updating", "deleting", "reading" or "importing"
+}
+
+func pendingOperations(ops []sluice.PendingOperation) []pendingOperation {
+	var out []pendingOperation
+	for _, op := range ops {
+		out = append(out, pendingOperation{string(op.Resource.URN), string(op.Type)})
+	}
+	return out
 }
 
 type preludeEvent struct {
@@ -167,6 +183,7 @@ func newDiagnosticEvent(d sluice.Diagnostic) *diagnosticEvent {
 	out := &diagnosticEvent{
 		URN: string(d.URN), Message: d.Message, Color: "raw", Severity: d.Severity.String(),
 		StreamID: d.StreamID, Ephemeral: d.Ephemeral, Prefix: severityPrefix(d.Severity),
+		Pending: pendingOperations(d.Pending),
 	}
 	if d.StreamID == 0 && !strings.HasSuffix(out.Message, "\n") {
 		out.Message += "\n"

@@ -20,6 +20,7 @@ type PreviewDocument struct {
 	mu          sync.Mutex
 	config      map[string]string
 	diagnostics []documentDiagnostic
+	pending     []pendingOperation
 	summary     *sluice.Summary
 }
 
@@ -34,6 +35,7 @@ func (d *PreviewDocument) Observe(e sluice.Event) {
 	case sluice.Prelude:
 		d.config = e.Config
 	case sluice.Diagnostic:
+		d.pending = append(d.pending, pendingOperations(e.Pending)...)
 		if !e.Ephemeral && (e.Severity != sluice.Debug || d.o.Debug) {
 			d.diagnostics = append(d.diagnostics, documentDiagnostic{
 				string(e.URN), severityPrefix(e.Severity), clean(e.Message), e.Severity.String(),
@@ -63,6 +65,8 @@ type document struct {
 	Duration      time.Duration        `json:"duration"`
 	ChangeSummary map[string]int       `json:"changeSummary"`
 	MaybeCorrupt  bool                 `json:"maybeCorrupt,omitempty"`
+	// Pending is sluice's own: the operations that an earlier operation began and did not end.
+	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 }
 
 type documentStep struct {
@@ -121,7 +125,7 @@ type documentState struct {
 func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}}
+	doc := document{Config: d.config, Steps: []documentStep{}, Diagnostics: d.diagnostics, ChangeSummary: map[string]int{}, Pending: d.pending}
 	if d.summary != nil {
 		doc.Duration, doc.MaybeCorrupt = d.summary.Duration, d.summary.MaybeCorrupt
 		for _, op := range sortedOps(d.summary.Changes) {
