@@ -172,6 +172,11 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		},
 		Interrupts: &sluice.Interrupts{},
 	}
+	if op.Pending != "" {
+		o.ResolveCreate = func(sluice.PendingOperation) sluice.CreateResolution {
+			return sluice.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
+		}
+	}
 	if op.Do == Update {
 		o.Plan, o.MakePlan = a.held, a.preview
 	}

@@ -42,6 +42,8 @@ type Operation struct {
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
 	Planned         bool   `json:",omitempty"` // it is also tried held to the plan that its preview makes
+	// Pending is what is to be done about interrupted creates: "" nothing, "create" another object, "clear" forgets them.
+	Pending string `json:",omitempty"`
 }
 
 // Kind is what an operation does.
@@ -152,7 +154,8 @@ const (
 	Retain             EditKind = "retain"
 	PendingReplacement EditKind = "pending-replacement" // an earlier run deleted it and did not make it again
 	OldCopy            EditKind = "old-copy"            // an earlier run replaced it and did not delete the old one
-	PendingOperation   EditKind = "pending-operation"   // an earlier run began to create something
+	PendingOperation   EditKind = "pending-operation"   // an earlier run began to create something, and another one has recorded it
+	Interrupted        EditKind = "interrupted"         // an earlier run began to create a replacement of it
 	Drift              EditKind = "drift"               // somebody changed the object
 	Vanish             EditKind = "vanish"              // somebody deleted the object
 	Foreign            EditKind = "foreign"             // an object of that ID exists that is not the stack's

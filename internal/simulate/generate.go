@@ -139,6 +139,7 @@ func (g *generator) operation(i int, program []Declaration, manner Manner) Opera
 	}
 	o.IgnoreProtect = g.chance(10)
 	o.Planned = g.chance(3)
+	o.Pending = g.pick("", "create", "clear", "create", "")
 	if g.quiet {
 		return o
 	}
@@ -177,7 +178,7 @@ func (g *generator) failure(names []string) Failure {
 
 func (g *generator) edit(names []string) Edit {
 	kinds := []EditKind{
-		Taint, Protect, Unprotect, Retain, PendingReplacement, OldCopy, PendingOperation, Drift, Vanish, Foreign,
+		Taint, Protect, Unprotect, Retain, PendingReplacement, OldCopy, PendingOperation, Interrupted, Drift, Vanish, Foreign,
 		Taint, Drift, Vanish, Drift,
 	}
 	e := Edit{Do: kinds[g.IntN(len(kinds))], Name: g.pick(names...)}

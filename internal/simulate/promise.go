@@ -71,6 +71,11 @@ func (a *attempt) wasStopped() bool {
 			failed++
 		}
 	}
+	for _, text := range a.errors() {
+		if strings.Contains(text, "an earlier operation was interrupted while creating") {
+			failed++ // the resource fails, without a step
+		}
+	}
 	return failed < len(a.errors())
 }
 

@@ -74,6 +74,9 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := &call{method: m, urn: u, id: id, begun: a.tick(), late: a.isLate()}
+	if m == providers.MethodCreate && a.op.Pending == "" && a.before.isInDoubt(u) {
+		a.fault("create of %s is repeated, and nobody knows what the one before has made", u)
+	}
 	if !a.journal.isOpen(u, id, as) {
 		a.fault("%s of %s %s is not recorded as begun", m, u, id)
 	}

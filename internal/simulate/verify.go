@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -143,6 +144,20 @@ func (a *attempt) verifyPending() {
 			a.fault("%s %s is pending for no reason", op.Type, op.Resource.URN)
 		}
 	}
+	if a.before.snapshot == nil || a.op.Pending != "" {
+		return
+	}
+	for _, op := range a.before.snapshot.Pending {
+		if u := op.Resource.URN; a.before.isInDoubt(u) && !a.after.isInDoubt(u) && !a.wasImported(u) {
+			a.fault("creating %s is not pending any more, and nobody has settled it", u)
+		}
+	}
+}
+
+func (a *attempt) wasImported(u urn.URN) bool {
+	return a.result != nil && slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
+		return s.URN == u && (s.Op == sluice.OpImport || s.Op == sluice.OpImportReplacement)
+	})
 }
 
 func (a *attempt) diedDuring(op state.Pending) bool {
@@ -175,7 +190,7 @@ func (a *attempt) verifyObjects() {
 		_, old := existed[id]
 		switch {
 		case known[id], creating[r.URN], a.after.loose[id]:
-		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN):
+		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // somebody has settled it
 			a.after.loose[id] = true
 		case old:
 			a.fault("the state has lost the object %s of %s", id, r.URN)

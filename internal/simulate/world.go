@@ -39,6 +39,14 @@ func (w *world) resources() []*state.Resource {
 	return w.snapshot.Resources
 }
 
+// isInDoubt tells whether a create of that name was interrupted that may have made something which is not recorded.
+func (w *world) isInDoubt(u urn.URN) bool {
+	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool {
+		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() &&
+			!slices.ContainsFunc(w.resources(), func(r *state.Resource) bool { return r.URN == u && r.ID != "" && r.ID == p.Resource.ID })
+	})
+}
+
 // exists tells which objects exist.
 func (w *world) exists() map[string]providertest.Record {
 	all, _ := w.cloud.All() // a table in memory does not fail
@@ -79,6 +87,14 @@ func (w *world) apply(e Edit) {
 		s := *w.snapshot
 		s.Pending = append(slices.Clone(s.Pending), state.Pending{Type: state.Creating, Resource: old.Clone()})
 		w.snapshot = &s
+	case Interrupted:
+		if isManaged(old) {
+			half := old.Clone()
+			half.ID, half.Outputs = "", property.Map{}
+			s := *w.snapshot
+			s.Pending = append(slices.Clone(s.Pending), state.Pending{Type: state.Creating, Resource: half})
+			w.snapshot = &s
+		}
 	case OldCopy:
 		w.addOldCopy(at, old)
 	default:
