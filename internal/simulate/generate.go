@@ -56,6 +56,7 @@ func Generate(c Choices) Case {
 	}
 	for i := range out.Operations {
 		g.runProgram(&out.Operations[i], programs[i])
+		g.loseCreate(&out.Operations[i])
 	}
 	for range 3 {
 		if !g.chance(3) {
@@ -76,6 +77,15 @@ func (g *generator) runProgram(o *Operation, program []Declaration) {
 	case g.chance(2):
 		o.RunProgram, o.Program = true, program
 	}
+}
+
+// loseCreate may have a plugin die while it creates one of the resources that are declared.
+func (g *generator) loseCreate(o *Operation) {
+	things := ofKind(o.Program, Thing)
+	if o.Do != Update || len(things) == 0 || g.quiet || !g.chance(5) {
+		return
+	}
+	o.Failures = append([]Failure{{Method: "create", Name: g.pick(things...), Nth: g.IntN(2), Applied: g.chance(2), Died: true}}, o.Failures...)
 }
 
 // byProgram is one more operation, most likely one that refreshes or destroys by running the program.
