@@ -12,7 +12,9 @@ func newUpCommand(c *cli) *cobra.Command {
 			"The changes are previewed first and have to be confirmed, unless --yes is given. Ctrl-C stops: operations\n" +
 			"that are running finish and are recorded. A second Ctrl-C asks the providers to abort them.\n\n" +
 			"With --plan FILE it is held to a plan that `preview --save-plan FILE` wrote, with --strict to its own preview:\n" +
-			"anything that was not planned stops it before it is done.",
+			"anything that was not planned stops it before it is done.\n\n" +
+			"What an interrupted operation was creating is not created again, as it may exist: `sluice recover` finds out.\n" +
+			"--import-pending-creates and --pending-creates say what to do otherwise.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.operate(cmd.Context(), updateKind, f)
