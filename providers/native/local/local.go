@@ -90,6 +90,11 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 	}
 	given := contents(sensitive)
 	r.Check = func(in native.Values) []providers.CheckFailure { return check(in, given) }
+	// What is written first to the same place would be gone when the old file is deleted.
+	r.Diff = func(c native.Call, answer *providers.DiffResponse) {
+		same := d.path(c.State.Text("filename")) == d.path(c.Inputs.Text("filename"))
+		answer.DeleteBeforeReplace = same && len(answer.ReplaceKeys) > 0
+	}
 	return r
 }
 

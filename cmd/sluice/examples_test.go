@@ -1,0 +1,74 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/nodesdk"
+)
+
+// TestExamples runs the scripts in testdata/examples, which run the examples, of which each script has copies of its own. Where
+// an example needs the packages of Node.js, those of the tests' own programs are used, which have the same versions.
+func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real programs")
+	}
+	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(modules))
+	p := scripts("testdata/examples")
+	setup := p.Setup
+	p.Setup = func(e *testscript.Env) error {
+		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
+		for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // HOME is another one
+			e.Setenv(name, goEnv(t, name))
+		}
+		if err := copyFiles("../../examples", filepath.Join(e.WorkDir, "examples")); err != nil {
+			return err
+		}
+		return setup(e)
+	}
+	testscript.Run(t, p)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+// copyFiles copies a folder without installed packages.
+func copyFiles(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() == "node_modules" {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o644)
+	})
+}
