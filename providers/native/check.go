@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Check refuses what does not fit the types. The inputs stay as the program wrote them, without defaults: a plugin of the
-// package then finds in the state what it would have written itself. Inputs that the description calls secret become it.
+// Check refuses what does not fit the types. The inputs stay as the program wrote them, without defaults, unless the
+// public plugin has them: it then finds in the state what it would have written itself. Inputs that the description calls secret become it.
 func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -27,6 +27,9 @@ func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (provi
 		failures.list = r.Check(ValuesOf(full))
 	}
 	for _, f := range r.Inputs {
+		if v, ok := full.Get(f.Name); ok && p.description.KeepsDefaults && len(failures.list) == 0 {
+			news = news.With(f.Name, v)
+		}
 		v, ok := news.Get(f.Name)
 		if inner, _ := v.Unwrap(); ok && f.Secret && !inner.IsNull() {
 			news = news.With(f.Name, property.MakeSecret(v))

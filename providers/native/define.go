@@ -69,7 +69,9 @@ type Field struct {
 	// Derived says that an output is made anew by every update, from all inputs: it is secret if
 	// any of them is that the description does not call secret.
 	Derived bool
-	Doc     string
+	// Old says what has come in place of this property; "" if it is no old form. Imports leave such inputs out.
+	Old string
+	Doc string
 }
 
 // Resource describes a type of resources. Every input is also an output; Computed are the other outputs.
@@ -119,6 +121,8 @@ type Package struct {
 	Owner   string // of the repository of the public package; "" is pulumi
 	Doc     string
 	Config  []Field
+	// KeepsDefaults says that the public plugin writes defaults into the recorded inputs, as some do.
+	KeepsDefaults bool
 	// Configure takes in the configuration, once, before everything else; nil ignores it.
 	Configure func(ctx context.Context, config Values) error
 	Resources []Resource

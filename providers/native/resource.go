@@ -151,7 +151,7 @@ func (p *provider) imported(ctx context.Context, r *Resource, req providers.Read
 	inputs := map[string]property.Value{}
 	for _, f := range r.Inputs {
 		v, ok := state.Get(f.Name)
-		if ok && !v.IsNull() && !property.Equal(v.StripSecrets(), f.Default) {
+		if ok && f.Old == "" && !v.IsNull() && !property.Equal(v.StripSecrets(), f.Default) {
 			inputs[f.Name] = v
 		}
 	}

@@ -58,6 +58,7 @@ type schemaProperty struct {
 	Default              any             `json:"default,omitempty"`
 	Secret               bool            `json:"secret,omitempty"`
 	Replace              bool            `json:"willReplaceOnChanges,omitempty"`
+	Deprecated           string          `json:"deprecationMessage,omitempty"`
 }
 
 // Schema returns the schema of the package (protocol.md 3.14).
@@ -110,6 +111,9 @@ func (w schemaWriter) properties(fields []Field) map[string]schemaProperty {
 	for _, f := range fields {
 		s := w.property(f.Type)
 		s.Description, s.Secret, s.Replace = f.Doc, f.Secret, f.Replace
+		if f.Old != "" {
+			s.Deprecated = "use " + f.Old + " instead"
+		}
 		switch {
 		case f.Default.IsString():
 			s.Default = f.Default.AsString()

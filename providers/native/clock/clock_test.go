@@ -74,17 +74,39 @@ func TestRotationIsDueAtItsTime(t *testing.T) {
 	s, now := stack(t, "time:index/rotating:Rotating")
 	out := s.Create(props("rotationDays", 2))
 	require.Equal(t, "2030-02-02T03:04:05Z", out.At("rotationRfc3339").AsString())
+	require.Equal(t, 2.0, out.At("day").AsNumber()) // of the rotation
+	require.Equal(t, "2030-01-31T03:04:05Z", s.ID)
 	s.RequireSame(props("rotationDays", 2))
 	*now = now.AddDate(0, 0, 2)
 	s.RequireUnchanged()
 	*now = now.Add(time.Second)
 	require.False(t, s.Refresh())
+	s.RequireSame(props("rotationDays", 2)) // only reading finds it
+	s.RequireReplace(props("rotationDays", 3), "rotationRfc3339")
+	*now = now.Add(-2 * time.Second)
 	out = s.Update(props("rotationDays", 3))
 	require.Equal(t, "2030-02-03T03:04:05Z", out.At("rotationRfc3339").AsString())
 	require.True(t, s.Refresh())
 	s.Import("2030-02-01T00:00:00Z,2031-01-01T00:00:00Z")
 	s.RequireSame(props("rotationRfc3339", "2031-01-01T00:00:00Z"))
 	require.Equal(t, "2030-03-01T00:00:00Z", s.Import("2030-02-01T00:00:00Z,,1,,,").At("rotationRfc3339").AsString())
+}
+
+func TestOneUnitOfARotationCounts(t *testing.T) {
+	for want, in := range map[string]property.Map{
+		"2030-01-31T05:04:05Z": props("rotationDays", 3, "rotationHours", 2),
+		"2030-01-31T03:05:05Z": props("rotationMinutes", 1, "rotationHours", 2),
+		"2030-03-03T03:04:05Z": props("rotationMonths", 1, "rotationMinutes", 2), // the 31st of February
+		"2031-01-01T00:00:00Z": props("rotationYears", 1, "rotationRfc3339", "2031-01-01T00:00:00Z"),
+		"2032-01-31T03:04:05Z": props("rotationYears", 2, "rotationMonths", 1),
+	} {
+		s, _ := stack(t, "time:index/rotating:Rotating")
+		require.Equal(t, want, s.Create(in).At("rotationRfc3339").AsString())
+		s.RequireSame(in)
+	}
+	s, _ := stack(t, "time:index/rotating:Rotating")
+	require.Equal(t, "rotationDays", s.Refused(props("rotationDays", 0))[0].Property)
+	require.Error(t, s.TryImport("2030-02-01T00:00:00Z,soon"))
 }
 
 func TestSleepTakesItsTime(t *testing.T) {

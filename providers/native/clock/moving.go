@@ -2,6 +2,7 @@ package clock
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -61,20 +62,26 @@ func (k clock) rotating() native.Resource {
 	end.Always, end.Derived = true, true
 	outputs := func(c native.Call) (string, native.Outputs, error) {
 		base, err := k.base(c, "rfc3339")
-		due := shift(base, "rotation", c.Inputs)
-		if c.Inputs.Has("rotationRfc3339") && err == nil {
-			due, err = time.Parse(time.RFC3339, c.Inputs.Text("rotationRfc3339"))
+		if err != nil {
+			return "", nil, err
 		}
-		out := apart(base)
+		due, err := rotation(base, c.Inputs)
+		out := apart(due)
 		out["rfc3339"], out["rotationRfc3339"] = native.Text(written(base)), native.Text(written(due))
 		return written(base), out, err
 	}
 	return native.Resource{
 		Type: "time:index/rotating:Rotating", Doc: "A moment that is made anew when a refresh finds that its time is over.",
 		Inputs:   append(rotations[:len(rotations):len(rotations)], end, moment("rfc3339", "The moment; that of the creation by default."), triggers()),
-		Computed: parts(false),
+		Computed: parts(true), Diff: k.replaceIfDue,
 		Check: func(in native.Values) []providers.CheckFailure {
-			return append(anyOf(in, append(rotations[:len(rotations):len(rotations)], end)), checkMoments("rfc3339", "rotationRfc3339")(in)...)
+			failures := append(anyOf(in, append(rotations[:len(rotations):len(rotations)], end)), checkMoments("rfc3339", "rotationRfc3339")(in)...)
+			for _, f := range rotations {
+				if in.Has(f.Name) && in.Int(f.Name) < 1 {
+					failures = append(failures, providers.CheckFailure{Property: f.Name, Reason: f.Name + " must be at least 1"})
+				}
+			}
+			return failures
 		},
 		Create: func(_ context.Context, c native.Call) (native.Made, error) {
 			id, out, err := outputs(c)
@@ -97,6 +104,43 @@ func (k clock) rotating() native.Resource {
 			id, out, err := outputs(c)
 			return native.Made{ID: id, Outputs: joined(given, out)}, err
 		},
+	}
+}
+
+// rotation returns when a rotation is due. Of several units the last of these counts, as with the
+// public package, and a given time counts before all units.
+func rotation(base time.Time, in native.Values) (time.Time, error) {
+	due := base
+	if in.Has("rotationDays") {
+		due = base.AddDate(0, 0, in.Int("rotationDays"))
+	}
+	if in.Has("rotationHours") {
+		due = base.Add(time.Duration(in.Int("rotationHours")) * time.Hour)
+	}
+	if in.Has("rotationMinutes") {
+		due = base.Add(time.Duration(in.Int("rotationMinutes")) * time.Minute)
+	}
+	if in.Has("rotationMonths") {
+		due = base.AddDate(0, in.Int("rotationMonths"), 0)
+	}
+	if in.Has("rotationYears") {
+		due = base.AddDate(in.Int("rotationYears"), 0, 0)
+	}
+	if in.Has("rotationRfc3339") {
+		var err error
+		if due, err = time.Parse(time.RFC3339, in.Text("rotationRfc3339")); err != nil {
+			return due, fmt.Errorf("rotationRfc3339: %w", err)
+		}
+	}
+	return due, nil
+}
+
+// replaceIfDue makes a replacement of a change that comes after the rotation was due.
+func (k clock) replaceIfDue(c native.Call, answer *providers.DiffResponse) {
+	due, err := time.Parse(time.RFC3339, c.State.Text("rotationRfc3339"))
+	if err == nil && k.now().After(due) && len(answer.ChangedKeys) > 0 {
+		answer.ReplaceKeys = append(answer.ReplaceKeys, "rotationRfc3339")
+		answer.DetailedDiff["rotationRfc3339"] = providers.PropertyDiff{Kind: providers.DiffUpdateReplace}
 	}
 }
 

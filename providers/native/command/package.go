@@ -14,7 +14,7 @@ const Name = "command"
 func Package(o native.Options) native.Package {
 	l, r := &local{options: o.Complete()}, &remote{options: o.Complete()}
 	return native.Package{
-		Name: Name, Version: "1.2.1", Doc: "Commands as resources.",
+		Name: Name, Version: "1.2.1", Doc: "Commands as resources.", KeepsDefaults: true,
 		Resources: []native.Resource{l.command(), r.command(), r.copyToRemote(), r.copyFile()},
 		Functions: []native.Function{l.run()},
 	}

@@ -65,7 +65,7 @@ func contents(sensitive bool) []native.Field {
 		return fields
 	}
 	secret := text("sensitiveContent", "The content as text that is secret; the old way to say SensitiveFile.")
-	secret.Secret = true
+	secret.Secret, secret.Old = true, "SensitiveFile"
 	return append(fields, secret)
 }
 

@@ -101,6 +101,7 @@ func TestStringUsesTheCharactersItMay(t *testing.T) {
 	s.RequireReplace(in.With("number", property.Bool(true)), "number")
 
 	s.Import("abc")
+	require.Equal(t, []string{"length", "numeric"}, s.Inputs.Names())
 	s.RequireSame(props("length", 3))
 	s.RequireSame(props("length", 3, "overrideSpecial", ""))
 }

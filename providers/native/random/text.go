@@ -37,8 +37,9 @@ func textInputs() []native.Field {
 		fields = append(fields, allowed,
 			withDefault(optional(c.least, native.KindInteger, "How many there are at least."), native.Int(0)))
 	}
-	return append(fields,
-		chosen("number", "The old name of numeric."),
+	number := chosen("number", "The old name of numeric.")
+	number.Old = "numeric"
+	return append(fields, number,
 		optional("overrideSpecial", native.KindString, "The special characters to use instead of the usual ones."))
 }
 

@@ -26,12 +26,14 @@ const Name = "http"
 
 // Package describes the package.
 func Package(native.Options) native.Package {
+	body := needed(text("body", "The old name of responseBody."))
+	body.Old = "responseBody"
 	return native.Package{
 		Name: Name, Version: "0.1.5", Doc: "What servers answer.",
 		Functions: []native.Function{{
 			Token: "http:index/getHttp:getHttp", Doc: "Asks a server, every time.", Inputs: inputs(),
 			Outputs: append([]native.Field{
-				needed(text("body", "The old name of responseBody.")), needed(text("id", "The URL.")),
+				body, needed(text("id", "The URL.")),
 				needed(text("responseBody", "The answer.")), needed(text("responseBodyBase64", "The answer in base64.")),
 				{Name: "responseHeaders", Type: native.MapOf(native.Of(native.KindString)), Required: true, Doc: "The fields of its header."},
 				needed(number("statusCode", "Its status.")),
