@@ -52,11 +52,7 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 	if err := p.enter(ctx, providers.MethodDiff, p.call(r.Inputs, req.URN, req.Name, req.ID, asked, req.OldOutputs)); err != nil {
 		return providers.DiffResponse{}, err
 	}
-	for _, f := range r.Inputs {
-		if f.WriteOnly {
-			old, now = old.Without(f.Name), now.Without(f.Name)
-		}
-	}
+	old, now = r.compared(old), r.compared(now)
 	for _, f := range r.chosen(now) {
 		if v, ok := old.Get(f.Name); ok {
 			now = now.With(f.Name, v) // what the resource chose stays
@@ -81,6 +77,19 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 		r.Diff(p.call(r.Inputs, req.URN, req.Name, req.ID, asked, req.OldOutputs), &answer)
 	}
 	return answer, nil
+}
+
+// compared returns what counts of inputs. An optional list or object that is empty is none: plugins record some of them as
+// one, some as the other.
+func (r *Resource) compared(inputs property.Map) property.Map {
+	for _, f := range r.Inputs {
+		v, _ := inputs.At(f.Name).Unwrap()
+		empty := v.IsArray() && v.AsArray().Len() == 0 || v.IsMap() && v.AsMap().Len() == 0
+		if f.WriteOnly || empty && !f.Required {
+			inputs = inputs.Without(f.Name)
+		}
+	}
+	return inputs
 }
 
 func (r *Resource) replaces(input string) bool {

@@ -7,6 +7,7 @@ package clock
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -110,9 +111,17 @@ func (k clock) sleep() native.Resource {
 		Inputs: []native.Field{text(durations[0], "Such as 30s."), text(durations[1], "Such as 5m."), triggers()},
 		Check: func(in native.Values) []providers.CheckFailure {
 			var failures []providers.CheckFailure
+			if in.Value(durations[0]).IsNull() && in.Value(durations[1]).IsNull() {
+				failures = append(failures, providers.CheckFailure{
+					Property: durations[0], Reason: "give at least one of " + strings.Join(durations, " and "),
+				})
+			}
+			form := regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(ms|s|m|h)$`)
 			for _, name := range durations {
-				if _, err := time.ParseDuration(in.Text(name)); in.Has(name) && err != nil {
-					failures = append(failures, providers.CheckFailure{Property: name, Reason: err.Error() + "; write 30s or 5m"})
+				if in.Has(name) && !form.MatchString(in.Text(name)) {
+					failures = append(failures, providers.CheckFailure{
+						Property: name, Reason: fmt.Sprintf("%s is %q; write a number and ms, s, m or h, such as 30s", name, in.Text(name)),
+					})
 				}
 			}
 			return failures

@@ -44,6 +44,7 @@ func TestStaticKeepsItsMoment(t *testing.T) {
 	s.RequireSame(props())
 	s.RequireUnchanged()
 	s.RequireReplace(props("triggers", props("a", "b")), "triggers")
+	s.RequireSame(props("triggers", props())) // nothing and an empty object are one
 	s.RequireReplace(props("rfc3339", "2031-01-01T00:00:00Z"), "rfc3339")
 	s.Import("2020-02-03T04:05:06+01:00")
 	require.Equal(t, 4.0, s.Outputs.At("hour").AsNumber())
@@ -124,6 +125,8 @@ func TestSleepTakesItsTime(t *testing.T) {
 		_, err := s.P.Create(ctx, providers.CreateRequest{URN: s.URN(), Type: s.Type, Properties: props("createDuration", "1h")})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotEmpty(t, s.Refused(props("createDuration", "long")))
+		require.NotEmpty(t, s.Refused(props("createDuration", "1h30m")))
+		require.NotEmpty(t, s.Refused(props("triggers", props("a", "b"))))
 		s.Import("30s,")
 		s.RequireSame(props("createDuration", "30s"))
 	})
