@@ -77,7 +77,7 @@ func TestRemoteCommandThatFailsSaysWhatItWrote(t *testing.T) {
 	require.ErrorContains(t, err, "hello\n")
 	require.Empty(t, s.ID)
 
-	sshd.refuse["X"], sshd.refuse["PULUMI_COMMAND_STDOUT"] = true, true
+	sshd.refuses("X", "PULUMI_COMMAND_STDOUT")
 	err = s.TryCreate(props("connection", sshd.withPassword(), "create", "true", "environment", props("X", "1")))
 	require.ErrorContains(t, err, "AcceptEnv")
 	s.Create(props("connection", sshd.withPassword(), "create", "echo a", "logging", "none"))
@@ -175,13 +175,11 @@ func TestAgentOfTheEnvironmentIsUsedIfItIsThere(t *testing.T) {
 
 func TestConnectingIsTriedAgain(t *testing.T) {
 	sshd := serve(t)
-	sshd.failures = 2
+	sshd.drop(2)
 	s, l, _ := remoteStack(t, "command:remote:Command")
 	require.ErrorContains(t, s.TryCreate(props("connection", sshd.connection("password", password, "dialErrorLimit", 1), "create", "true")),
 		"after 2 failed attempts")
-	sshd.mu.Lock()
-	sshd.seen = 0
-	sshd.mu.Unlock()
+	sshd.drop(2)
 	s.Create(props("connection", sshd.connection("password", password, "dialErrorLimit", -1), "create", "true"))
 	seen, _ := sshd.count()
 	require.Equal(t, 3, seen)
@@ -205,15 +203,23 @@ func TestCancelEndsTheRemoteCommand(t *testing.T) {
 	sshd := serve(t)
 	s, _, _ := remoteStack(t, "command:remote:Command")
 	ctx, cancel := context.WithCancel(t.Context())
-	stop := time.AfterFunc(200*time.Millisecond, cancel)
-	defer stop.Stop()
-	_, err := s.P.Create(ctx, providers.CreateRequest{
-		URN: s.URN(), Name: "r", Type: s.Type, Properties: props("connection", sshd.withPassword(), "create", "exec sleep 60"),
+	defer cancel()
+	var err error
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		_, err = s.P.Create(ctx, providers.CreateRequest{
+			URN: s.URN(), Name: "r", Type: s.Type,
+			Properties: props("connection", sshd.withPassword(), "create", "touch runs; exec sleep 60"),
+		})
 	})
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(sshd.dir, "runs"))
+		return err == nil
+	}, 30*time.Second, 5*time.Millisecond)
+	cancel()
+	wg.Wait()
 	require.ErrorIs(t, err, context.Canceled)
-	sshd.mu.Lock()
-	require.Equal(t, 1, sshd.killed)
-	sshd.mu.Unlock()
+	require.Equal(t, 1, sshd.ended())
 
 	_, err = s.P.Create(ctx, providers.CreateRequest{
 		URN: s.URN(), Name: "r", Type: s.Type, Properties: props("connection", sshd.connection("dialErrorLimit", -1), "create", "true"),

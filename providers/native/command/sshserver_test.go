@@ -31,15 +31,15 @@ type server struct {
 	config  *ssh.ServerConfig
 	hostKey ssh.PublicKey
 	port    int
-	refuse  map[string]bool // environment variables that it does not take
 
 	wg conc.WaitGroup
 
-	mu       sync.Mutex // guards the rest
-	failures int        // how many connections to drop before the first is served
-	seen     int        // connections that came
-	forwards int        // connections that were forwarded
-	killed   int        // commands that the client had killed
+	mu       sync.Mutex      // guards the rest
+	refused  map[string]bool // environment variables that it does not take
+	failures int             // how many connections to drop before the first is served
+	seen     int             // connections that came
+	forwards int             // connections that were forwarded
+	killed   int             // commands that the client had killed
 	open     []io.Closer
 }
 
@@ -47,7 +47,7 @@ const password = "hunter2"
 
 // serve starts a server that takes the user root with the password or a key.
 func serve(t *testing.T, keys ...ssh.PublicKey) *server {
-	s := &server{t: t, dir: t.TempDir(), refuse: map[string]bool{}}
+	s := &server{t: t, dir: t.TempDir(), refused: map[string]bool{}}
 	s.config = &ssh.ServerConfig{
 		PasswordCallback: func(c ssh.ConnMetadata, p []byte) (*ssh.Permissions, error) {
 			if c.User() == "root" && string(p) == password {
@@ -118,6 +118,28 @@ func (s *server) count() (seen, forwards int) {
 	return s.seen, s.forwards
 }
 
+// drop makes the server drop the next n connections, and forget those before.
+func (s *server) drop(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, s.failures = 0, n
+}
+
+// ended tells how many commands the client had killed.
+func (s *server) ended() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.killed
+}
+
+func (s *server) refuses(variables ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range variables {
+		s.refused[name] = true
+	}
+}
+
 func (s *server) connected(conn net.Conn) {
 	s.mu.Lock()
 	s.seen++
@@ -157,7 +179,10 @@ func (s *server) session(channel ssh.Channel, requests <-chan *ssh.Request) {
 		switch r.Type {
 		case "env":
 			_ = ssh.Unmarshal(r.Payload, &text)
-			_ = r.Reply(!s.refuse[text.A], nil)
+			s.mu.Lock()
+			refused := s.refused[text.A]
+			s.mu.Unlock()
+			_ = r.Reply(!refused, nil)
 			env = append(env, text.A+"="+text.B)
 		case "exec":
 			var command struct{ Text string }

@@ -47,6 +47,7 @@ func decrypt(in native.Values) (property.Value, error) {
 	if !ok {
 		return property.Null, errors.New("key is not a private key of RSA")
 	}
-	plain, err := rsa.DecryptPKCS1v15(nil, private, cipher) //nolint:staticcheck // the function is for what uses it
+	//lint:ignore SA1019 the function is for texts that were encrypted so
+	plain, err := rsa.DecryptPKCS1v15(nil, private, cipher)
 	return native.Text(string(plain)), err
 }

@@ -324,7 +324,8 @@ func TestWhatWasEncryptedIsDecrypted(t *testing.T) {
 	s, _ := stack(t)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	require.NoError(t, err)
-	cipher, err := rsa.EncryptPKCS1v15(rand.Reader, &key.PublicKey, []byte("hello")) //nolint:staticcheck // what is tested needs it
+	//lint:ignore SA1019 what is tested needs it
+	cipher, err := rsa.EncryptPKCS1v15(rand.Reader, &key.PublicKey, []byte("hello"))
 	require.NoError(t, err)
 	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	got, err := call(t, s, "rsadecrypt", props("cipherText", base64.StdEncoding.EncodeToString(cipher), "key", string(text)))
