@@ -28,16 +28,16 @@ type candidate struct {
 	err    error
 }
 
-// kind is a kind of members of packages.
-type kind string
+// memberKind is a kind of members of packages.
+type memberKind string
 
 const (
-	typeMember     kind = "type"
-	functionMember kind = "function"
+	typeMember     memberKind = "type"
+	functionMember memberKind = "function"
 )
 
 type lookup struct {
-	kind  kind
+	kind  memberKind
 	token string
 	from  origin
 }
@@ -115,7 +115,7 @@ func (d *directory) serving(from origin) []candidate {
 
 // find returns what a token names. If it names nothing that is reported, for no leniency can help: without its full token
 // nothing can be registered.
-func (d *directory) find(k kind, m mention) (*member, bool) {
+func (d *directory) find(k memberKind, m mention) (*member, bool) {
 	key := lookup{k, m.token.Value, d.origin(m)}
 	found := d.found[key]
 	if found == nil {

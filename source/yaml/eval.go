@@ -2,6 +2,8 @@ package yaml
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
@@ -114,8 +116,8 @@ func (e *evaluation) interpolate(x *ast.Interpolation) (property.Value, error) {
 			}
 			return property.Null, e.fail(part.Access.Range, hint, "%s cannot be put into a string", describe(plain))
 		}
-		if n := e.scope.find(part.Access.Root); n != nil && n.isInteger && plain.IsNumber() {
-			s = fmt.Sprintf("%.0f", plain.AsNumber())
+		if plain.IsNumber() {
+			s = e.numberIn(part.Access, plain.AsNumber(), s)
 		}
 		b.WriteString(s)
 	}
@@ -124,6 +126,20 @@ func (e *evaluation) interpolate(x *ast.Interpolation) (property.Value, error) {
 		return whole.wrap(property.Computed()), nil
 	}
 	return whole.wrap(property.String(b.String())), nil
+}
+
+// numberIn is a number as it stands in a text: written otherwise it is text. Settings that are declared whole numbers have
+// all their digits; of others a million has an exponent, which is how programs have always been deployed and what nobody
+// expects (protocol.md 11.6).
+func (e *evaluation) numberIn(a *syntax.Access, v float64, written string) string {
+	if n := e.scope.find(a.Root); n != nil && n.isInteger {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if v == math.Trunc(v) && strings.Contains(written, "e") { // the number may be secret
+		e.report(syntax.Diagnostic{Severity: syntax.Warning, Range: a.Range, Summary: "a number of a million or more is written with an exponent in a text, like 1e+06",
+			Hint: "put it in quotes where it comes from, or make it a setting of the type integer"})
+	}
+	return written
 }
 
 // access returns what stands in "${...}".

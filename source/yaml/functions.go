@@ -7,10 +7,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -57,14 +58,15 @@ func (e *evaluation) call(c *ast.Call) (property.Value, error) {
 	if unknown {
 		return whole.wrap(property.Computed()), nil
 	}
-	v, err := e.plainCall(c, plain)
+	v, err := e.plainCall(c, plain, whole.secret)
 	if err != nil {
 		return property.Null, err
 	}
 	return whole.wrap(v), nil
 }
 
-func (e *evaluation) plainCall(c *ast.Call, args []property.Value) (property.Value, error) {
+// plainCall is call for arguments that are known. secret tells that they must not be shown.
+func (e *evaluation) plainCall(c *ast.Call, args []property.Value, secret bool) (property.Value, error) {
 	switch c.Function {
 	case "fn::join":
 		return e.join(c, args)
@@ -92,7 +94,7 @@ func (e *evaluation) plainCall(c *ast.Call, args []property.Value) (property.Val
 		sum := sha1.Sum([]byte(s))
 		return property.String(hex.EncodeToString(sum[:])), nil
 	case "fn::readFile", "fn::filebase64", "fn::filebase64sha256":
-		return e.readFile(c, s)
+		return e.readFile(c, s, secret)
 	case "fn::stringAsset":
 		return property.TextAsset(s), nil
 	case "fn::fileAsset":
@@ -157,11 +159,14 @@ func (e *evaluation) fromBase64(c *ast.Call, s string) (property.Value, error) {
 }
 
 // readFile reads a file, relative to the program's directory.
-func (e *evaluation) readFile(c *ast.Call, path string) (property.Value, error) {
+func (e *evaluation) readFile(c *ast.Call, path string, secret bool) (property.Value, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(e.program.project.Directory, path)
 	}
 	b, err := os.ReadFile(path)
+	if failure := (*fs.PathError)(nil); secret && errors.As(err, &failure) {
+		err = failure.Err
+	}
 	if err != nil {
 		return property.Null, e.fail(c.Args[0].Range(), "", "%s: %v", c.Function, err)
 	}
@@ -187,8 +192,7 @@ func (e *evaluation) selected(c *ast.Call, args []property.Value) (property.Valu
 	}
 	i := index.AsNumber()
 	if i < 0 || i != math.Trunc(i) || i > math.MaxInt32 {
-		return property.Null, e.fail(c.Args[0].Range(), "", "the index of fn::select must be a whole number from 0 on, not %s",
-			strconv.FormatFloat(i, 'f', -1, 64))
+		return property.Null, e.fail(c.Args[0].Range(), "", "the index of fn::select must be a whole number from 0 on")
 	}
 	if !list.inner.IsArray() {
 		return property.Null, e.wants(c, 1, "a list", list.inner)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/iter"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
@@ -243,7 +244,7 @@ func (e *evaluation) evaluate(n *node) {
 	n.poisoned = err != nil
 }
 
-// registerOutputs evaluates the outputs. One that cannot be evaluated is left out.
+// registerOutputs evaluates the outputs, at once. One that cannot be evaluated is left out.
 func (e *evaluation) registerOutputs(ctx context.Context) (map[string]property.Value, error) {
 	e.mu.Lock()
 	over := e.fatal != nil
@@ -251,10 +252,18 @@ func (e *evaluation) registerOutputs(ctx context.Context) (map[string]property.V
 	if over || ctx.Err() != nil {
 		return nil, nil
 	}
+	mapper := iter.Mapper[*ast.Named, *property.Value]{MaxGoroutines: 64} // some call functions of packages
+	all := mapper.Map(e.template.Outputs, func(o **ast.Named) *property.Value {
+		v, err := e.eval((*o).Value)
+		if err != nil {
+			return nil
+		}
+		return &v
+	})
 	values, plain := map[string]property.Value{}, map[string]property.Value{}
-	for _, o := range e.template.Outputs {
-		if v, err := e.eval(o.Value); err == nil {
-			values[o.Name.Value], plain[o.Name.Value] = v, v.DowngradeOutputs()
+	for i, o := range e.template.Outputs {
+		if v := all[i]; v != nil {
+			values[o.Name.Value], plain[o.Name.Value] = *v, v.DowngradeOutputs()
 		}
 	}
 	return values, e.monitor.RegisterOutputs(ctx, e.parent, property.NewMap(plain))

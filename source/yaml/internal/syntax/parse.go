@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -188,12 +189,21 @@ func (p *parser) scalar(n *Node, y *yaml.Node) {
 	case bool:
 		n.Kind, n.Bool = Bool, v
 	case int:
-		n.Kind, n.Number = Number, float64(v)
+		p.number(n, float64(v), int64(float64(v)) == int64(v))
 	case int64:
-		n.Kind, n.Number = Number, float64(v)
+		p.number(n, float64(v), int64(float64(v)) == v)
 	case uint64:
-		n.Kind, n.Number = Number, float64(v)
+		p.number(n, float64(v), uint64(float64(v)) == v)
 	case float64:
-		n.Kind, n.Number = Number, v
+		p.number(n, v, strings.ContainsAny(y.Value, ".eE") || math.Abs(v) < 1<<53)
+	}
+}
+
+// number makes a number of a node. Numbers are float64 everywhere, which does not hold all large whole numbers.
+func (p *parser) number(n *Node, v float64, isExact bool) {
+	n.Kind, n.Number = Number, v
+	if !isExact {
+		p.diagnostics.add(Diagnostic{Severity: Warning, Range: n.Range, Hint: "put it in quotes if it is a name or an ID",
+			Summary: fmt.Sprintf("the number %s is too large to be kept exactly; it becomes %s", n.Text, strconv.FormatFloat(v, 'f', -1, 64))})
 	}
 }
