@@ -60,6 +60,7 @@ func (c *checker) unknownProperty(at syntax.Range, name, what string, known map[
 func (c *checker) assign(x ast.Expr, t *schema.Type, what string) {
 	kind := c.kindOf(x)
 	if kind == schema.Any {
+		c.wholeResource(x, t, what)
 		return
 	}
 	switch t.Kind {
@@ -117,61 +118,16 @@ func (c *checker) accepts(t *schema.Type, kind schema.Kind) bool {
 	return slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return c.accepts(m, kind) })
 }
 
-// kindOf is the kind of an expression's value: Any when only its evaluation will tell.
-func (c *checker) kindOf(x ast.Expr) schema.Kind {
-	switch x := x.(type) {
-	case *ast.Literal:
-		switch {
-		case x.Value.IsBool():
-			return schema.Boolean
-		case x.Value.IsNumber():
-			return schema.Number
-		case x.Value.IsString():
-			return schema.String
-		}
-	case *ast.Interpolation:
-		return schema.String
-	case *ast.List:
-		return schema.Array
-	case *ast.Object:
-		return schema.Object
-	case *ast.Symbol:
-		return c.kindOfAccess(x.Access)
-	case *ast.Call:
-		switch x.Function {
-		case "fn::join", "fn::toJSON", "fn::toBase64", "fn::fromBase64", "fn::readFile", "fn::filebase64", "fn::filebase64sha256",
-			"fn::sha1", "fn::pulumiResourceName", "fn::pulumiResourceType":
-			return schema.String
-		case "fn::split":
-			return schema.Array
-		case "fn::length":
-			return schema.Number
-		case "fn::stringAsset", "fn::fileAsset", "fn::remoteAsset", "fn::fileArchive", "fn::remoteArchive", "fn::assetArchive":
-			return schema.Asset
-		}
+// wholeResource warns of a resource where a text is wanted: the provider would get a reference.
+func (c *checker) wholeResource(x ast.Expr, t *schema.Type, what string) {
+	symbol, ok := x.(*ast.Symbol)
+	if !ok || t.Kind != schema.String || len(symbol.Access.Steps) > 0 {
+		return
 	}
-	return schema.Any
-}
-
-// kindOfAccess is the kind of an output of a resource, where the schema says it.
-func (c *checker) kindOfAccess(a *syntax.Access) schema.Kind {
-	n := c.scope.find(a.Root)
-	if n == nil || n.schema == nil || len(a.Steps) != 1 {
-		return schema.Any
+	if n := c.scope.find(symbol.Access.Root); n != nil && n.resource != nil {
+		c.report(syntax.Diagnostic{Severity: syntax.Warning, Range: x.Range(), Hint: fmt.Sprintf("write ${%s.id} for its ID", symbol.Access),
+			Summary: fmt.Sprintf("%s takes a string, and this is the whole resource %q", what, n.name)})
 	}
-	p := n.schema.Outputs[a.Steps[0].Name]
-	if p == nil {
-		return schema.Any
-	}
-	switch p.Type.Kind {
-	case schema.Boolean, schema.String, schema.Array, schema.Asset:
-		return p.Type.Kind
-	case schema.Integer, schema.Number:
-		return schema.Number
-	case schema.Object, schema.MapOf:
-		return schema.Object
-	}
-	return schema.Any
 }
 
 func (c *checker) wrongType(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {

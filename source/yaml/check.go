@@ -22,7 +22,7 @@ type function struct {
 // before anything is registered.
 func (e *evaluation) check(ctx context.Context) {
 	e.functions = map[*ast.Invoke]*function{}
-	c := &checker{evaluation: e, directory: newDirectory(e), lenient: e.isLenient()}
+	c := &checker{evaluation: e, directory: newDirectory(e), lenient: e.isLenient(), open: map[*node]bool{}}
 	c.load(ctx)
 	for _, n := range e.scope.order {
 		if n.resource != nil {
@@ -63,6 +63,7 @@ type checker struct {
 	*evaluation
 	*directory
 	lenient bool
+	open    map[*node]bool // whose kind is being found out
 }
 
 // mistake reports something that is wrong about types.
