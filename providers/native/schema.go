@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers"
@@ -10,13 +11,21 @@ import (
 
 type schemaPackage struct {
 	Name        string                    `json:"name"`
+	Namespace   string                    `json:"namespace,omitempty"`
 	Version     string                    `json:"version,omitempty"`
 	Description string                    `json:"description,omitempty"`
+	Meta        *schemaMeta               `json:"meta,omitempty"`
+	Language    map[string]any            `json:"language,omitempty"`
 	Config      schemaConfig              `json:"config"`
 	Provider    schemaResource            `json:"provider"`
 	Types       map[string]schemaObject   `json:"types,omitempty"`
 	Resources   map[string]schemaResource `json:"resources"`
 	Functions   map[string]schemaFunction `json:"functions"`
+}
+
+// schemaMeta says what of the middle of a token is the module.
+type schemaMeta struct {
+	ModuleFormat string `json:"moduleFormat"`
 }
 
 type schemaConfig struct {
@@ -70,7 +79,7 @@ func (p *provider) Schema(context.Context, providers.SchemaRequest) (string, err
 func (p Package) schema() schemaPackage {
 	w := schemaWriter{types: map[string]schemaObject{}}
 	out := schemaPackage{
-		Name: p.Name, Version: p.Version, Description: p.Doc, Types: w.types,
+		Name: p.Name, Namespace: p.Owner, Version: p.Version, Description: p.Doc, Types: w.types, Meta: p.meta(), Language: p.languages(),
 		Config:    schemaConfig{Variables: w.properties(p.Config)},
 		Provider:  schemaResource{InputProperties: w.properties(p.Config), RequiredInputs: required(p.Config, false)},
 		Resources: map[string]schemaResource{}, Functions: map[string]schemaFunction{},
@@ -90,6 +99,28 @@ func (p Package) schema() schemaPackage {
 		}
 	}
 	return out
+}
+
+// meta is there for packages whose tokens have a module for each resource, "index/file", which is none to a program.
+func (p Package) meta() *schemaMeta {
+	slashed := func(token string) bool { return strings.Contains(token, "/") }
+	if slices.ContainsFunc(p.Resources, func(r Resource) bool { return slashed(string(r.Type)) }) ||
+		slices.ContainsFunc(p.Functions, func(f Function) bool { return slashed(f.Token) }) {
+		return &schemaMeta{ModuleFormat: "(.*)(?:/[^/]*)"}
+	}
+	return nil
+}
+
+// languages says where the public SDKs are, as far as their names do not.
+func (p Package) languages() map[string]any {
+	if p.Version == "" {
+		return nil
+	}
+	sdk := "github.com/" + p.repository() + "/sdk"
+	if major, _, _ := strings.Cut(p.Version, "."); major > "1" {
+		sdk += "/v" + major
+	}
+	return map[string]any{"go": map[string]string{"importBasePath": sdk + "/go/" + p.Name}}
 }
 
 // required lists the fields that have to be there; of outputs also those that a default fills.

@@ -32,7 +32,7 @@ func In(cloud *Cloud, o native.Options) native.Package {
 	}
 	chosen := cloud == nil
 	return native.Package{
-		Name: Name, Version: "1.0.0", Doc: "Make-believe resources, for benchmarks, demonstrations and tests.",
+		Name: Name, Doc: "Make-believe resources, for benchmarks, demonstrations and tests.",
 		Config: settings(),
 		Configure: func(_ context.Context, config native.Values) (err error) {
 			if dir := config.Text("directory"); chosen && dir != "" {
