@@ -38,36 +38,10 @@ func commandOutputs() []native.Field {
 }
 
 func (l *local) command() native.Resource {
-	return native.Resource{
+	return living(native.Resource{
 		Type: "command:local:Command", Doc: "Commands that are run on this machine when the resource is made, changed and deleted.",
 		Inputs: append(commandInputs(), lifecycle()...), Computed: commandOutputs(),
-		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
-			id, err := newID(c.Name)
-			if err != nil {
-				return native.Made{}, err
-			}
-			outputs := noOutput()
-			if c.Inputs.Has("create") {
-				outputs, err = l.perform(ctx, c, c.Inputs.Text("create"))
-			}
-			return native.Made{ID: id, Outputs: outputs}, err
-		},
-		Update: func(ctx context.Context, c native.Call) (native.Outputs, error) {
-			for _, name := range []string{"update", "create"} {
-				if c.Inputs.Has(name) {
-					return l.perform(ctx, c, c.Inputs.Text(name))
-				}
-			}
-			return previous(c.State), nil
-		},
-		Delete: func(ctx context.Context, c native.Call) error {
-			if !c.Inputs.Has("delete") {
-				return nil
-			}
-			_, err := l.perform(ctx, c, c.Inputs.Text("delete"))
-			return err
-		},
-	}
+	}, l.perform)
 }
 
 func (l *local) run() native.Function {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 
@@ -63,6 +64,39 @@ func lifecycle() []native.Field {
 		optional("update", native.KindString, "The command that changes the resource; create if it is missing."),
 		triggers(),
 	}
+}
+
+// living gives a resource its life: the commands of its inputs, which perform runs.
+func living(
+	r native.Resource, perform func(ctx context.Context, c native.Call, command string) (native.Outputs, error),
+) native.Resource {
+	r.Create = func(ctx context.Context, c native.Call) (native.Made, error) {
+		id, err := newID(c.Name)
+		if err != nil {
+			return native.Made{}, err
+		}
+		outputs := noOutput()
+		if c.Inputs.Has("create") {
+			outputs, err = perform(ctx, c, c.Inputs.Text("create"))
+		}
+		return native.Made{ID: id, Outputs: outputs}, err
+	}
+	r.Update = func(ctx context.Context, c native.Call) (native.Outputs, error) {
+		for _, name := range []string{"update", "create"} {
+			if c.Inputs.Has(name) {
+				return perform(ctx, c, c.Inputs.Text(name))
+			}
+		}
+		return previous(c.State), nil
+	}
+	r.Delete = func(ctx context.Context, c native.Call) error {
+		if !c.Inputs.Has("delete") {
+			return nil
+		}
+		_, err := perform(ctx, c, c.Inputs.Text("delete"))
+		return err
+	}
+	return r
 }
 
 func environment() native.Field {

@@ -16,36 +16,10 @@ func (r *remote) command() native.Resource {
 		previousOutput(), connection(), environment(), logging("remote"),
 		optional("stdin", native.KindString, "What the command reads from its standard input."),
 	}, lifecycle()...)
-	return native.Resource{
+	return living(native.Resource{
 		Type: "command:remote:Command", Doc: "Commands that are run over SSH when the resource is made, changed and deleted.",
 		Inputs: inputs, Computed: []native.Field{output("stderr"), output("stdout")},
-		Create: func(ctx context.Context, c native.Call) (native.Made, error) {
-			id, err := newID(c.Name)
-			if err != nil {
-				return native.Made{}, err
-			}
-			outputs := noOutput()
-			if c.Inputs.Has("create") {
-				outputs, err = r.perform(ctx, c, c.Inputs.Text("create"))
-			}
-			return native.Made{ID: id, Outputs: outputs}, err
-		},
-		Update: func(ctx context.Context, c native.Call) (native.Outputs, error) {
-			for _, name := range []string{"update", "create"} {
-				if c.Inputs.Has(name) {
-					return r.perform(ctx, c, c.Inputs.Text(name))
-				}
-			}
-			return previous(c.State), nil
-		},
-		Delete: func(ctx context.Context, c native.Call) error {
-			if !c.Inputs.Has("delete") {
-				return nil
-			}
-			_, err := r.perform(ctx, c, c.Inputs.Text("delete"))
-			return err
-		},
-	}
+	}, r.perform)
 }
 
 // perform runs a command on the machine, with the shell of the user there. When ctx ends, the server is told to end the

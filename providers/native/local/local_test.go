@@ -56,6 +56,9 @@ func TestFileIsWrittenFoundMissedAndDeleted(t *testing.T) {
 	require.NoError(t, s.Delete())
 	require.False(t, s.Refresh())
 	require.NoError(t, s.Delete())
+	require.ErrorContains(t, s.TryImport(s.ID), "cannot be imported")
+	require.True(t, s.Preview(in).At("contentSha1").IsUnknown())
+	require.NoFileExists(t, path)
 }
 
 func TestContentMayComeFromElsewhere(t *testing.T) {

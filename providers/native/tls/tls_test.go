@@ -118,6 +118,8 @@ func TestInputsOfKeysAreChecked(t *testing.T) {
 	_, err := s.Invoke("tls:index/getPublicKey:getPublicKey", props())
 	require.ErrorContains(t, err, "exactly one")
 	require.True(t, s.Preview(props("algorithm", "RSA")).At("privateKeyPem").IsSecret())
+	require.ErrorContains(t, s.TryImport(s.ID), "cannot be imported")
+	require.NoError(t, s.Delete())
 }
 
 // key makes a key and returns it as PEM.
