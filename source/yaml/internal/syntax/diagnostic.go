@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,22 +129,25 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near.
+// Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near. Of names
+// that are equally near one of the same length wins, for letters are exchanged more often than left out.
 func Nearest(wanted string, names []string) string {
 	limit := max(2, len(wanted)/3) // two exchanged letters are two changes
 	if len(wanted) < 4 {
-		limit = 1
+		limit = len(wanted) / 2
 	}
-	best, bestDistance := "", limit+1
+	best, bestDistance, bestGap := "", limit+1, 0
 	folded := strings.ToLower(wanted)
 	for _, name := range names {
-		if gap := width(name) - width(wanted); gap > bestDistance || -gap > bestDistance {
+		gap := max(width(name)-width(wanted), width(wanted)-width(name))
+		if gap > bestDistance {
 			continue
 		}
 		d := levenshtein.Distance(folded, strings.ToLower(name), nil)
-		if d < bestDistance || d == bestDistance && best != "" && name < best {
-			best, bestDistance = name, d
+		if d > limit || best != "" && cmp.Or(d-bestDistance, gap-bestGap, cmp.Compare(name, best)) > 0 {
+			continue
 		}
+		best, bestDistance, bestGap = name, d, gap
 	}
 	if best == "" {
 		return ""
