@@ -41,6 +41,10 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 		return err
 	}
 	return c.holding(ctx, []sluice.Stack{stack}, func(h *holder) error {
+		newKeys, err := s.sourceOfNewKeys(ctx, provider, stack)
+		if err != nil {
+			return err
+		}
 		snapshot, err := stack.Load(ctx)
 		if err != nil {
 			return err
@@ -51,7 +55,7 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 				return err
 			}
 		}
-		manager, settings, err := sluice.NewSecretsManager(ctx, provider, s.sourceOfNewKeys(provider))
+		manager, settings, err := sluice.NewSecretsManager(ctx, provider, newKeys)
 		if err != nil {
 			return err
 		}
@@ -74,23 +78,31 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 }
 
 // sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
-// old one, is not asked.
-func (s *session) sourceOfNewKeys(provider string) sluice.Passphrases {
+// old one, is not asked. If an earlier try was cut off after it had written the state, that is under the new passphrase already.
+func (s *session) sourceOfNewKeys(ctx context.Context, provider string, stack sluice.Stack) (sluice.Passphrases, error) {
 	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.file.SecretsProvider()) &&
 		s.file.EncryptionSalt() != ""
 	if !rotates {
-		return s.source
+		return s.source, nil
 	}
 	ask := s.cli.askPassphrase
 	if !s.cli.interactive() {
-		ask = func(context.Context, bool) (string, error) {
-			line, err := readLine(s.cli.in)
-			if err != nil && line == "" {
-				return "", fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
+		line, err := readLine(s.cli.in)
+		if err != nil && line == "" {
+			return sluice.Passphrases{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
+		}
+		line = strings.TrimSpace(line)
+		ask = func(context.Context, bool) (string, error) { return line, nil }
+		recorded, err := stack.SecretsProvider(ctx)
+		if err != nil {
+			return sluice.Passphrases{}, err
+		}
+		if settings, _ := sluice.RecordedSecretsSettings(recorded); settings.Salt != s.file.EncryptionSalt() {
+			if err := s.source.Learn(ctx, recorded, line); err != nil {
+				return sluice.Passphrases{}, err
 			}
-			return strings.TrimSpace(line), nil
 		}
 	}
 	none := func(string) (string, bool) { return "", false }
-	return sluice.NewPassphrases(none, ask).WithKeepers(cloud.Keepers())
+	return sluice.NewPassphrases(none, ask).WithKeepers(cloud.Keepers()), nil
 }

@@ -91,6 +91,9 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	if !given {
 		return Open(ctx, salt, from)
 	}
+	if known, ok := from.keys.passphrase(salt); ok {
+		text = known
+	}
 	later := context.WithoutCancel(ctx)
 	return newPassphrase(salt, sync.OnceValues(func() (*key, error) {
 		k, err := from.keys.key(keyName{salt, text}, check(later, raw, proof))

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/sluice-iac/sluice/state"
 )
 
 // The environment variables that give a passphrase (state.md 5.2).
@@ -107,6 +109,23 @@ func (s Source) remembered(ctx context.Context, salt string) (string, error) {
 		return text, nil
 	}
 	return s.ask(ctx, false)
+}
+
+// Learn remembers a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state that is under
+// another passphrase than the one that the source gives.
+func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase string) error {
+	settings, _ := SettingsOf(p)
+	if settings.Salt == "" {
+		return nil
+	}
+	switch _, err := Open(ctx, settings.Salt, FixedSource(passphrase)); {
+	case errors.Is(err, ErrIncorrectPassphrase):
+		return nil
+	case err != nil:
+		return err
+	}
+	s.keys.remember(settings.Salt, passphrase)
+	return nil
 }
 
 // keyring keeps derived keys: deriving one is slow on purpose.
