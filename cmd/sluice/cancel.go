@@ -18,7 +18,8 @@ func newCancelCommand(c *cli) *cobra.Command {
 		Short: "Remove the locks of a stack",
 		Long: "Remove the lock files of a stack, whoever has them. Use it when a process that held the lock has died. It is refused\n" +
 			"when the process certainly runs, on this machine. One that runs elsewhere is not stopped: when it notices that it has lost\n" +
-			"the lock it starts no further operations and does not write over what others have written.",
+			"the lock it starts no further operations and does not write over what others have written.\n\n" +
+			"If a rename of the stack or a move of resources was cut off, the locks that it had of both stacks are removed.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {

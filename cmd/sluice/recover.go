@@ -32,7 +32,8 @@ func newRecoverCommand(c *cli) *cobra.Command {
 			"at a terminal. --adopt and --assume-not-created answer that without one. No object is changed, the program does not\n" +
 			"run, and nothing else is touched.\n\n" +
 			"If somebody else has changed the state since, the journal is not applied, and everything that it contains is listed.\n" +
-			"--discard puts it aside, so that the stack can be used again.\n\n" +
+			"--discard puts it aside, so that the stack can be used again. The same goes for a rename of the stack or a move of\n" +
+			"resources that was cut off between its two files.\n\n" +
 			"The status is 1 if something is left that nobody knows.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.recover(cmd.Context(), f) },
@@ -44,7 +45,7 @@ func newRecoverCommand(c *cli) *cobra.Command {
 	p.BoolVarP(&f.yes, "yes", "y", false, "ask nothing")
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
 	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
-	p.BoolVar(&f.discard, "discard", false, "put a journal that cannot be applied aside")
+	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
 	cmd.MarkFlagsMutuallyExclusive("discard", "adopt")
 	cmd.MarkFlagsMutuallyExclusive("discard", "assume-not-created")
 	return cmd
@@ -193,7 +194,7 @@ func (c *cli) discardJournal(ctx context.Context, f *recoverFlags, stack sluice.
 	if where == "" {
 		_, err = fmt.Fprintf(c.out, "There is no journal of stack '%s'.\n", stack.Ref().Name)
 	} else {
-		_, err = fmt.Fprintf(c.out, "The journal of stack '%s' was not applied. It is kept in %s.\n", stack.Ref().Name, where)
+		_, err = fmt.Fprintf(c.out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", stack.Ref().Name, where)
 	}
 	return err
 }
