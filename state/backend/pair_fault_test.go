@@ -17,12 +17,16 @@ import (
 // failing is a store of which some writes and removals fail.
 type failing struct {
 	store.Store
-	fails func(doing, key string) bool
+	fails  func(doing, key string) bool
+	before func(key string) // a key is written
 }
 
 var errFull = errors.New("no space left")
 
 func (f failing) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	if f.before != nil {
+		f.before(key)
+	}
 	if f.fails("write", key) {
 		return store.Info{}, errFull
 	}
@@ -82,7 +86,7 @@ func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) 
 			s := scenes[c.of]
 			p := s.begin(t)
 			b, _ := p.process(-1)
-			b.store = failing{b.store, failures(c.fails...)}
+			b.store = failing{b.store, failures(c.fails...), nil}
 			err := s.do(p, b)
 			require.ErrorIs(t, err, errFull)
 			require.ErrorContains(t, err, c.says)
@@ -99,6 +103,40 @@ func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) 
 			require.NoError(t, err)
 			require.Len(t, p.notes, 1)
 			p.settled(s.done)
+		})
+	}
+}
+
+// Somebody who has taken no notice of the lock writes while the operation goes on: nothing of theirs is written over.
+func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
+	ctx := context.Background()
+	scenes := newScenes(t, "object store")
+	for name, c := range map[string]struct {
+		at, says string
+		written  bool // the first file
+	}{
+		"before the first file":     {pairFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json: it has been written by somebody else", false},
+		"before the first is there": {prodFile, "somebody else has written stack dev meanwhile", true},
+		"before the second is":      {devFile, "the next sluice command on one of the two stacks says what to do", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scenes["move"]
+			p := s.begin(t)
+			theirs := s.start[devFile] + " "
+			b, _ := p.process(-1)
+			b.store = failing{b.store, failures(), func(key string) {
+				if key == ".pulumi/"+c.at {
+					p.put(".pulumi/"+devFile, theirs)
+				}
+			}}
+			require.ErrorContains(t, s.do(p, b), c.says)
+			require.Equal(t, theirs, p.states()[devFile])
+			require.Equal(t, c.written, p.states()[prodFile] == s.done[prodFile])
+			p.bury()
+			b, _ = p.process(-1)
+			_, err := b.stack(prod).Lock(ctx, LockOptions{})
+			var undecided *JournalError
+			require.Equal(t, c.written, errors.As(err, &undecided), "%v", err)
 		})
 	}
 }

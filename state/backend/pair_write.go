@@ -66,10 +66,10 @@ func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error
 	if err == nil && g.foreign >= 0 {
 		err = store.Conflict(p.stacks[g.foreign].File(ctx))
 	}
-	if err == nil {
-		err = p.write(ctx, g)
-	}
 	if err != nil {
+		return nothingDone(operation, errors.Join(err, p.end(ctx)))
+	}
+	if err := p.write(ctx, g); err != nil {
 		return p.undo(ctx, before, err)
 	}
 	remark, follows, err := p.finish(ctx)
@@ -142,7 +142,11 @@ func (s *fileStack) removeFile(ctx context.Context, keep bool) error {
 // intent stays.
 func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
 	g, err := p.look(ctx)
-	if err == nil && g.foreign < 0 && !g.left[0] && g.left[1] {
+	if err == nil && g.foreign >= 0 {
+		return fmt.Errorf("%s has begun, and somebody else has written stack %s meanwhile: %w; the next sluice command on one of the two stacks "+
+			"says what to do", p, p.name(g.foreign), cause)
+	}
+	if err == nil && !g.left[0] && g.left[1] {
 		if before[0] == nil {
 			err = p.stacks[0].removeFile(ctx, false)
 		} else {
@@ -150,7 +154,7 @@ func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
 		}
 		g.left[0] = err == nil
 	}
-	if err == nil && g.foreign < 0 && g.left[0] {
+	if err == nil && g.left[0] {
 		if err = p.end(ctx); err == nil {
 			return nothingDone(p.intent.Operation, cause)
 		}
