@@ -90,3 +90,8 @@ func TestBuiltinProvidersCanBeTurnedOff(t *testing.T) {
 		})
 	}
 }
+
+func TestBuiltinProvidersAreListed(t *testing.T) {
+	require.Equal(t, []string{"archive", "command", "http", "local", "null", "random", "sim", "std", "time", "tls"},
+		sluice.BuiltinProviders())
+}
