@@ -42,5 +42,8 @@ func NewProgram(files ProgramFiles, o PluginOptions) (Program, error) {
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the
 // providers whose schemas say what types there are, normally [Options].Providers; nil takes all types as they are written.
 func NewYAMLProgram(files ProgramFiles, host providers.Host) Program {
+	if host != nil {
+		host = yaml.ComponentHost(host, yaml.ComponentOptions{})
+	}
 	return yaml.New(files, yaml.Options{Providers: host, LookupEnv: os.LookupEnv})
 }

@@ -132,7 +132,7 @@ func (ds Diagnostics) Sort() {
 // Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near. Of names
 // that are equally near one of the same length wins, for letters are exchanged more often than left out.
 func Nearest(wanted string, names []string) string {
-	limit := max(2, len(wanted)/3) // two exchanged letters are two changes
+	limit := max(2, len(wanted)/3)
 	if len(wanted) < 4 {
 		limit = len(wanted) / 2
 	}
@@ -143,7 +143,7 @@ func Nearest(wanted string, names []string) string {
 		if gap > bestDistance {
 			continue
 		}
-		d := levenshtein.Distance(folded, strings.ToLower(name), nil)
+		d := distance(folded, strings.ToLower(name))
 		if d > limit || best != "" && cmp.Or(d-bestDistance, gap-bestGap, cmp.Compare(name, best)) > 0 {
 			continue
 		}
@@ -153,6 +153,20 @@ func Nearest(wanted string, names []string) string {
 		return ""
 	}
 	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// distance is how many letters have to be changed, put in or left out; two exchanged ones are one change.
+func distance(a, b string) int {
+	if len(a) == len(b) && a != b {
+		i := 0
+		for a[i] == b[i] {
+			i++
+		}
+		if i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:] {
+			return 1
+		}
+	}
+	return levenshtein.Distance(a, b, nil)
 }
 
 // Some lists names for a hint, at most n of them.

@@ -12,6 +12,8 @@ func TestTheNearestNameIsSuggested(t *testing.T) {
 		{"netwrok", "network net work", "network"},
 		{"r400O", "r400 r4000 r4001", "r4000"},
 		{"b", "a bucket", ""},
+		{"vcp", "vpc vc", "vpc"},
+		{"ab", "ba", "ba"},
 		{"B", "a b", "b"},
 		{"buckets", "bucket bucketz", "bucketz"},
 		{"entirely", "bucket network", ""},
