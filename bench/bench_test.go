@@ -35,7 +35,7 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"process update wide thin", "process destroy wide", "process start-up", "memory of an update", "slow calls, in process",
+		"process update wide thin", "process destroy wide", "process preview yaml", "process start-up", "memory of an update", "slow calls, in process",
 		"slow calls, processes", "delete-before-replace",
 	} {
 		require.Contains(t, cases, name)
