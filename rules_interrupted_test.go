@@ -384,3 +384,11 @@ func TestInterruptedOperationsAreListedBeforeAnythingIsDone(t *testing.T) {
 	}
 	require.Len(t, k.state.Snapshot().Pending, 1)
 }
+
+func TestADestroyDeletesWhatAnInterruptedCreateHasMadeIfItIsToldTheID(t *testing.T) {
+	k := interruptedKit(t)
+	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 1)})
+	out := k.destroy()
+	require.ElementsMatch(t, []string{"delete a", "delete b"}, out.changed())
+	require.Empty(t, k.names())
+}
