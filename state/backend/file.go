@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc/iter"
@@ -65,6 +66,9 @@ type File struct {
 	store       store.Store
 	legacy      bool
 	compression compression
+	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only who
+	// takes the lock tries again: there may be many who only read.
+	unrecovered sync.Map
 }
 
 var _ Backend = (*File)(nil)

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,6 +68,31 @@ func TestOpeningAStackRecoversWhatWasCutOff(t *testing.T) {
 	_, err = b.Open(context.Background(), ref)
 	require.NoError(t, err)
 	require.Empty(t, *notes, "the next one has nothing to say")
+}
+
+func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextCommand(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	ref := f.cutOff()
+	b, notes := f.listening()
+	b.store.(*store.Dir).Crash = func(m store.Moment) error {
+		if m == store.Written {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}
+	for range 2 {
+		_, err := b.Open(ctx, ref)
+		require.NoError(t, err, "the stack can be read")
+	}
+	require.Len(t, *notes, 1)
+	require.Contains(t, (*notes)[0], "could not be recovered from its journal now")
+	require.Contains(t, f.files(), journalPath)
+
+	b, notes = f.listening()
+	_, err := b.Open(ctx, ref)
+	require.NoError(t, err)
+	require.Contains(t, (*notes)[0], "it had completed no change. Nobody knows how 2 more ended")
 }
 
 func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {

@@ -145,6 +145,8 @@ func recoveredNote(ref Ref, r *journal.Report) string {
 	switch n := len(r.Done); {
 	case !r.Written:
 		b.WriteString("the state had everything that it completed")
+	case n == 0:
+		b.WriteString("it had completed no change")
 	case n == 1:
 		b.WriteString("the change that it completed has been recovered from its journal")
 	default:
@@ -225,7 +227,7 @@ func (s *fileStack) isPaired(ctx context.Context) (bool, error) {
 // recoverIfFree recovers the stack if left says that there is something to recover and nobody is working on it. What cannot be
 // recovered now is only told of: reading does no harm, and whoever wants to write takes the lock, which is refused then.
 func (s *fileStack) recoverIfFree(ctx context.Context, left func(context.Context) (bool, error)) {
-	if s.backend.legacy {
+	if _, tried := s.backend.unrecovered.Load(s.ref); s.backend.legacy || tried {
 		return
 	}
 	there, err := left(ctx)
@@ -240,9 +242,17 @@ func (s *fileStack) recoverIfFree(ctx context.Context, left func(context.Context
 		err = l.Close()
 	}
 	var held *lock.HeldError
-	if err != nil && !errors.As(err, &held) {
+	var undecided *JournalError
+	switch {
+	case err == nil || errors.As(err, &held):
+		return
+	case errors.As(err, &undecided):
 		s.backend.note(err.Error())
+	default:
+		s.backend.note(fmt.Sprintf("the last operation on stack %s was cut off, and what it completed could not be recovered from its journal now: %v. "+
+			"What is read is the state before that; the next command tries again", s.ref.Name, err))
 	}
+	s.backend.unrecovered.Store(s.ref, true)
 }
 
 // DiscardJournal implements [Stack].
