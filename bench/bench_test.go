@@ -16,7 +16,7 @@ import (
 func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "results", "bench.json")
 	var table bytes.Buffer
-	args := []string{"-sizes", "3", "-runs", "1", "-existing", "2", "-dependents", "2", "-out", file}
+	args := []string{"-sizes", "3", "-runs", "1", "-existing", "2", "-dependents", "2", "-checkpoint", "1", "-out", file}
 	require.NoError(t, command(t.Context(), args, &table, io.Discard))
 
 	data, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func TestEveryCaseOfTheSmallestSizeGivesAFigure(t *testing.T) {
 	}
 	for _, name := range []string{
 		"process update wide thin", "process destroy wide", "process preview yaml", "process start-up", "memory of an update", "slow calls, in process",
-		"slow calls, processes", "delete-before-replace",
+		"slow calls, processes", "delete-before-replace", "read a checkpoint",
 	} {
 		require.Contains(t, cases, name)
 	}

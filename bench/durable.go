@@ -41,6 +41,13 @@ func (c *collector) growth(ctx context.Context) error {
 		}
 		f := Figure{Case: name, Size: size, Unit: perResource, Value: each(all[0], size)}
 		c.add(f.against("a tenth", each(all[1], small), targetGrowth))
+		bytes := func(rs readings, n int) Sample {
+			return rs.sample(func(r reading) float64 { return float64(r.written) / 1024 / float64(n) })
+		}
+		if written, less := bytes(all[0], size), bytes(all[1], small); written.Min > 0 && less.Min > 0 {
+			f := Figure{Case: name + " (written)", Size: size, Unit: kilobytes, Value: written}
+			c.add(f.against("a tenth", less, targetGrowth))
+		}
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type settings struct {
 	runs       int      // of each figure
 	existing   int      // resources in the latency case
 	dependents int      // of the delete-before-replace
+	checkpoint int      // megabytes of the state that is read
 	only       *regexp.Regexp
 	log        io.Writer // progress
 }
@@ -48,21 +49,22 @@ func command(ctx context.Context, args []string, out, log io.Writer) (err error)
 	runs := flags.Int("runs", 5, "how often each figure is measured")
 	existing := flags.Int("existing", 1000, "resources of the latency case")
 	dependents := flags.Int("dependents", 500, "dependents of the delete-before-replace")
+	checkpoint := flags.Int("checkpoint", 100, "megabytes of the checkpoint that is read; 0 for none")
 	only := flags.String("only", "", "measure the cases whose name matches this regular expression")
 	target := flags.String("out", "", "JSON file to write; default bench/results/<time>.json")
 	profile := flags.String("cpuprofile", "", "write a CPU profile of the cases that run in process")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	s := settings{runs: *runs, existing: *existing, dependents: *dependents, log: log}
+	s := settings{runs: *runs, existing: *existing, dependents: *dependents, checkpoint: *checkpoint, log: log}
 	if s.sizes, err = numbers(*sizes); err != nil {
 		return err
 	}
 	if s.shapes = strings.Split(*shapes, ","); !known(s.shapes) {
 		return fmt.Errorf("-shapes must be some of %s", strings.Join(shape.All[:], ","))
 	}
-	if s.runs < 1 || s.existing < 1 || s.dependents < 1 {
-		return errors.New("-runs, -existing and -dependents must be positive")
+	if s.runs < 1 || s.existing < 1 || s.dependents < 1 || s.checkpoint < 0 {
+		return errors.New("-runs, -existing and -dependents must be positive, and -checkpoint not negative")
 	}
 	if s.only, err = regexp.Compile(*only); err != nil {
 		return fmt.Errorf("-only: %w", err)

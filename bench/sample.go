@@ -32,8 +32,12 @@ func median(sorted []float64) float64 {
 func computed(v float64) Sample { return Sample{Median: v, Min: v, Max: v} }
 
 // reading is one measurement: how long something took by the clock, and how much time processors worked on it, 0 where
-// the system does not say.
-type reading struct{ clock, work time.Duration }
+// the system does not say; and of a process the most memory that it had at once and what it wrote to disks with those that
+// it started, in bytes, 0 where the system does not say.
+type reading struct {
+	clock, work   time.Duration
+	peak, written int64
+}
 
 // probe makes one measurement.
 type probe func(ctx context.Context) (reading, error)

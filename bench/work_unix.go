@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,4 +16,19 @@ func workSoFar() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// usageOf returns the most memory that a process had at once, and what it wrote to disks with those that it started and
+// waited for, in bytes.
+func usageOf(p *os.ProcessState) (peak, written int64) {
+	u, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, 0
+	}
+	const block = 512
+	unit := int64(1024)
+	if runtime.GOOS == "darwin" {
+		unit = 1
+	}
+	return u.Maxrss * unit, u.Oublock * block
 }

@@ -97,7 +97,9 @@ func (b *workbench) run(ctx context.Context, l load, executable string, args ...
 	if err != nil {
 		return reading{}, fmt.Errorf("%s %s: %w\n%s", filepath.Base(executable), strings.Join(args, " "), err, lastLines(output.String()))
 	}
-	return reading{clock: took, work: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}, nil
+	r := reading{clock: took, work: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	r.peak, r.written = usageOf(cmd.ProcessState)
+	return r, nil
 }
 
 func lastLines(s string) string {

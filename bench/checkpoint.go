@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Targets of reading a checkpoint of 100 MB.
+const (
+	targetRead     = 2000 // ms
+	targetReadPeak = 1000 // MB
+)
+
+const megabytes = "MB"
+
+// reads measures a command that reads and verifies a whole checkpoint: how long that takes, and the most memory that it
+// has at once.
+func (c *collector) reads(ctx context.Context) error {
+	const name = "read a checkpoint"
+	if c.checkpoint == 0 || !c.wants(name, 0) {
+		return nil
+	}
+	b, err := c.processBench(ctx)
+	if err != nil {
+		return err
+	}
+	stack := fmt.Sprintf("megabytes-%d", c.checkpoint)
+	if err := b.stack(ctx, stack); err != nil {
+		return err
+	}
+	n, err := b.fill(ctx, stack, c.checkpoint)
+	if err != nil {
+		return err
+	}
+	runs, err := repeat(ctx, c.runs, b.sluice(stack, load{}, "stack"))
+	if err != nil {
+		return err
+	}
+	c.add(Figure{Case: name, Size: n, Unit: milliseconds, Value: runs.clock(time.Millisecond), Target: targetRead})
+	if peak := runs.sample(func(r reading) float64 { return float64(r.peak) / 1e6 }); peak.Min > 0 {
+		c.add(Figure{Case: name + " (memory)", Size: n, Unit: megabytes, Value: peak, Target: targetReadPeak})
+	}
+	return nil
+}
+
+// fill imports a state into a stack whose file then has that many megabytes, and returns how many resources that takes.
+// Each depends on the one before.
+func (b *workbench) fill(ctx context.Context, stack string, size int) (int, error) {
+	const module = "urn:pulumi:%s::bench::simple:index:Thing::thing-%06d"
+	root := fmt.Sprintf("urn:pulumi:%s::bench::pulumi:pulumi:Stack::bench-%[1]s", stack)
+	provider := fmt.Sprintf("urn:pulumi:%s::bench::pulumi:providers:simple::default", stack)
+	const providerID = "0f1e2d3c-4b5a-4697-8877-665544332211"
+	inputs := map[string]any{
+		"name": "thing", "count": 17, "enabled": true, "tags": map[string]any{"team": "payments", "stage": stack},
+		"ports": []any{80, 443, 8080}, "description": strings.Repeat("some words that somebody has written ", 6),
+	}
+	resources := []any{
+		map[string]any{"urn": root, "custom": false, "type": "pulumi:pulumi:Stack"},
+		map[string]any{"urn": provider, "custom": true, "id": providerID, "type": "pulumi:providers:simple"},
+	}
+	each := 0
+	for n := 0; n == 0 || n*each < size*1_000_000; n++ {
+		r := map[string]any{
+			"urn": fmt.Sprintf(module, stack, n), "custom": true, "id": fmt.Sprintf("thing-%06d", n), "type": "simple:index:Thing",
+			"inputs": inputs, "outputs": inputs, "parent": root, "provider": provider + "::" + providerID,
+		}
+		if n > 0 {
+			r["dependencies"] = []any{fmt.Sprintf(module, stack, n-1)}
+			r["propertyDependencies"] = map[string]any{"name": r["dependencies"]}
+		}
+		if n == 1 {
+			text, err := json.Marshal(r)
+			if err != nil {
+				return 0, err
+			}
+			each = len(text)
+		}
+		resources = append(resources, r)
+	}
+	text, err := json.Marshal(map[string]any{"version": 3, "deployment": map[string]any{"resources": resources}})
+	if err != nil {
+		return 0, err
+	}
+	file := filepath.Join(b.directory, "megabytes.json")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return 0, err
+	}
+	_, err = b.sluice(stack, load{}, "stack", "import", "--file", file)(ctx)
+	return len(resources), err
+}
