@@ -83,8 +83,9 @@ func (a *arrangement) place(i int) {
 	}
 	s := a.declared[i]
 	references(s, func(u urn.URN, _ graph.Kind) {
-		for _, c := range a.rest[a.name(s, u)] {
-			if a.isOld(c) {
+		u = a.name(s, u)
+		for _, c := range a.rest[u] {
+			if a.isOld(c) || len(a.at[u]) == 0 { // nothing declared stands for it: it has been deleted, to be made again
 				a.placeRest(c)
 			}
 		}
