@@ -166,7 +166,7 @@ func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) err
 	return nil
 }
 
-// viewsOf returns the views that the resource of a step has before the step, those of an old copy for an old copy.
+// viewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
 func (r *Run) viewsOf(owner *Step) []*state.Resource {
 	if owner.Old == nil {
 		return r.world.viewsOf(owner.URN)
@@ -175,7 +175,9 @@ func (r *Run) viewsOf(owner *Step) []*state.Resource {
 	if owner.Old.URN != owner.URN {
 		all = append(r.world.viewsOf(owner.Old.URN), all...)
 	}
-	return slices.DeleteFunc(all, func(v *state.Resource) bool { return v.Delete != owner.Old.Delete })
+	return slices.DeleteFunc(all, func(v *state.Resource) bool {
+		return v.Delete != owner.Old.Delete || v.Delete && r.world.isOfAnother(v, owner.Old)
+	})
 }
 
 // liveViewsOf returns the views of a recorded state that no replacement has marked.
@@ -196,16 +198,32 @@ func (w *world) viewsOf(u urn.URN) []*state.Resource {
 	return out
 }
 
-// addViews remembers the views of a base.
+// addViews remembers the views of a base. Their states name what they are views of by URN alone: of several copies the one
+// before the view is meant, and next to it. Any other choice would do as well, if only each view belongs to one copy.
 func (w *world) addViews(base []*state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.views = map[urn.URN][]*state.Resource{}
+	w.views, w.copies = map[urn.URN][]*state.Resource{}, map[*state.Resource]*state.Resource{}
+	type copies struct {
+		of  urn.URN
+		old bool
+	}
+	last := map[copies]*state.Resource{}
 	for _, res := range base {
 		if res.ViewOf != "" {
 			w.views[res.ViewOf] = append(w.views[res.ViewOf], res)
+			w.copies[res] = last[copies{res.ViewOf, res.Delete}]
 		}
+		last[copies{res.URN, res.Delete}] = res
 	}
+}
+
+// isOfAnother tells whether a view is one of another copy of its resource, and that one still exists.
+func (w *world) isOfAnother(v, owner *state.Resource) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.follow(w.copies[v])
+	return of != nil && of != owner
 }
 
 // claimView reserves the URN of a view. A view has a URN to itself.

@@ -11,13 +11,14 @@ import (
 // world is what has happened so far: the states that finished steps produced, and what became of recorded ones. The
 // workers of execute write it, each under the lock, after their step and before its answer (steps.md ORD-6).
 type world struct {
-	mu    sync.Mutex
-	news  map[urn.URN]*state.Resource
-	reads map[urn.URN]*state.Resource
-	fate  map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
-	views map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
-	open  map[urn.URN]*Step                   // steps whose resource may still register outputs
-	steps []*Step
+	mu     sync.Mutex
+	news   map[urn.URN]*state.Resource
+	reads  map[urn.URN]*state.Resource
+	fate   map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
+	views  map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
+	copies map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
+	open   map[urn.URN]*Step                   // steps whose resource may still register outputs
+	steps  []*Step
 	// failed and skipped registrations under continue-on-error (steps.md 9.4).
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
@@ -65,6 +66,9 @@ func (w *world) settle(c state.Change) {
 	}
 	for _, rep := range c.Replace {
 		w.fate[rep.Old] = rep.New
+		if of, isView := w.copies[rep.Old]; isView {
+			w.copies[rep.New] = of
+		}
 	}
 }
 
