@@ -243,10 +243,11 @@ func (s *fileStack) recoverIfFree(ctx context.Context, left func(context.Context
 	}
 	var held *lock.HeldError
 	var undecided *JournalError
+	var pair *PairError
 	switch {
 	case err == nil || errors.As(err, &held):
 		return
-	case errors.As(err, &undecided):
+	case errors.As(err, &undecided), errors.As(err, &pair):
 		s.backend.note(err.Error())
 	default:
 		s.backend.note(fmt.Sprintf("the last operation on stack %s was cut off, and what it completed could not be recovered from its journal now: %v. "+
