@@ -80,8 +80,8 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
 		o.add(d.URN, skippedCreate)
 		return b.commit(d, []*Step{b.skippedCreate(d)}, x)
-	case mode == ModeRefresh && d.Alias != "" && d.refreshes == nil && !d.stranded:
-		// It is not read, but what the program declares after it may refer to its new name.
+	case mode == ModeRefresh && d.Old.URN != d.URN && !d.stranded && !o.isGone(d.claimed):
+		// It has not been read, but what the program declares after it may refer to its new name.
 		o.add(d.URN, same)
 		return b.commit(d, []*Step{renamedStep(d)}, x)
 	case mode == ModeRefresh, o.isGone(d.claimed):
