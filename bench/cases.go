@@ -40,7 +40,9 @@ func measure(ctx context.Context, s settings) (*Report, error) {
 	began := time.Now()
 	c := &collector{settings: s, report: newReport(s.runs)}
 	defer c.close()
-	for _, f := range []func(context.Context) error{c.processes, c.yamlPrograms, c.growth, c.reads, c.startUp, c.inProcess, c.latencies, c.destroys, c.deleteBeforeReplace} {
+	for _, f := range []func(context.Context) error{
+		c.processes, c.yamlPrograms, c.growth, c.reads, c.startUp, c.inProcess, c.latencies, c.destroys, c.deleteBeforeReplace,
+	} {
 		if err := f(ctx); err != nil {
 			return nil, err
 		}
