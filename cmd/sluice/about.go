@@ -125,9 +125,7 @@ func (c *cli) about(ctx context.Context, stack string) about {
 	if project != nil {
 		a.Project = &projectAbout{Name: project.Name, Description: project.Description, Runtime: project.Runtime, File: project.Path}
 		options.ProjectPlugins = projectPlugins(project)
-		for _, w := range project.Warnings {
-			a.Errors = append(a.Errors, w)
-		}
+		a.Errors = append(a.Errors, project.Warnings...)
 	}
 	installed := sluice.InstalledPlugins(options)
 	for _, p := range installed {

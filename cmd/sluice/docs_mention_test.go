@@ -65,13 +65,13 @@ func problemOf(words []string) string {
 	if err != nil {
 		return err.Error()
 	}
+	if cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		return "no such command: " + rest[0]
+	}
 	for _, w := range rest {
 		name := anyFlag.FindString(w)
 		switch {
-		case name == "":
-			if cmd.HasSubCommands() && !cmd.Runnable() {
-				return "no such command: " + w
-			}
+		case name == "": // an argument, or the value of a flag
 		case strings.HasPrefix(name, "--"):
 			if !hasFlag(cmd, name[2:]) {
 				return "no such flag: " + name
