@@ -106,8 +106,13 @@ func (c *cli) newProject(ctx context.Context, template string, f *newFlags) erro
 	if err != nil {
 		return err
 	}
-	if err := n.makeStack(ctx, written); err != nil {
-		return errors.Join(err, os.Chdir(before), written.Undo())
+	undo := func() error { return errors.Join(os.Chdir(before), written.Undo()) }
+	leave := func() { _ = undo() } // there is nobody left to be told
+	c.undo.Store(&leave)           // for a Ctrl-C at the question for a passphrase
+	err = n.makeStack(ctx, written)
+	c.undo.Store(nil)
+	if err != nil {
+		return errors.Join(err, undo())
 	}
 	if err := n.checkRuntime(); err != nil {
 		return err

@@ -102,6 +102,9 @@ func (c *cli) cancelled() {
 	if restore := c.unhide.Load(); restore != nil {
 		(*restore)()
 	}
+	if undo := c.undo.Load(); undo != nil {
+		(*undo)()
+	}
 	fmt.Fprintln(c.err, "\nerror: the command was cancelled")
 	os.Exit(statusCancelled)
 }

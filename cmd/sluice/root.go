@@ -22,6 +22,7 @@ type cli struct {
 	disableIntegrityChecking bool
 	held                     bool                     // a holder ends the process after a signal
 	unhide                   atomic.Pointer[func()]   // makes the terminal show again what is typed; nil while it does
+	undo                     atomic.Pointer[func()]   // takes back what a command that ends at a question has begun; nil for nothing
 	checkpoints              sluice.CheckpointCadence // how often an operation writes the stack file
 }
 
