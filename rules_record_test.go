@@ -97,6 +97,10 @@ func TestProgramIsNotAnsweredBeforeTheRecord(t *testing.T) {
 	require.ErrorIs(t, err, stages.ErrShutDown)
 	require.Equal(t, []string{"create a"}, r.changed())
 	require.Len(t, k.state.Snapshot().Pending, 1)
+	made, err := k.cloud.Records()
+	require.NoError(t, err)
+	id := made[0].ID
+	require.ErrorContains(t, r.err, "`sluice recover --adopt '"+string(urnOf("a"))+"="+id+"'` records it", "nobody else knows the ID")
 }
 
 // Every prefix of the record is a valid state, and each operation is pending while its call is under way.

@@ -303,12 +303,21 @@ func (r *Run) end(s *Step, a applied) error {
 		return nil
 	}
 	if err := r.Recorder.End(r.operations, a.change); err != nil {
-		return err
+		return tellMade(s, a.final, err)
 	}
 	if s.settles != nil && a.final != nil {
 		return r.settle(s.settles)
 	}
 	return nil
+}
+
+// tellMade adds to the error of a record that could not be made the ID of what a create has made: nobody else will ever know it.
+func tellMade(s *Step, made *state.Resource, err error) error {
+	if s.Op != OpCreate && s.Op != OpCreateReplacement || made == nil || made.ID == "" {
+		return err
+	}
+	return fmt.Errorf("%w\nThe object with the ID %s was made. When the state can be written again, `sluice recover --adopt '%s=%s'` records it",
+		err, made.ID, s.URN, made.ID)
 }
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).

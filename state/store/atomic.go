@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -165,8 +164,8 @@ func isDebris(name string) bool {
 }
 
 func removeIfExists(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("remove %s: %w", path, err)
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err // it names the file
 	}
 	return nil
 }

@@ -2,6 +2,10 @@ package store_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +19,25 @@ import (
 func TestDirectoryIsAStore(t *testing.T) {
 	storetest.Run(t, store.NewDir(t.TempDir()))
 	storetest.RunLog(t, store.NewDir(t.TempDir()))
+}
+
+func TestALogThatCannotBeLookedForIsAnError(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("where it does not exist then")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "journal"), nil, 0o600))
+	_, err := store.NewLog(store.NewDir(dir), "journal/dev.jnl").Exists(context.Background())
+	require.Error(t, err)
+}
+
+func TestErrorOfARemovalNamesTheFileOnce(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "full")
+	require.NoError(t, os.MkdirAll(filepath.Join(full, "of"), 0o700))
+	err := store.NewDir(dir).Remove(context.Background(), "full")
+	require.Error(t, err)
+	require.Equal(t, 1, strings.Count(err.Error(), full), err)
 }
 
 func TestWhatIsLeftOfARemovedLogIsNoLog(t *testing.T) {

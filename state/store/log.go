@@ -47,7 +47,10 @@ type fileLog struct {
 
 func (l *fileLog) Exists(context.Context) (bool, error) {
 	_, err := os.Lstat(l.path)
-	return err == nil, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (l *fileLog) Read(context.Context) ([]byte, error) {
