@@ -42,6 +42,17 @@ func (r *Run) remains() remains {
 	return remains{base: newBaseOf(a.all, a.name), declared: isDeclared}
 }
 
+// named returns the places of the states of these names.
+func (m remains) named(set map[urn.URN]bool) []graph.ID {
+	var ids []graph.ID
+	for i, res := range m.resources {
+		if set[res.URN] {
+			ids = append(ids, graph.ID(i))
+		}
+	}
+	return ids
+}
+
 // arrangement finds an order in which everything comes after what it refers to, with what a program has declared in the
 // program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
 // the replacement goes on using the old object.

@@ -296,6 +296,10 @@ func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, erro
 		if err := r.addReplaced(ctx, all, ids, out); err != nil {
 			return nil, err
 		}
+		// What refers to those cannot stay either.
+		for _, id := range g.TransitiveDependents(all.named(out), graph.Reach{}) {
+			out[all.resources[id].URN] = true
+		}
 	case sel.Excludes.IsConstrained():
 		left := matching(sel.Excludes)
 		if sel.ExcludeDependents {
