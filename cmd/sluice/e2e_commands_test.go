@@ -101,6 +101,26 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	checkStatus(ts, want, err)
 }
 
+// hungUp is "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command is told twice, as by the system and by
+// the shell, that its terminal is gone, and ends with that status. What it says is in the file hungup.out.
+func hungUp(ts *testscript.TestScript, _ bool, args []string) {
+	var out notes
+	cmd := start(ts, &out, args[3:])
+	waitForText(ts.MkAbs(args[1]), args[2])
+	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP))
+	for range 1000 {
+		if strings.Contains(out.String(), "the terminal is gone") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // it may have ended
+	err := cmd.Wait()
+	ts.Check(os.WriteFile(ts.MkAbs("hungup.out"), []byte(out.String()), 0o644))
+	ts.Logf("%s", out.String())
+	checkStatus(ts, args[0], err)
+}
+
 // start starts a command of a script in a group of its own: a terminal signals all processes that a command has started.
 func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
 	path := ""

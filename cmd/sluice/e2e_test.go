@@ -65,6 +65,7 @@ func scripts(dir string) testscript.Params {
 			"nowhere":   nowhere,
 			"status":    status,
 			"signalled": signalled,
+			"hungup":    hungUp,
 			"killed":    killed,
 			"decodes":   decodes,
 		},

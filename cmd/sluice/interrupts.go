@@ -14,7 +14,8 @@ import (
 )
 
 // interruptible runs an operation under the rules for Ctrl-C (steps.md 9.5): the first stops admission, the second
-// asks the providers to abort, the third gives the lock back and ends the process.
+// asks the providers to abort, the third gives the lock back and ends the process. A terminal that goes away is a first Ctrl-C. That
+// nobody reads what is printed any more stops nothing.
 type interruptible struct {
 	interrupts *sluice.Interrupts
 	// note shows a line; running names what has begun, with elapsed times. Both may be called at any time.
@@ -29,13 +30,17 @@ type interruptible struct {
 // run calls f and returns when f has.
 func (i *interruptible) run(ctx context.Context, f func()) {
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, append(terminations(), os.Interrupt)...)
+	_, unread := signal.NotifyContext(ctx, syscall.SIGPIPE) // and nobody listens; ignored signals would be the program's too
 	ctx, done := context.WithCancel(ctx)
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		for count := 1; ; count++ {
 			select {
 			case s := <-signals:
+				if s == syscall.SIGHUP && count > 1 {
+					continue // the shell passes on what the system sends
+				}
 				i.handle(s, count)
 			case <-ctx.Done():
 				return
@@ -44,16 +49,29 @@ func (i *interruptible) run(ctx context.Context, f func()) {
 	})
 	defer func() {
 		signal.Stop(signals)
+		unread()
 		done()
 		wg.Wait()
 	}()
 	f()
 }
 
+// terminations are the signals that ask a process to end. That of a terminal that goes away is not one for who asked to survive it,
+// as nohup does.
+func terminations() []os.Signal {
+	if signal.Ignored(syscall.SIGHUP) {
+		return []os.Signal{syscall.SIGTERM}
+	}
+	return []os.Signal{syscall.SIGTERM, syscall.SIGHUP}
+}
+
 func (i *interruptible) handle(s os.Signal, count int) {
 	name, again := "^C received", "press ^C again"
-	if s == syscall.SIGTERM {
+	switch s {
+	case syscall.SIGTERM:
 		name, again = "SIGTERM received", "send SIGTERM again"
+	case syscall.SIGHUP:
+		name, again = "the terminal is gone", "send SIGTERM"
 	}
 	switch {
 	case count == 1 && i.asking():

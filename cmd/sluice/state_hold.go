@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/sluice-iac/sluice"
 )
@@ -25,7 +24,7 @@ type holder struct {
 // process; while something is written it waits.
 func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder) error) error {
 	h := &holder{says: c}
-	defer h.hook(ctx, syscall.SIGTERM)()
+	defer h.hook(ctx, terminations()...)()
 	h.disarm = h.hook(ctx, os.Interrupt)
 	defer func() { h.disarm() }()
 	c.held = true
@@ -39,9 +38,9 @@ func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder
 	return f(h)
 }
 
-// hook lets a signal end the process in an orderly way, until the returned function is called.
-func (h *holder) hook(ctx context.Context, s os.Signal) (unhook func()) {
-	signalled, forget := signal.NotifyContext(ctx, s)
+// hook lets signals end the process in an orderly way, until the returned function is called.
+func (h *holder) hook(ctx context.Context, signals ...os.Signal) (unhook func()) {
+	signalled, forget := signal.NotifyContext(ctx, signals...)
 	stop := context.AfterFunc(signalled, h.leave)
 	return func() { stop(); forget() }
 }
