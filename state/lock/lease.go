@@ -82,10 +82,8 @@ func (l *Lock) lose(err *LostError) {
 // renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
 // says why nothing is known.
 func (l *Lock) renewOnce(ctx context.Context) error {
-	if l.hold != nil {
-		if err := l.hold.Alive(ctx); err != nil {
-			return &LostError{Path: l.Path(), Reason: fmt.Sprintf("the connection that held it is gone: %v", err)}
-		}
+	if err := l.keepHold(ctx); err != nil {
+		return err
 	}
 	b, info, err := l.options.Store.Read(ctx, l.key)
 	var present Owner
@@ -104,6 +102,32 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 		return err
 	}
 	return l.alone(ctx)
+}
+
+// keepHold takes the hold of the store again when the connection that had it is gone, as after a restart of the server. Nobody else has
+// done anything meanwhile: they respect the lock file until its lease is over, and then this process takes the lock for lost, too.
+func (l *Lock) keepHold(ctx context.Context) error {
+	if l.hold == nil {
+		return nil
+	}
+	if l.gone == nil {
+		if l.gone = l.hold.Alive(ctx); l.gone == nil {
+			return nil
+		}
+		_ = l.hold.Close() // otherwise a server that has not noticed yet takes this process for another one
+	}
+	again, err := l.options.Store.(store.Excluder).Exclude(ctx, l.options.Folder)
+	if err != nil {
+		return err
+	}
+	if again == nil {
+		return fmt.Errorf("the connection that held it is gone, and another one holds it: %w", l.gone)
+	}
+	l.gone = nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hold = again
+	return nil
 }
 
 // alone looks for locks of others. Some that tried at the wrong moment are about to give way; they are given time to.

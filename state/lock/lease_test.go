@@ -145,6 +145,68 @@ type noHold struct{}
 func (noHold) Alive(context.Context) error { return nil }
 func (noHold) Close() error                { return nil }
 
+// restarted is a store whose connections end when its server does.
+type restarted struct {
+	store.Store
+	session, refusing atomic.Int64 // refusing is how often it says that another process has the name
+}
+
+func (r *restarted) Exclude(context.Context, string) (store.Hold, error) {
+	if r.refusing.Add(-1) >= 0 {
+		return nil, nil
+	}
+	return sessionHold{r, r.session.Load()}, nil
+}
+
+func (r *restarted) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+
+type sessionHold struct {
+	server *restarted
+	began  int64
+}
+
+func (h sessionHold) Alive(context.Context) error {
+	if h.began != h.server.session.Load() {
+		return errAway
+	}
+	return nil
+}
+
+func (h sessionHold) Close() error { return nil }
+
+func TestLockSurvivesARestartOfTheServerThatHoldsIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		refusing int64
+		lost     bool
+	}{
+		"at once":                        {0, false},
+		"the server has not noticed yet": {2, false},
+		"somebody else has it":           {1000, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t)
+			synctest.Test(t, func(t *testing.T) {
+				s := &restarted{Store: o.Store}
+				o.Store = s
+				var lost error
+				o.OnLost = func(err error) { lost = err }
+				l, err := Acquire(context.Background(), o)
+				require.NoError(t, err)
+				s.refusing.Store(c.refusing)
+				s.session.Add(1)
+				time.Sleep(5 * time.Minute)
+				synctest.Wait()
+				require.Equal(t, c.lost, lost != nil, lost)
+				require.Equal(t, c.lost, l.Check(context.Background()) != nil)
+				if c.lost {
+					require.ErrorContains(t, lost, errAway.Error())
+				}
+				require.NoError(t, l.Release())
+			})
+		})
+	}
+}
+
 func TestStoreThatExcludesLeavesLocksOfOtherMachinesUntilTheirLeaseIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		content string

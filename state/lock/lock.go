@@ -43,12 +43,13 @@ const (
 type Lock struct {
 	options Options
 	key     string
-	owner   Owner      // its Renewed is guarded by renewing
-	hold    store.Hold // nil where the store has none
+	owner   Owner // its Renewed is guarded by renewing
 
-	renewing sync.Mutex // held while the lease is renewed
+	renewing sync.Mutex // held while the lease is renewed; guards gone
+	gone     error      // why the hold has to be taken again
 
 	mu       sync.Mutex // guards what follows
+	hold     store.Hold // nil where the store has none; changes only while renewing is held, too
 	renewed  time.Time  // without monotonic part: a suspended machine has not renewed
 	lost     error
 	released bool
