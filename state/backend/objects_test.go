@@ -84,6 +84,8 @@ func TestAStackIsRenamed(t *testing.T) {
 	_, err := b.Rename(ctx, s.Ref(), Ref{"shop", "taken"})
 	var exists *ExistsError
 	require.ErrorAs(t, err, &exists)
+	_, err = b.Rename(ctx, s.Ref(), s.Ref())
+	require.ErrorAs(t, err, &exists, "nobody waits for the lock that it has itself")
 	_, err = b.Rename(ctx, Ref{"shop", "none"}, Ref{"shop", "new"})
 	var missing *NotFoundError
 	require.ErrorAs(t, err, &missing)

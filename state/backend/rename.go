@@ -14,6 +14,9 @@ func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
 	if err := to.check(f.legacy, !f.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
+	if from == to {
+		return nil, &ExistsError{to.Name}
+	}
 	if err := f.prepareWrite(ctx); err != nil {
 		return nil, err
 	}
