@@ -107,6 +107,18 @@ func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) 
 	}
 }
 
+func TestALockThatARenameCannotGiveBackIsTold(t *testing.T) {
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	b.store = failing{b.store, func(doing, key string) bool {
+		return doing == "remove" && strings.HasPrefix(key, ".pulumi/locks/organization/shop/dev/")
+	}, nil}
+	_, err := b.Rename(context.Background(), s.Ref(), Ref{"shop", "prod"})
+	require.ErrorIs(t, err, errFull)
+	require.ErrorContains(t, err, "sluice cancel")
+}
+
 // Somebody who has taken no notice of the lock writes while the operation goes on: nothing of theirs is written over.
 func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 	ctx := context.Background()

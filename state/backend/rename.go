@@ -26,9 +26,9 @@ func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
 // rename moves a stack. project is that of the URNs in its state. Both names are locked: nobody else may take the new one.
 func (f *File) rename(ctx context.Context, from, to *fileStack, project string) (s Stack, err error) {
 	for _, stack := range []*fileStack{from, to} {
-		l, err := stack.Lock(ctx, LockOptions{Operation: "stack rename"})
-		if err != nil {
-			return nil, err
+		l, held := stack.Lock(ctx, LockOptions{Operation: "stack rename"})
+		if held != nil {
+			return nil, held
 		}
 		defer func() { err = errors.Join(err, l.Close()) }()
 	}
