@@ -99,20 +99,27 @@ func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags
 		return err
 	}
 	if f.previewOnly {
-		_, err := o.runInterruptible(ctx, nil, func() error { return o.previewOnly(ctx) })
+		_, err := o.runInterruptible(ctx, func() error { return o.previewOnly(ctx) })
 		return err
 	}
-	lock, err := o.stack.Lock(ctx, sluice.StackLockOptions{Operation: kind.history, OnLost: func(err error) {
+	_, err = o.runInterruptible(ctx, func() error { return o.previewAndPerformLocked(ctx) })
+	return err
+}
+
+// previewAndPerformLocked holds the lock of the stack meanwhile. A signal that comes while it is taken or given back does not
+// end the process: the lock would stay.
+func (o *operation) previewAndPerformLocked(ctx context.Context) error {
+	lock, err := o.stack.Lock(ctx, sluice.StackLockOptions{Operation: o.kind.history, OnLost: func(err error) {
 		o.note(err.Error())
 		o.interrupts.Stop()
 	}})
 	if err != nil {
 		return err
 	}
-	o.lock = lock
-	_, err = o.runInterruptible(ctx, lock, func() error { return o.previewAndPerform(ctx) })
+	o.setLock(lock)
+	err = o.previewAndPerform(ctx)
 	if unlockErr := lock.Close(); unlockErr != nil {
-		c.warn("the lock of the stack could not be released: %v", unlockErr)
+		o.cli.warn("the lock of the stack could not be released: %v", unlockErr)
 	}
 	return err
 }
@@ -153,14 +160,14 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 }
 
 // runInterruptible runs f under the rules for Ctrl-C.
-func (o *operation) runInterruptible(ctx context.Context, lock io.Closer, f func() error) (bool, error) {
+func (o *operation) runInterruptible(ctx context.Context, f func() error) (bool, error) {
 	var err error
 	guard := &interruptible{
 		interrupts: &o.interrupts,
 		note:       o.note,
 		running:    o.runningSteps,
 		asking:     o.asking.Load,
-		leave:      func() { o.leave(lock, os.Exit) },
+		leave:      func() { o.leave(os.Exit) },
 	}
 	guard.run(ctx, func() { err = f() })
 	return o.interrupts.Stopped(), err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -46,14 +45,21 @@ func (o *operation) setProcesses(fence *sluice.Fence, end func()) {
 	o.fence, o.endProcesses = fence, end
 }
 
+// setLock says what is to be given back by whoever leaves in the middle.
+func (o *operation) setLock(l sluice.StackLock) {
+	o.screenMu.Lock()
+	defer o.screenMu.Unlock()
+	o.lock = l
+}
+
 // abandonPatience is how long the processes may take to end when the user does not want to wait any more.
 const abandonPatience = 2 * time.Second
 
 // leave gives up in the middle of the operation: nothing is recorded any more, the lock is free for others, plugins and
 // programs are ended as far as that is quick, and so is this process.
-func (o *operation) leave(lock io.Closer, exit func(status int)) {
+func (o *operation) leave(exit func(status int)) {
 	o.screenMu.Lock()
-	fence, end := o.fence, o.endProcesses
+	fence, end, lock := o.fence, o.endProcesses, o.lock
 	o.screenMu.Unlock()
 	if fence != nil {
 		if err := fence.Cut(context.Background()); err != nil {
