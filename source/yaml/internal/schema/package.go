@@ -152,10 +152,12 @@ func tokens(t table) []string {
 	for token := range t.exact {
 		parts := strings.Split(token, ":")
 		if len(parts) == 3 {
-			if module, last, ok := strings.Cut(parts[1], "/"); ok && strings.EqualFold(last, parts[2]) {
-				token = parts[0] + ":" + module + ":" + parts[2]
-			} else if parts[1] == "index" {
+			module, last, twice := strings.Cut(parts[1], "/")
+			switch short := !twice || strings.EqualFold(last, parts[2]); {
+			case short && module == "index":
 				token = parts[0] + ":" + parts[2]
+			case short:
+				token = parts[0] + ":" + module + ":" + parts[2]
 			}
 		}
 		out = append(out, token)
