@@ -177,7 +177,7 @@ func (c *checker) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, what 
 	}
 	var allowed, names []string
 	for _, v := range t.Values {
-		value := fromGo(v)
+		value := property.Plain(v)
 		if property.Equal(value, literal.Value) {
 			return
 		}

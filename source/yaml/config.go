@@ -41,7 +41,7 @@ func untyped(text string) property.Value {
 	}
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {
-		return fromGo(v)
+		return property.Plain(v)
 	}
 	return property.String(text)
 }

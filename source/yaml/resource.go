@@ -95,7 +95,7 @@ func (e *evaluation) properties(n *node) (map[string]property.Value, error) {
 	if n.schema != nil && r.Get == nil {
 		for name, p := range n.schema.Outputs {
 			if _, given := out[name]; p.Const != nil && !given {
-				out[name] = fromGo(p.Const)
+				out[name] = property.Plain(p.Const)
 			}
 		}
 	}

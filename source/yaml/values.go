@@ -137,31 +137,6 @@ func toGo(v property.Value) (out any, ok bool) {
 	return nil, false
 }
 
-// fromGo makes a value of decoded JSON.
-func fromGo(v any) property.Value {
-	switch v := v.(type) {
-	case bool:
-		return property.Bool(v)
-	case float64:
-		return property.Number(v)
-	case string:
-		return property.String(v)
-	case []any:
-		list := make([]property.Value, len(v))
-		for i, item := range v {
-			list[i] = fromGo(item)
-		}
-		return property.ArrayOf(list...)
-	case map[string]any:
-		m := make(map[string]property.Value, len(v))
-		for name, item := range v {
-			m[name] = fromGo(item)
-		}
-		return property.Of(property.NewMap(m))
-	}
-	return property.Null
-}
-
 // text is a plain value as it stands in an interpolated string (protocol.md 11.6). ok is false for what has no text.
 func text(v property.Value) (s string, ok bool) {
 	if v.IsString() {

@@ -248,30 +248,6 @@ func embeddedJSON(v property.Value) (property.Value, bool) {
 	if err := json.Unmarshal([]byte(s), &parsed); err != nil {
 		return property.Null, false
 	}
-	out := fromJSON(parsed)
+	out := property.Plain(parsed)
 	return out, out.IsMap() && out.AsMap().Len() > 0 || out.IsArray() && out.AsArray().Len() > 0
-}
-
-func fromJSON(v any) property.Value {
-	switch v := v.(type) {
-	case bool:
-		return property.Bool(v)
-	case float64:
-		return property.Number(v)
-	case string:
-		return property.String(v)
-	case []any:
-		out := make([]property.Value, len(v))
-		for i, e := range v {
-			out[i] = fromJSON(e)
-		}
-		return property.ArrayOf(out...)
-	case map[string]any:
-		out := make(map[string]property.Value, len(v))
-		for k, e := range v {
-			out[k] = fromJSON(e)
-		}
-		return property.Of(property.NewMap(out))
-	}
-	return property.Null
 }
