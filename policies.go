@@ -89,7 +89,7 @@ func (s *session) policyErrors(errs []error) error {
 // cancelPolicies asks the analyzers to give up; session.close waits for it.
 func (s *session) cancelPolicies() {
 	for _, a := range s.deployment.Analyzers {
-		s.background.Go(func() {
+		s.background.run(func() {
 			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 			defer cancel()
 			if err := a.Cancel(ctx); err != nil {

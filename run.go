@@ -101,7 +101,7 @@ type session struct {
 	server          lazyServer
 	operations      context.Context
 	abandon         context.CancelFunc
-	background      conc.WaitGroup
+	background      background
 	// interrupted is true when the caller's context ended before the run did.
 	interrupted bool
 	// failedBefore is set when the providers are asked to abort: whether something had failed by then.
@@ -322,7 +322,7 @@ func (s *session) runProgram(ctx, caller context.Context) {
 func (s *session) cancelProviders() {
 	failed := len(s.deployment.Failures()) > 0
 	s.failedBefore.CompareAndSwap(nil, &failed)
-	s.background.Go(func() {
+	s.background.run(func() {
 		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 		defer cancel()
 		if err := s.registry.Cancel(ctx); err != nil {

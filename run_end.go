@@ -33,7 +33,7 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 		s.options.Log.Warn("closing providers", "error", err)
 	}
 	s.closePolicies()
-	s.background.Wait()
+	s.background.end()
 	s.abandon()
 
 	for _, err := range errs {

@@ -164,6 +164,10 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	}
 	var invalid *invalidPortError
 	if errors.As(err, &invalid) {
+		// What it has written to stderr may still be on its way; most end now.
+		patience, cancel := context.WithTimeout(ctx, outputPatience)
+		defer cancel()
+		_ = p.exited.Wait(patience)
 		return 0, fmt.Errorf("plugin %s [%s] %w%s", p.name, p.path, invalid, p.said())
 	}
 	if ctx.Err() != nil {

@@ -1,0 +1,31 @@
+package sluice
+
+import (
+	"sync"
+
+	"github.com/sourcegraph/conc"
+)
+
+// background are goroutines that an operation has started and waits for at its end. The zero value is ready to use.
+type background struct {
+	mu    sync.Mutex // guards the rest: somebody may interrupt the operation while it ends
+	ended bool
+	group conc.WaitGroup
+}
+
+// run calls f in a goroutine, or not at all when the operation has ended.
+func (b *background) run(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.ended {
+		b.group.Go(f)
+	}
+}
+
+// end waits for what runs. Nothing begins any more.
+func (b *background) end() {
+	b.mu.Lock()
+	b.ended = true
+	b.mu.Unlock()
+	b.group.Wait()
+}
