@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,6 +106,10 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 // the shell, that its terminal is gone, and ends with that status. What it says is in the file hungup.out.
 func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
+	// A signal that is ignored here, as under nohup, would be in the command, too; one that somebody waits for is not.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	defer signal.Stop(heard)
 	cmd := start(ts, &out, args[3:])
 	waitForText(ts.MkAbs(args[1]), args[2])
 	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP))
