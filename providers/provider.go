@@ -118,6 +118,17 @@ const (
 	DiffUpdateReplace
 )
 
+// KindOf returns the kind of a change that needs no replacement.
+func KindOf(c property.Change) DiffKind {
+	switch c.Kind {
+	case property.Added:
+		return DiffAdd
+	case property.Deleted:
+		return DiffDelete
+	}
+	return DiffUpdate
+}
+
 // IsReplace tells whether a change of this kind needs a replacement.
 func (k DiffKind) IsReplace() bool {
 	return k == DiffAddReplace || k == DiffDeleteReplace || k == DiffUpdateReplace

@@ -246,14 +246,7 @@ func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []s
 	res.ChangedKeys = d.ChangedKeys()
 	res.DetailedDiff = map[string]providers.PropertyDiff{}
 	for c := range d.Changes() {
-		kind := providers.DiffUpdate
-		switch c.Kind {
-		case property.Added:
-			kind = providers.DiffAdd
-		case property.Deleted:
-			kind = providers.DiffDelete
-		}
-		res.DetailedDiff[c.Path.String()] = providers.PropertyDiff{Kind: kind, InputDiff: true}
+		res.DetailedDiff[c.Path.String()] = providers.PropertyDiff{Kind: providers.KindOf(c), InputDiff: true}
 	}
 }
 

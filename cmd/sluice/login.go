@@ -149,16 +149,7 @@ func (c *cli) identity(url string) identity {
 }
 
 func (c *cli) whoami(verbose, asJSON bool) error {
-	home, err := sluice.Home(c.lookup)
-	if err != nil {
-		return err
-	}
-	// The project, if there is one, may name a backend.
-	var fromProject string
-	if project, err := findProject(); err == nil {
-		fromProject = project.BackendURL
-	}
-	url, err := sluice.BackendURL(home, fromProject, c.lookup)
+	url, err := c.backendURL()
 	if err != nil {
 		return err
 	}
@@ -171,6 +162,19 @@ func (c *cli) whoami(verbose, asJSON bool) error {
 		_, err = fmt.Fprintln(c.out, userName())
 	}
 	return err
+}
+
+// backendURL is that of the backend in use here. The project, if there is one, may name it.
+func (c *cli) backendURL() (string, error) {
+	home, err := sluice.Home(c.lookup)
+	if err != nil {
+		return "", err
+	}
+	var fromProject string
+	if project, err := findProject(); err == nil {
+		fromProject = project.BackendURL
+	}
+	return sluice.BackendURL(home, fromProject, c.lookup)
 }
 
 func userName() string {

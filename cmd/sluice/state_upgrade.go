@@ -35,15 +35,7 @@ type upgradedInJSON struct {
 }
 
 func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
-	home, err := sluice.Home(c.lookup)
-	if err != nil {
-		return err
-	}
-	var fromProject string
-	if project, err := findProject(); err == nil {
-		fromProject = project.BackendURL
-	}
-	url, err := sluice.BackendURL(home, fromProject, c.lookup)
+	url, err := c.backendURL()
 	if err != nil {
 		return err
 	}

@@ -102,13 +102,7 @@ func (r *Resource) replaces(input string) bool {
 }
 
 func (r *Resource) kind(c property.Change) providers.DiffKind {
-	kind := providers.DiffUpdate
-	switch c.Kind {
-	case property.Added:
-		kind = providers.DiffAdd
-	case property.Deleted:
-		kind = providers.DiffDelete
-	}
+	kind := providers.KindOf(c)
 	if r.replaces(c.Path[:1].String()) {
 		return kind.AsReplace()
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -180,6 +181,14 @@ type Options struct {
 	Environ   func() []string
 	// Log takes messages in, from many goroutines; nil discards.
 	Log func(Message)
+}
+
+// Path returns the path that the program means by a name.
+func (o Options) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(o.Directory, name)
 }
 
 // Complete returns o with everything that may be nil filled in.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -71,3 +72,17 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 
 // ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
 func (p *Process) ExitedWithin(patience time.Duration) error { return p.exitedSoon(patience) }
+
+// Output is [Run] for a process whose output is what is wanted of it; c.Output is not called.
+func Output(ctx context.Context, c Command) (stdout, stderr string, exit Exit, err error) {
+	var out, errs strings.Builder // each written by one goroutine
+	c.Output = func(l Line) {
+		to := &out
+		if l.Stderr {
+			to = &errs
+		}
+		to.WriteString(l.Text + "\n")
+	}
+	exit, err = Run(ctx, c)
+	return out.String(), errs.String(), exit, err
+}

@@ -1,7 +1,6 @@
 package providertest
 
 import (
-	"context"
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
@@ -126,19 +125,4 @@ func (o Options) latency(c Call) time.Duration {
 	_, _ = h.Write([]byte(string(c.Method) + "\x00" + c.subject()))
 	draw := rand.New(rand.NewPCG(o.Seed, h.Sum64()+uint64(c.Nth)))
 	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
-}
-
-// pause waits; it ends early with the context.
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -25,7 +26,7 @@ func do[T any](ctx context.Context, p *provider, c Call, work func() (T, error))
 	var none T
 	c, over := p.cloud.log.begin(c)
 	defer over()
-	if err := pause(ctx, p.cloud.options.latency(c)); err != nil {
+	if err := wait.For(ctx, p.cloud.options.latency(c)); err != nil {
 		return none, err
 	}
 	for _, f := range p.cloud.options.Failures {

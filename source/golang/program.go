@@ -146,22 +146,14 @@ func (p *Program) goCommand(ctx context.Context, args ...string) (string, error)
 		return "", errors.New("go was not found on your $PATH; install Go to run " + p.project.Program() +
 			", or name a binary with the runtime option `binary`")
 	}
-	var stdout, stderr strings.Builder // each written by one goroutine
-	exit, err := plugin.Run(ctx, plugin.Command{
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "go " + args[0], Executable: path, Args: args, Directory: p.project.Directory, Environment: os.Environ(),
-		Output: func(l plugin.Line) {
-			to := &stdout
-			if l.Stderr {
-				to = &stderr
-			}
-			to.WriteString(l.Text + "\n")
-		},
 	})
 	if err != nil {
 		return "", err
 	}
 	if exit.Code != 0 {
-		return "", &BuildError{Program: p.project.Program(), Output: cmp.Or(strings.TrimSpace(stderr.String()), exit.Status)}
+		return "", &BuildError{Program: p.project.Program(), Output: cmp.Or(strings.TrimSpace(stderr), exit.Status)}
 	}
-	return stdout.String(), nil
+	return stdout, nil
 }

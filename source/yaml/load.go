@@ -59,25 +59,17 @@ func (p *Program) compile(ctx context.Context, command string, info stages.RunIn
 	if err != nil {
 		return written{}, fmt.Errorf("encode the configuration: %w", err)
 	}
-	var stdout, stderr strings.Builder // each written by one goroutine
-	exit, err := plugin.Run(ctx, plugin.Command{
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: words[0], Executable: words[0], Args: words[1:], Directory: p.project.Directory,
 		Environment: append(os.Environ(), "PULUMI_STACK="+info.Stack, "PULUMI_ORGANIZATION="+info.Organization,
 			"PULUMI_PROJECT="+info.Project, "PULUMI_CONFIG="+string(values), "PULUMI_ROOT_DIRECTORY="+p.project.Root),
-		Output: func(l plugin.Line) {
-			to := &stdout
-			if l.Stderr {
-				to = &stderr
-			}
-			to.WriteString(l.Text + "\n")
-		},
 	})
 	if err != nil {
 		return written{}, fmt.Errorf("run the compiler %q: %w", command, err)
 	}
 	if exit.Code != 0 {
 		return written{}, fmt.Errorf("the compiler %q ended with %s:\n%s", command, exit.Status,
-			cmp.Or(strings.TrimSpace(stderr.String()), "it wrote nothing"))
+			cmp.Or(strings.TrimSpace(stderr), "it wrote nothing"))
 	}
-	return written{name: "output of " + words[0], content: stdout.String(), remarks: strings.TrimSpace(stderr.String())}, nil
+	return written{name: "output of " + words[0], content: stdout, remarks: strings.TrimSpace(stderr)}, nil
 }

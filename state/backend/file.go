@@ -255,7 +255,7 @@ func (f *File) Open(ctx context.Context, ref Ref) (Stack, error) {
 	if err := s.exists(ctx); err != nil {
 		return nil, err
 	}
-	s.recoverIfFree(ctx, s.journal().exists)
+	s.recoverIfFree(ctx, s.journal().Exists)
 	return s, nil
 }
 

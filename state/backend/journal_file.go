@@ -31,9 +31,6 @@ func (j *journalFile) key() string {
 
 func (j *journalFile) base() string { return j.key() + ".base" }
 
-// exists tells whether there is a journal, of whatever content.
-func (j *journalFile) exists(ctx context.Context) (bool, error) { return j.Exists(ctx) }
-
 // Name implements [journal.Store].
 func (j *journalFile) Name() string { return j.stack.backend.store.Name(j.key()) }
 

@@ -86,7 +86,7 @@ func (s *fileStack) recover(ctx context.Context) error {
 // [*JournalError] for a journal that may not be applied.
 func (s *fileStack) recoverJournal(ctx context.Context) error {
 	jnl := s.journal()
-	if there, err := jnl.exists(ctx); err != nil || !there {
+	if there, err := jnl.Exists(ctx); err != nil || !there {
 		return err
 	}
 	content, err := s.content(ctx)
@@ -215,7 +215,7 @@ func (s *fileStack) cutOff(ctx context.Context) (bool, error) {
 	if err != nil || paired {
 		return paired, err
 	}
-	return s.journal().exists(ctx)
+	return s.journal().Exists(ctx)
 }
 
 // isPaired tells whether an operation on this stack and another one has not ended.

@@ -27,8 +27,8 @@ func (d disk) members(in native.Values) ([]member, error) {
 	switch {
 	case in.Has("sourceDir"):
 		w := walk{excludes: in.Texts("excludes"), follow: !in.Bool("excludeSymlinkDirectories")}
-		w.output, _ = os.Stat(d.path(in.Text("outputPath"))) // it need not be there
-		if err := w.directory("", d.path(in.Text("sourceDir"))); err != nil {
+		w.output, _ = os.Stat(d.options.Path(in.Text("outputPath"))) // it need not be there
+		if err := w.directory("", d.options.Path(in.Text("sourceDir"))); err != nil {
 			return nil, err
 		}
 		if len(w.found) == 0 {
@@ -36,7 +36,7 @@ func (d disk) members(in native.Values) ([]member, error) {
 		}
 		return w.found, nil
 	case in.Has("sourceFile"):
-		path := d.path(in.Text("sourceFile"))
+		path := d.options.Path(in.Text("sourceFile"))
 		info, err := os.Stat(path)
 		if err == nil && !info.Mode().IsRegular() {
 			err = fmt.Errorf("%s is not a file", path)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -23,21 +22,14 @@ const Name = "archive"
 
 // Package describes the package.
 func Package(o native.Options) native.Package {
-	d := disk{directory: o.Directory}
+	d := disk{options: o}
 	return native.Package{
 		Name: Name, Version: "0.3.5", Doc: "Archives of files.",
 		Resources: []native.Resource{d.file()}, Functions: []native.Function{d.get()},
 	}
 }
 
-type disk struct{ directory string }
-
-func (d disk) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(d.directory, name)
-}
+type disk struct{ options native.Options }
 
 func text(name, doc string) native.Field {
 	return native.Field{Name: name, Type: native.Of(native.KindString), Doc: doc}

@@ -27,7 +27,7 @@ func (d disk) write(in native.Values) (native.Outputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := d.path(in.Text("outputPath"))
+	path := d.options.Path(in.Text("outputPath"))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -103,7 +104,7 @@ func (k clock) sleep() native.Resource {
 		if length == "" || err != nil {
 			return err
 		}
-		return native.Wait(ctx, d)
+		return wait.For(ctx, d)
 	}
 	durations := []string{"createDuration", "destroyDuration"}
 	return native.Resource{

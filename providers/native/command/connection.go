@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -94,7 +95,7 @@ func (c *client) endWith(ctx context.Context, ask func()) (done func()) {
 	stop := context.AfterFunc(ctx, func() {
 		if ask != nil {
 			ask()
-			_ = native.Wait(doing, patience) // over, or too slow
+			_ = wait.For(doing, patience) // over, or too slow
 		}
 		_ = c.Close() // what is done over it fails, which says enough
 	})
@@ -120,7 +121,7 @@ func (r *remote) connect(
 			return nil, fmt.Errorf("connecting to %s: after %d failed attempts: %w", address, failed, err)
 		}
 		c.Log(native.Message{Text: fmt.Sprintf("connecting to %s: attempt %d failed: %v", address, failed, err)})
-		if err := native.Wait(ctx, pause); err != nil {
+		if err := wait.For(ctx, pause); err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", address, err)
 		}
 		pause = min(pause*3/2, longest)

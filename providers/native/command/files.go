@@ -12,14 +12,6 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// directory returns the directory that dir means.
-func (l *local) directory(dir string) string {
-	if dir == "" || !filepath.IsAbs(dir) {
-		return filepath.Join(l.options.Directory, dir)
-	}
-	return dir
-}
-
 func (l *local) assets(dir string, patterns []string) (property.Value, error) {
 	files, err := matching(dir, patterns)
 	members := native.Outputs{}

@@ -74,7 +74,7 @@ func (l *local) perform(ctx context.Context, c native.Call, command string) (nat
 	}
 	args = append(args, command)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Dir = l.directory(c.Inputs.Text("dir"))
+	cmd.Dir = l.options.Path(c.Inputs.Text("dir"))
 	cmd.Env = l.environment(c)
 	if in := c.Inputs.Text("stdin"); in != "" {
 		cmd.Stdin = strings.NewReader(in)

@@ -29,7 +29,7 @@ const Name = "local"
 
 // Package describes the package.
 func Package(o native.Options) native.Package {
-	d := disk{directory: o.Directory}
+	d := disk{options: o}
 	return native.Package{
 		Name: Name, Version: "0.1.6", Doc: "Files on this machine.",
 		Resources: []native.Resource{
@@ -41,14 +41,7 @@ func Package(o native.Options) native.Package {
 	}
 }
 
-type disk struct{ directory string }
-
-func (d disk) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(d.directory, name)
-}
+type disk struct{ options native.Options }
 
 func text(name, doc string) native.Field {
 	return native.Field{Name: name, Type: native.Of(native.KindString), Doc: doc}
@@ -74,7 +67,7 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 		Type: typ, Doc: "A file with a given content.", Inputs: contents(sensitive), Computed: hashFields(),
 		Create: d.create, Read: d.read,
 		Delete: func(_ context.Context, c native.Call) error {
-			if err := os.Remove(d.path(c.Inputs.Text("filename"))); !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Remove(d.options.Path(c.Inputs.Text("filename"))); !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 			return nil
@@ -92,7 +85,7 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 	r.Check = func(in native.Values) []providers.CheckFailure { return check(in, given) }
 	// What is written first to the same place would be gone when the old file is deleted.
 	r.Diff = func(c native.Call, answer *providers.DiffResponse) {
-		same := d.path(c.State.Text("filename")) == d.path(c.Inputs.Text("filename"))
+		same := d.options.Path(c.State.Text("filename")) == d.options.Path(c.Inputs.Text("filename"))
 		answer.DeleteBeforeReplace = same && len(answer.ReplaceKeys) > 0
 	}
 	return r
@@ -130,7 +123,7 @@ func (d disk) content(in native.Values) ([]byte, error) {
 		}
 		return b, nil
 	case in.Has("source"):
-		return os.ReadFile(d.path(in.Text("source")))
+		return os.ReadFile(d.options.Path(in.Text("source")))
 	}
 	return []byte(in.Text("content") + in.Text("sensitiveContent")), nil
 }
@@ -145,7 +138,7 @@ func (d disk) create(_ context.Context, c native.Call) (native.Made, error) {
 	if err != nil {
 		return native.Made{}, err
 	}
-	path := d.path(c.Inputs.Text("filename"))
+	path := d.options.Path(c.Inputs.Text("filename"))
 	if err := os.MkdirAll(filepath.Dir(path), mode(c.Inputs, "directoryPermission")); err != nil {
 		return native.Made{}, err
 	}
@@ -157,7 +150,7 @@ func (d disk) create(_ context.Context, c native.Call) (native.Made, error) {
 }
 
 func (d disk) read(_ context.Context, c native.Call) (native.Found, error) {
-	content, err := os.ReadFile(d.path(c.Inputs.Text("filename")))
+	content, err := os.ReadFile(d.options.Path(c.Inputs.Text("filename")))
 	if errors.Is(err, fs.ErrNotExist) {
 		return native.Found{}, nil
 	}
@@ -199,7 +192,7 @@ func (d disk) get(token string, sensitive bool) native.Function {
 		Token: token, Doc: "Reads a file.", Inputs: []native.Field{filename},
 		Outputs: append(hashFields(), filename, content, encoded, needed("id", "The SHA-1 of the content.")),
 		Call: func(_ context.Context, c native.Call) (native.Outputs, error) {
-			b, err := os.ReadFile(d.path(c.Inputs.Text("filename")))
+			b, err := os.ReadFile(d.options.Path(c.Inputs.Text("filename")))
 			if err != nil {
 				return nil, err
 			}

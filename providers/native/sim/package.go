@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/sluice-iac/sluice/property"
@@ -36,10 +35,7 @@ func In(cloud *Cloud, o native.Options) native.Package {
 		Config: settings(),
 		Configure: func(_ context.Context, config native.Values) (err error) {
 			if dir := config.Text("directory"); chosen && dir != "" {
-				if !filepath.IsAbs(dir) {
-					dir = filepath.Join(o.Directory, dir)
-				}
-				if s.cloud, err = OpenCloud(dir); err != nil {
+				if s.cloud, err = OpenCloud(o.Path(dir)); err != nil {
 					return err
 				}
 			}

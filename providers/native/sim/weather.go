@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -111,7 +112,7 @@ func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, 
 		}
 	}
 	if d, ok := pick(w.latency, m); ok {
-		if err := native.Wait(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
+		if err := wait.For(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
 			return err
 		}
 	}
@@ -141,12 +142,12 @@ type throttle struct {
 func (t *throttle) pass(ctx context.Context) error {
 	t.mu.Lock()
 	now := time.Now()
-	wait := max(0, t.next.Sub(now))
-	if wait > 0 && t.refuses {
+	pause := max(0, t.next.Sub(now))
+	if pause > 0 && t.refuses {
 		t.mu.Unlock()
-		return fmt.Errorf("throttled: try again in %v", wait.Round(time.Millisecond))
+		return fmt.Errorf("throttled: try again in %v", pause.Round(time.Millisecond))
 	}
-	t.next = now.Add(wait + t.gap)
+	t.next = now.Add(pause + t.gap)
 	t.mu.Unlock()
-	return native.Wait(ctx, wait)
+	return wait.For(ctx, pause)
 }

@@ -30,7 +30,7 @@ func (d disk) files() []native.Function {
 		d.ofFile("filebase64sha256", "The base64 of the hexadecimal SHA-256 of a file.", func(s string) string { return encode64(hex256(s)) }),
 		d.ofFile("filebase64sha512", "The base64 of the hexadecimal SHA-512 of a file.", func(s string) string { return encode64(hex512(s)) }),
 		fn("fileexists", "Whether there is a file.", flagType(), func(in native.Values) (property.Value, error) {
-			info, err := os.Stat(d.path(in.Text("input")))
+			info, err := os.Stat(d.options.Path(in.Text("input")))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 				return native.Bool(false), nil
@@ -44,7 +44,7 @@ func (d disk) files() []native.Function {
 
 func (d disk) ofFile(name, doc string, f func(string) string) native.Function {
 	return ofTextOrError(name, doc, func(path string) (string, error) {
-		b, err := os.ReadFile(d.path(path))
+		b, err := os.ReadFile(d.options.Path(path))
 		if err != nil {
 			return "", err
 		}
@@ -54,7 +54,7 @@ func (d disk) ofFile(name, doc string, f func(string) string) native.Function {
 
 func (d disk) paths() []native.Function {
 	return []native.Function{
-		ofTextOrError("abspath", "The path from the root.", func(s string) (string, error) { return filepath.Abs(d.path(s)) }),
+		ofTextOrError("abspath", "The path from the root.", func(s string) (string, error) { return filepath.Abs(d.options.Path(s)) }),
 		ofText("basename", "The last part of a path.", filepath.Base), ofText("dirname", "A path without its last part.", filepath.Dir),
 		ofTextOrError("pathexpand", "A path with the user's directory for a ~ at its beginning.", func(s string) (string, error) {
 			rest, ok := strings.CutPrefix(s, "~")

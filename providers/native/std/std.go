@@ -9,7 +9,6 @@ package std
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -22,7 +21,7 @@ const Name = "std"
 
 // Package describes the package.
 func Package(o native.Options) native.Package {
-	d := disk{directory: o.Directory}
+	d := disk{options: o}
 	return native.Package{
 		Name: Name, Version: "2.3.2", Doc: "Functions on texts, numbers, lists, objects, files and addresses.",
 		Functions: slices.Concat(
@@ -33,14 +32,7 @@ func Package(o native.Options) native.Package {
 }
 
 // disk is the file system as the program sees it.
-type disk struct{ directory string }
-
-func (d disk) path(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(d.directory, name)
-}
+type disk struct{ options native.Options }
 
 // The types of arguments and results.
 func textType() native.Type   { return native.Of(native.KindString) }

@@ -18,6 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -153,7 +154,7 @@ func askAgain(ctx context.Context, c native.Call, client *http.Client) (*http.Re
 		if !again || attempt >= retry.Int("attempts") || ctx.Err() != nil {
 			return found, body, err
 		}
-		if err := native.Wait(ctx, min(pause, most)); err != nil {
+		if err := wait.For(ctx, min(pause, most)); err != nil {
 			return nil, nil, err
 		}
 		pause *= 2

@@ -1,12 +1,13 @@
-package native
+// Package wait lets calls of providers take time.
+package wait
 
 import (
 	"context"
 	"time"
 )
 
-// Wait returns after d, or with the context's cause when it ends before.
-func Wait(ctx context.Context, d time.Duration) error {
+// For returns after d, or with the context's cause when it ends before.
+func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
