@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,11 +22,10 @@ const stackName = "organization/shop/dev"
 func fixedNow() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
 
 // sealing encrypts in a way that shows when something is encrypted twice.
-type sealing struct{ calls *int }
+type sealing struct{ calls *atomic.Int64 }
 
 func (s sealing) Encrypt(_ context.Context, text string) (string, error) {
-	*s.calls++
-	return fmt.Sprintf("sealed %d: %x", *s.calls, text), nil
+	return fmt.Sprintf("sealed %d: %x", s.calls.Add(1), text), nil
 }
 
 var provider = &state.SecretsProvider{Type: "passphrase", State: json.RawMessage(`{"salt":"v1:x:y<&>"}`)}
@@ -34,7 +34,7 @@ func ledgerOptions() state.LedgerOptions {
 	return state.LedgerOptions{Version: "t", Now: fixedNow, SecretsProvider: provider}
 }
 
-func encoderFor(calls *int) *state.Encoder {
+func encoderFor(calls *atomic.Int64) *state.Encoder {
 	return state.NewEncoder(state.EncoderOptions{Encrypter: sealing{calls}, Crypter: provider.Identity()})
 }
 

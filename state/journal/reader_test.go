@@ -5,6 +5,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +16,9 @@ import (
 // left is what a run of some records leaves when it is killed. marks are the lengths of the journal after each group.
 func left(t *testing.T, steps int) (m *memory, marks []int) {
 	t.Helper()
-	m, calls := &memory{}, 0
+	m, calls := &memory{}, new(atomic.Int64)
 	base := startOf(t, m, thing("a"), thing("b"))
-	o := m.options(base, &calls)
+	o := m.options(base, calls)
 	o.OnlyAtEnd, o.Checkpoint.SkipIntegrity = true, true
 	r := NewRecorder(o)
 	h := &history{t: t, random: rand.New(rand.NewPCG(7, 7)), to: []state.Recorder{r}, live: slices.Clone(base.Resources)}
@@ -126,9 +127,9 @@ func TestJournalOfAnotherStackIsRefused(t *testing.T) {
 }
 
 func TestStaleJournalIsReportedWithWhatItContains(t *testing.T) {
-	m, calls := &memory{}, 0
+	m, calls := &memory{}, new(atomic.Int64)
 	base := startOf(t, m, thing("a"))
-	r := NewRecorder(m.options(base, &calls))
+	r := NewRecorder(m.options(base, calls))
 	made, goal := thing("made"), thing("unknown")
 	require.NoError(t, r.Begin(t.Context(), state.Pending{Type: state.Creating, Resource: made}))
 	require.NoError(t, r.End(t.Context(), state.Change{Begun: made, Add: made}))
@@ -150,8 +151,8 @@ func TestStaleJournalIsReportedWithWhatItContains(t *testing.T) {
 }
 
 func TestJournalWhoseBaseIsLostIsNotApplied(t *testing.T) {
-	m, calls := &memory{}, 0
-	r := NewRecorder(m.options(startOf(t, m, thing("a")), &calls))
+	m, calls := &memory{}, new(atomic.Int64)
+	r := NewRecorder(m.options(startOf(t, m, thing("a")), calls))
 	require.NoError(t, r.End(t.Context(), state.Change{Add: thing("b")}))
 	_, err := r.fold(t.Context())
 	require.NoError(t, err)
@@ -201,7 +202,7 @@ func TestRecoveryThatIsKilledIsDoneAgain(t *testing.T) {
 // A run that is killed between any two writes, in a checkpoint too, loses nothing that was acknowledged.
 func TestRunThatIsKilledAtAnyWriteLosesNothing(t *testing.T) {
 	for at := range 60 {
-		m, calls := &memory{}, 0
+		m, calls := &memory{}, new(atomic.Int64)
 		base := startOf(t, m)
 		n := 0
 		m.crash = func(string) (float64, error) {
@@ -210,7 +211,7 @@ func TestRunThatIsKilledAtAnyWriteLosesNothing(t *testing.T) {
 			}
 			return 0, nil
 		}
-		r := NewRecorder(m.options(base, &calls))
+		r := NewRecorder(m.options(base, calls))
 		var acknowledged, begun []string
 		for i := range 10 {
 			res := thing(string(rune('a' + i)))

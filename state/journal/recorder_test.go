@@ -20,12 +20,13 @@ import (
 // startOf writes a state into the store and reads it back, as an operation does.
 func startOf(t *testing.T, m *memory, rs ...*state.Resource) *state.Snapshot {
 	t.Helper()
-	calls := 1000
+	calls := new(atomic.Int64)
+	calls.Store(1000)
 	s := &state.Snapshot{
 		Manifest: state.Manifest{Version: "t", Magic: state.Magic("t")}, SecretsProvider: provider, Resources: rs,
 		Pending: []state.Pending{{Type: state.Creating, Resource: thing("forgotten")}, {Type: state.Updating, Resource: thing("dropped")}},
 	}
-	b, err := encoderFor(&calls).Checkpoint(context.Background(), stackName, s)
+	b, err := encoderFor(calls).Checkpoint(context.Background(), stackName, s)
 	require.NoError(t, err)
 	m.file = b
 	c, err := state.DecodeCheckpoint(context.Background(), b, state.DecodeOptions{})
@@ -33,7 +34,7 @@ func startOf(t *testing.T, m *memory, rs ...*state.Resource) *state.Snapshot {
 	return c.Latest
 }
 
-func (m *memory) options(base *state.Snapshot, calls *int) Options {
+func (m *memory) options(base *state.Snapshot, calls *atomic.Int64) Options {
 	return Options{
 		Ledger: state.NewLedger(base, ledgerOptions()), Base: base, Content: m.file, Secrets: provider, Store: m, Tool: "t", Now: fixedNow,
 		Checkpoint: state.CheckpointOptions{Stack: stackName, Encoder: encoderFor(calls), Save: m.save},
@@ -55,17 +56,17 @@ func (m *memory) recovery() Recovery {
 func TestRecoveredCheckpointIsWhatTheRunWouldHaveWritten(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			m, calls := &memory{}, 0
+			m, calls := &memory{}, new(atomic.Int64)
 			base := startOf(t, m, thing("a"), thing("b"), thing("c"))
 			if seed%5 == 4 {
 				base = &state.Snapshot{SecretsProvider: provider, Resources: base.Resources} // not what was read
 			}
-			o := m.options(base, &calls)
+			o := m.options(base, calls)
 			o.OnlyAtEnd, o.Checkpoint.SkipIntegrity = true, true
 			journal := NewRecorder(o)
 			var written []byte
 			classic := state.NewCheckpointRecorder(state.NewLedger(base, ledgerOptions()), state.CheckpointOptions{
-				Stack: stackName, Encoder: encoderFor(&calls), SkipIntegrity: true,
+				Stack: stackName, Encoder: encoderFor(calls), SkipIntegrity: true,
 				Save: func(_ context.Context, b []byte) error { written = b; return nil },
 			})
 			h := &history{t: t, random: rand.New(rand.NewPCG(seed, 1)), to: []state.Recorder{journal, classic}, live: slices.Clone(base.Resources)}
@@ -101,9 +102,9 @@ func TestRecoveredCheckpointIsWhatTheRunWouldHaveWritten(t *testing.T) {
 }
 
 func TestNoSecretIsInTheJournal(t *testing.T) {
-	m, calls := &memory{}, 0
+	m, calls := &memory{}, new(atomic.Int64)
 	base := startOf(t, m, thing("a"))
-	r := NewRecorder(m.options(base, &calls))
+	r := NewRecorder(m.options(base, calls))
 	h := &history{t: t, random: rand.New(rand.NewPCG(1, 1)), to: []state.Recorder{r}, live: slices.Clone(base.Resources)}
 	for range 30 {
 		h.step()
@@ -114,24 +115,24 @@ func TestNoSecretIsInTheJournal(t *testing.T) {
 }
 
 func TestUnchangedSecretKeepsItsCiphertext(t *testing.T) {
-	m, calls := &memory{}, 0
-	r := NewRecorder(m.options(startOf(t, m), &calls))
+	m, calls := &memory{}, new(atomic.Int64)
+	r := NewRecorder(m.options(startOf(t, m), calls))
 	goal := thing("x")
 	require.NoError(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: goal}))
 	made := goal.Clone()
 	made.ID = "other"
 	require.NoError(t, r.End(context.Background(), state.Change{Begun: goal, Add: made}))
-	require.Equal(t, 1, calls, "the secret is encrypted once for begin, end and checkpoint")
+	require.EqualValues(t, 1, calls.Load(), "the secret is encrypted once for begin, end and checkpoint")
 	require.Equal(t, 2, bytes.Count(m.journal, []byte("sealed 1:")))
 	require.NoError(t, r.Close(context.Background()))
-	require.Equal(t, 1, calls)
+	require.EqualValues(t, 1, calls.Load())
 	require.Contains(t, string(m.file), "sealed 1:")
 }
 
 func TestRunThatChangesNothingMakesNoJournal(t *testing.T) {
-	m, calls := &memory{}, 0
+	m, calls := &memory{}, new(atomic.Int64)
 	base := startOf(t, m, thing("a"))
-	r := NewRecorder(m.options(base, &calls))
+	r := NewRecorder(m.options(base, calls))
 	require.NoError(t, r.End(context.Background(), state.Change{Add: base.Resources[0].Clone(), Remove: base.Resources[:1], Elide: true}))
 	require.NoError(t, r.Close(context.Background()))
 	require.NoError(t, r.Close(context.Background()))
@@ -153,10 +154,10 @@ func slow(m *memory) {
 
 func TestRecordsThatWaitShareOneWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, calls := &memory{}, 0
+		m, calls := &memory{}, new(atomic.Int64)
 		base := startOf(t, m)
 		slow(m)
-		o := m.options(base, &calls)
+		o := m.options(base, calls)
 		o.OnlyAtEnd = true
 		r := NewRecorder(o)
 		began := time.Now()
@@ -183,9 +184,9 @@ func TestRecordsThatWaitShareOneWrite(t *testing.T) {
 
 func TestCheckpointIsWrittenDuringLongRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, calls := &memory{}, 0
+		m, calls := &memory{}, new(atomic.Int64)
 		base := startOf(t, m)
-		r := NewRecorder(m.options(base, &calls))
+		r := NewRecorder(m.options(base, calls))
 		record := func(name string) {
 			require.NoError(t, r.End(context.Background(), state.Change{Add: thing(name)}))
 		}
@@ -220,9 +221,9 @@ func TestCheckpointIsWrittenDuringLongRuns(t *testing.T) {
 func TestWhatIsWrittenIsLinearInWhatIsDone(t *testing.T) {
 	written := func(n int) (bytes int) {
 		synctest.Test(t, func(t *testing.T) {
-			m, calls := &memory{}, 0
+			m, calls := &memory{}, new(atomic.Int64)
 			base := startOf(t, m)
-			o := m.options(base, &calls)
+			o := m.options(base, calls)
 			o.Checkpoint.Save = func(ctx context.Context, b []byte) error {
 				bytes += len(b)
 				return m.save(ctx, b)
@@ -245,10 +246,10 @@ func TestWhatIsWrittenIsLinearInWhatIsDone(t *testing.T) {
 
 func TestCheckpointIsRetriedWhenTheDiskHadNoSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, calls := &memory{}, 0
+		m, calls := &memory{}, new(atomic.Int64)
 		base := startOf(t, m)
 		before := string(m.file)
-		r := NewRecorder(m.options(base, &calls))
+		r := NewRecorder(m.options(base, calls))
 		var full atomic.Bool
 		full.Store(true)
 		m.crash = func(what string) (float64, error) {
@@ -277,8 +278,8 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 	for _, part := range []float64{0, 0.3, 0.99} {
 		for _, failing := range []string{"create", "append"} {
 			t.Run(fmt.Sprint(failing, part), func(t *testing.T) {
-				m, calls := &memory{}, 0
-				r := NewRecorder(m.options(startOf(t, m), &calls))
+				m, calls := &memory{}, new(atomic.Int64)
+				r := NewRecorder(m.options(startOf(t, m), calls))
 				if failing == "append" {
 					require.NoError(t, r.End(context.Background(), state.Change{Add: thing("first")}))
 				}
@@ -312,8 +313,8 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 }
 
 func TestInvalidStateNeverReplacesTheCheckpoint(t *testing.T) {
-	m, calls := &memory{}, 0
-	o := m.options(startOf(t, m, thing("a")), &calls)
+	m, calls := &memory{}, new(atomic.Int64)
+	o := m.options(startOf(t, m, thing("a")), calls)
 	var aside []byte
 	o.Checkpoint.SetAside = func(_ context.Context, b []byte) (string, error) { aside = b; return "the attic", nil }
 	r := NewRecorder(o)
@@ -331,8 +332,8 @@ func TestInvalidStateNeverReplacesTheCheckpoint(t *testing.T) {
 }
 
 func TestRecorderRefusesWhatTheLedgerRefuses(t *testing.T) {
-	m, calls := &memory{}, 0
-	r := NewRecorder(m.options(startOf(t, m), &calls))
+	m, calls := &memory{}, new(atomic.Int64)
+	r := NewRecorder(m.options(startOf(t, m), calls))
 	require.ErrorIs(t, r.End(context.Background(), state.Change{Remove: []*state.Resource{thing("x")}}), state.ErrNotRecorded)
 	require.NoError(t, r.End(context.Background(), state.Change{Add: thing("y")}))
 	require.NoError(t, r.Close(context.Background()))
@@ -341,9 +342,9 @@ func TestRecorderRefusesWhatTheLedgerRefuses(t *testing.T) {
 
 func TestWhatARefreshFindsIsInTheJournalBeforeItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, calls := &memory{}, 0
+		m, calls := &memory{}, new(atomic.Int64)
 		base := startOf(t, m, thing("a"), thing("b"))
-		r := NewRecorder(m.options(base, &calls))
+		r := NewRecorder(m.options(base, calls))
 		now := base.Resources[0].Clone()
 		now.ID = "found"
 		require.NoError(t, r.End(t.Context(), state.Change{
