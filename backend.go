@@ -108,6 +108,9 @@ type BackendOptions struct {
 	Checkpoints CheckpointCadence
 	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
 	Note func(text string)
+	// Undecided is told of a journal that nobody may apply without a decision, when a stack is opened. Whoever locks the stack
+	// gets the same error. Nil means Note.
+	Undecided func(*StackJournalError)
 	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
 	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
 	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
@@ -121,7 +124,7 @@ type StoreOpener = store.Opener
 func OpenBackend(ctx context.Context, o BackendOptions) (Backend, error) {
 	return backend.Open(ctx, backend.Options{
 		URL: o.URL, Project: o.Project, Environment: o.LookupEnv, Passphrases: o.Passphrases, Version: manifestVersion,
-		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note,
+		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note, Undecided: o.Undecided,
 		Renamed: o.Renamed,
 	})
 }

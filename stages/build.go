@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // Build is the stage that decides. It turns what a comparison found into steps, and owns the outcomes of every URN. It
@@ -344,9 +342,4 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, Built]) error {
 		return b.recreate(d, x)
 	}
 	return b.probed(a, x)
-}
-
-// isDefaultProvider recognises the providers that the engine makes by their names (steps.md 1.6).
-func isDefaultProvider(u urn.URN) bool {
-	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }

@@ -189,7 +189,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			continue
 		}
 		s := &Step{StepInfo: StepInfo{
-			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: isDefaultProvider(m.res.URN), Reason: m.why,
+			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: m.res.URN.IsDefaultProvider(), Reason: m.why,
 		}}
 		if !m.res.Delete {
 			if m.res.Protect && !r.IgnoreProtect {

@@ -86,7 +86,7 @@ func (r *Run) standing(steps []*Step) []*Step {
 // noteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
 func (r *Run) noteStay(res *state.Resource, why Reason) {
 	r.decisions.note(&Step{StepInfo: StepInfo{
-		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: isDefaultProvider(res.URN),
+		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
 	}, seq: afterAll, taken: true})
 }
 

@@ -177,7 +177,7 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 		r.outcomes.add(res.URN, deleted)
 		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(all.resources) - i, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
-			Internal: isDefaultProvider(now.URN) || op == OpRemovePendingReplace,
+			Internal: now.URN.IsDefaultProvider() || op == OpRemovePendingReplace,
 		}}
 	}
 	return steps, left

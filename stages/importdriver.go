@@ -90,7 +90,7 @@ func (r *Run) importStep(p *plannedImport) *Step {
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {
-		s.Op, s.planned, s.Internal = OpCreate, nil, isDefaultProvider(p.urn)
+		s.Op, s.planned, s.Internal = OpCreate, nil, p.urn.IsDefaultProvider()
 	}
 	if p.provider != "" {
 		if maker, ok := r.world.lookup(p.provider); ok {
@@ -139,7 +139,7 @@ func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
 
 // providerFault says in what way a provider cannot be made, nil if it can.
 func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
-	byDefault := isDefaultProvider(p.urn)
+	byDefault := p.urn.IsDefaultProvider()
 	for _, f := range res.Failures {
 		code, text := checkFailure(p.urn, p.spec.Inputs(p.config), f)
 		r.diagnose(p.urn, Error, code, text)

@@ -30,7 +30,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 			continue
 		}
 		steps = append(steps, &Step{StepInfo: StepInfo{
-			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
+			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
 		}, place: i})
 	}

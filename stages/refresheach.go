@@ -85,7 +85,7 @@ func (r *Run) refreshRest(ctx context.Context) error {
 			continue
 		}
 		steps = append(steps, &Step{StepInfo: StepInfo{
-			Op: OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: isDefaultProvider(now.URN),
+			Op: OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
 		}, seq: afterAll, place: i})
 	}

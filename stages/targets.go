@@ -110,7 +110,7 @@ func (b *builder) providerIsThere(d Diffed) error {
 // carriedStep leaves a recorded state as it is.
 func carriedStep(res *state.Resource) *Step {
 	return &Step{StepInfo: StepInfo{
-		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: isDefaultProvider(res.URN),
+		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: Reason{Kind: ReasonNotTargeted},
 	}, carried: true}
 }

@@ -1,5 +1,7 @@
 package urn
 
+import "strings"
+
 // RootStack returns the URN of the root component of a stack. It has no parent and is named "<project>-<stack>"
 // (steps.md 2.1).
 func RootStack(stack, project string) URN {
@@ -8,6 +10,11 @@ func RootStack(stack, project string) URN {
 
 // IsRootStack tells whether u names the root component of a stack.
 func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
+
+// IsDefaultProvider recognises the providers that the engine makes by their names (steps.md 1.6).
+func (u URN) IsDefaultProvider() bool {
+	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
+}
 
 // Child returns the URN of a resource of the given type and name whose parent is u, in the stack and project of u. A
 // child of the root stack has no parent part in its qualified type.

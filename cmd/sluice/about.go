@@ -178,15 +178,15 @@ func (c *cli) stackAbout(ctx context.Context, name string) (*stackAbout, error) 
 			return nil, err
 		}
 	}
-	if s.ref, err = s.choose(name); err != nil {
-		return nil, err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
+	ref, err := s.choose(name)
 	if err != nil {
 		return nil, err
 	}
+	if err := s.open(ctx, ref); err != nil {
+		return nil, err
+	}
 	out := &stackAbout{Name: s.name(), FullName: s.ref.String(), Resources: []resourceAbout{}, PendingOps: []resourceAbout{}}
-	snapshot, err := stack.LoadSealed(ctx)
+	snapshot, err := s.stack.LoadSealed(ctx)
 	if err != nil || snapshot == nil {
 		return out, err
 	}

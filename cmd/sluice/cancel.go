@@ -47,18 +47,11 @@ type cancelledLock struct {
 }
 
 func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
-	s, err := c.openProject(ctx)
+	s, err := c.openState(ctx, name)
 	if err != nil {
 		return err
 	}
-	if s.ref, err = s.choose(name); err != nil {
-		return err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	locks, err := stack.Locks(ctx)
+	locks, err := s.stack.Locks(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,7 +71,7 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 			return err
 		}
 	}
-	n, err := stack.BreakLocks(ctx)
+	n, err := s.stack.BreakLocks(ctx)
 	if err != nil {
 		return err
 	}

@@ -95,19 +95,14 @@ func (c *cli) listStackNames(ctx context.Context, _ *cobra.Command) ([]string, e
 	return out, nil
 }
 
-// completedStack opens the stack of --stack, or the selected one.
-func (c *cli) completedStack(ctx context.Context, cmd *cobra.Command) (*session, sluice.Stack, error) {
+// completed opens the stack of --stack, or the selected one.
+func (c *cli) completed(ctx context.Context, cmd *cobra.Command) (*session, error) {
 	name, _ := cmd.Flags().GetString("stack") // "" where there is no such flag
-	s, err := c.openStack(ctx, name, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	return s, stack, err
+	return c.openStack(ctx, name, "")
 }
 
 func (c *cli) listSettings(ctx context.Context, cmd *cobra.Command) ([]string, error) {
-	s, _, err := c.completedStack(ctx, cmd)
+	s, err := c.completed(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -123,11 +118,11 @@ func (c *cli) listSettings(ctx context.Context, cmd *cobra.Command) ([]string, e
 }
 
 func (c *cli) listOutputs(ctx context.Context, cmd *cobra.Command) ([]string, error) {
-	_, stack, err := c.completedStack(ctx, cmd)
+	s, err := c.completed(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := stack.Outputs(ctx, true)
+	outputs, err := s.stack.Outputs(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +139,11 @@ func (c *cli) listResources(ctx context.Context, cmd *cobra.Command) ([]string, 
 
 // listRecorded lists what f says of the recorded resources, each word once.
 func (c *cli) listRecorded(ctx context.Context, cmd *cobra.Command, f func(*sluice.Resource) string) ([]string, error) {
-	_, stack, err := c.completedStack(ctx, cmd)
+	s, err := c.completed(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := stack.LoadSealed(ctx)
+	snapshot, err := s.stack.LoadSealed(ctx)
 	if err != nil || snapshot == nil {
 		return nil, err
 	}

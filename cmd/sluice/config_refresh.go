@@ -32,11 +32,7 @@ func (c *cli) refreshConfig(ctx context.Context, f *configFlags, force bool) err
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	updates, _, err := stack.History(ctx)
+	updates, _, err := s.stack.History(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +43,7 @@ func (c *cli) refreshConfig(ctx context.Context, f *configFlags, force bool) err
 	if err != nil {
 		return err
 	}
-	recorded, err := stack.SecretsProvider(ctx)
+	recorded, err := s.stack.SecretsProvider(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ const (
 )
 
 // notes are those about the stack of the session.
-func (s *session) notes(ctx context.Context, stack sluice.Stack) sluice.Notes {
-	return sluice.NewNotes(s.home, s.backendURL, s.ref.String(), filepath.Dir(stack.File(ctx)))
+func (s *session) notes(ctx context.Context) sluice.Notes {
+	return sluice.NewNotes(s.home, s.backendURL, s.ref.String(), filepath.Dir(s.stack.File(ctx)))
 }
 
 // keepDecisions writes down what a phase has decided, for `sluice why`. It is one file in the user's own directory, written
@@ -36,22 +36,22 @@ func (o *operation) keepDecisions(ctx context.Context, r *sluice.Result, preview
 		name = previewNote
 	}
 	var b bytes.Buffer
-	b.WriteString(stampOf(ctx, o.stack) + "\n")
+	b.WriteString(o.stamp(ctx) + "\n")
 	var err error
 	if p := panics.Try(func() { err = r.Decisions().Write(&b) }); p != nil {
 		err = p.AsError() // what was done is done
 	}
 	if err == nil {
-		err = o.notes(ctx, o.stack).Write(name, b.Bytes())
+		err = o.notes(ctx).Write(name, b.Bytes())
 	}
 	if err != nil {
 		o.cli.warn("`sluice why` will not know of this: %v", err)
 	}
 }
 
-// stampOf tells one state of a stack from the next; "" is no known one.
-func stampOf(ctx context.Context, stack sluice.Stack) string {
-	revision, err := stack.Revision(ctx)
+// stamp tells one state of a stack from the next; "" is no known one.
+func (s *session) stamp(ctx context.Context) string {
+	revision, err := s.stack.Revision(ctx)
 	if err != nil {
 		return ""
 	}
@@ -65,8 +65,8 @@ type kept struct {
 }
 
 // readDecisions returns what was written down; nil if nothing was.
-func (s *session) readDecisions(ctx context.Context, stack sluice.Stack, name string) (*kept, error) {
-	notes := s.notes(ctx, stack)
+func (s *session) readDecisions(ctx context.Context, name string) (*kept, error) {
+	notes := s.notes(ctx)
 	content, err := notes.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -83,12 +83,12 @@ func (s *session) readDecisions(ctx context.Context, stack sluice.Stack, name st
 }
 
 // latestDecisions returns what the last preview or operation decided, nil if nothing was written down.
-func (s *session) latestDecisions(ctx context.Context, stack sluice.Stack) (*kept, error) {
-	preview, err := s.readDecisions(ctx, stack, previewNote)
+func (s *session) latestDecisions(ctx context.Context) (*kept, error) {
+	preview, err := s.readDecisions(ctx, previewNote)
 	if err != nil {
 		return nil, err
 	}
-	operation, err := s.readDecisions(ctx, stack, operationNote)
+	operation, err := s.readDecisions(ctx, operationNote)
 	if err != nil || preview == nil || operation != nil && operation.Ended.After(preview.Ended) {
 		return operation, err
 	}

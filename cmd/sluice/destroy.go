@@ -45,9 +45,16 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 	if f.excludeProtected && len(f.targets) > 0 {
 		return usageErrorf("you cannot specify --target and --exclude-protected")
 	}
+	if err := c.checkOperationFlags(f); err != nil {
+		return err
+	}
+	s, err := c.openStack(ctx, f.stack, f.configFile)
+	if err != nil {
+		return err
+	}
 	protected := 0
 	if f.excludeProtected {
-		left, all, err := c.protectedOf(ctx, f)
+		left, all, err := s.protected(ctx)
 		if err != nil {
 			return err
 		}
@@ -57,7 +64,7 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 		}
 		f.excludes = append(f.excludes, left...)
 	}
-	if err := c.operate(ctx, destroyKind, f); err != nil || f.previewOnly {
+	if err := s.operate(ctx, destroyKind, f); err != nil || f.previewOnly {
 		return err
 	}
 	switch {
@@ -65,7 +72,7 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 		c.tell(f, "All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
 	case len(f.targets) > 0:
 	case f.remove:
-		return c.removeDestroyed(ctx, f)
+		return s.removeDestroyed(ctx, f)
 	}
 	return nil
 }
@@ -77,21 +84,13 @@ func (c *cli) tell(f *operationFlags, format string, args ...any) {
 	}
 }
 
-// protectedOf returns the URNs of what a destroy must leave, and how many resources there are.
-func (c *cli) protectedOf(ctx context.Context, f *operationFlags) (urns []string, all int, err error) {
-	s, err := c.openStack(ctx, f.stack, f.configFile)
-	if err != nil {
-		return nil, 0, err
-	}
+// protected returns the URNs of what a destroy must leave, and how many resources there are.
+func (s *session) protected(ctx context.Context) (urns []string, all int, err error) {
 	manager, err := s.secretsManager(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return nil, 0, err
-	}
-	snapshot, err := stack.WithSecrets(manager).Load(ctx)
+	snapshot, err := s.stack.WithSecrets(manager).Load(ctx)
 	if err != nil || snapshot == nil {
 		return nil, 0, err
 	}
@@ -103,21 +102,10 @@ func (c *cli) protectedOf(ctx context.Context, f *operationFlags) (urns []string
 
 // removeDestroyed removes a stack whose resources have been deleted, with its configuration file. If something is left after
 // all, because it is excluded, the stack is refused and stays.
-func (c *cli) removeDestroyed(ctx context.Context, f *operationFlags) error {
-	s, err := c.openProject(ctx)
-	if err != nil {
+func (s *session) removeDestroyed(ctx context.Context, f *operationFlags) error {
+	if err := s.remove(ctx, false, sluice.StackRemoval{}); err != nil {
 		return err
 	}
-	if s.ref, err = s.choose(f.stack); err != nil {
-		return err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	if err := c.removeChosen(ctx, s, stack, false, sluice.StackRemoval{}); err != nil {
-		return err
-	}
-	c.tell(f, "The resources in the stack have been deleted, and the history and configuration removed.")
+	s.cli.tell(f, "The resources in the stack have been deleted, and the history and configuration removed.")
 	return nil
 }

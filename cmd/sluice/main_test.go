@@ -25,9 +25,9 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
 // holdLock is a command that locks the selected stack and is at a question for ever.
 func holdLock() {
 	c := &cli{streams: processStreams()}
-	_, stack, err := c.openStateOf(context.Background(), "")
+	s, err := c.openState(context.Background(), "")
 	if err == nil {
-		err = c.holding(context.Background(), []sluice.Stack{stack}, func(*holder) error { select {} })
+		err = c.holding(context.Background(), []sluice.Stack{s.stack}, func(*holder) error { select {} })
 	}
 	os.Exit(c.report(err))
 }

@@ -189,14 +189,13 @@ func (n *creation) makeStack(ctx context.Context, written *templates.Written) er
 	if err := written.Remember(s.project.StackFilePath(ref.Name)); err != nil {
 		return err
 	}
-	_, err = s.backend.Open(ctx, ref)
+	err = s.open(ctx, ref)
 	var missing *sluice.StackNotFoundError
 	made := errors.As(err, &missing)
 	switch {
 	case made:
 		err = s.init(ctx, n.stack, n.flags.secretsProvider)
 	case err == nil:
-		s.ref = ref
 		err = s.readFile("")
 	}
 	if err != nil {

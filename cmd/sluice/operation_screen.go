@@ -77,3 +77,21 @@ func (o *operation) leave(exit func(status int)) {
 	}
 	exit(statusCancelled)
 }
+
+// warnOnce is warn for what the phases of an operation would say again.
+func (o *operation) warnOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !o.warned[text] {
+		if o.warned == nil {
+			o.warned = map[string]bool{}
+		}
+		o.warned[text] = true
+		o.cli.warn("%s", text)
+	}
+}
+
+// noteOnce tells the user something that is no warning. It may be called from many goroutines.
+func (o *operation) noteOnce(text string) {
+	if _, said := o.noted.LoadOrStore(text, true); !said {
+		fmt.Fprintf(o.cli.err, "note: %s\n", text)
+	}
+}

@@ -61,7 +61,7 @@ func (o *operation) answerPending(ctx context.Context) error {
 	if len(imports) == 0 {
 		return nil
 	}
-	pending, err := pendingOf(ctx, o.stack)
+	pending, err := o.pending(ctx)
 	if err != nil {
 		return err
 	}

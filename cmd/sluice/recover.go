@@ -57,21 +57,25 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 	if err != nil {
 		return err
 	}
-	s, stack, err := c.openStateOf(ctx, f.stack)
+	c.deciding = f.discard
+	s, err := c.openState(ctx, f.stack)
 	if err != nil {
 		return err
 	}
 	if f.discard {
-		return c.discardJournal(ctx, f, stack)
+		return s.discardJournal(ctx, f)
 	}
-	lock, err := stack.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
+	if err := s.readFile(f.configFile); err != nil {
+		return err
+	}
+	lock, err := s.stack.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
 	if err == nil {
 		err = lock.Close()
 	}
 	if err != nil {
 		return err
 	}
-	before, err := pendingOf(ctx, stack)
+	before, err := s.pending(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,19 +85,19 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 		}
 	}
 	ask := !f.yes && !f.json && c.interactive()
-	if err := c.settle(ctx, f, answers, len(before)); err != nil {
+	if err := s.settle(ctx, f, answers, len(before)); err != nil {
 		return err
 	}
-	left, err := pendingOf(ctx, stack)
+	left, err := s.pending(ctx)
 	if err != nil {
 		return err
 	}
 	if ask && len(left) > 0 {
-		if left, err = c.askAndSettle(ctx, f, stack, left); err != nil {
+		if left, err = s.askAndSettle(ctx, f, left); err != nil {
 			return err
 		}
 	}
-	return c.reportRecovery(ctx, f, s, stack, before, left)
+	return s.reportRecovery(ctx, f, before, left)
 }
 
 // answers are what --adopt says, by URN.
@@ -111,12 +115,13 @@ func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
 	return answers, nil
 }
 
-func pendingOf(ctx context.Context, stack sluice.Stack) ([]sluice.PendingOperation, error) {
-	s, err := stack.LoadSealed(ctx)
-	if err != nil || s == nil {
+// pending are the operations of the recorded state that have not ended.
+func (s *session) pending(ctx context.Context) ([]sluice.PendingOperation, error) {
+	snapshot, err := s.stack.LoadSealed(ctx)
+	if err != nil || snapshot == nil {
 		return nil, err
 	}
-	return s.Pending, nil
+	return snapshot.Pending, nil
 }
 
 func hasCreate(ops []sluice.PendingOperation, name string) bool {
@@ -129,7 +134,7 @@ func hasCreate(ops []sluice.PendingOperation, name string) bool {
 }
 
 // settle runs the engine. What it cannot settle is an error of the operation and is reported as what is left.
-func (c *cli) settle(ctx context.Context, f *recoverFlags, answers map[string]sluice.CreateResolution, pending int) error {
+func (s *session) settle(ctx context.Context, f *recoverFlags, answers map[string]sluice.CreateResolution, pending int) error {
 	if pending == 0 {
 		return nil
 	}
@@ -145,10 +150,10 @@ func (c *cli) settle(ctx context.Context, f *recoverFlags, answers map[string]sl
 		return nil
 	}
 	if f.json {
-		defer func(out io.Writer) { c.out = out }(c.out)
-		c.out = io.Discard
+		defer func(out io.Writer) { s.cli.out = out }(s.cli.out)
+		s.cli.out = io.Discard
 	}
-	err := c.operate(ctx, kind, &flags)
+	err := s.operate(ctx, kind, &flags)
 	var failed *sluice.FailedError
 	if errors.As(err, &failed) && !failed.Canceled {
 		return nil
@@ -157,8 +162,8 @@ func (c *cli) settle(ctx context.Context, f *recoverFlags, answers map[string]sl
 }
 
 // askAndSettle asks about every create that is left, and returns what is left then.
-func (c *cli) askAndSettle(
-	ctx context.Context, f *recoverFlags, stack sluice.Stack, left []sluice.PendingOperation,
+func (s *session) askAndSettle(
+	ctx context.Context, f *recoverFlags, left []sluice.PendingOperation,
 ) ([]sluice.PendingOperation, error) {
 	answers := map[string]sluice.CreateResolution{}
 	for _, op := range left {
@@ -166,7 +171,7 @@ func (c *cli) askAndSettle(
 		if _, again := answers[name]; again || op.Type != sluice.PendingCreate {
 			continue
 		}
-		answer, err := c.askAboutCreate(name)
+		answer, err := s.cli.askAboutCreate(name)
 		if err != nil {
 			return nil, err
 		}
@@ -177,24 +182,24 @@ func (c *cli) askAndSettle(
 	if len(answers) == 0 {
 		return left, nil
 	}
-	if err := c.settle(ctx, f, answers, len(left)); err != nil {
+	if err := s.settle(ctx, f, answers, len(left)); err != nil {
 		return nil, err
 	}
-	return pendingOf(ctx, stack)
+	return s.pending(ctx)
 }
 
-func (c *cli) discardJournal(ctx context.Context, f *recoverFlags, stack sluice.Stack) error {
-	where, err := stack.DiscardJournal(ctx)
+func (s *session) discardJournal(ctx context.Context, f *recoverFlags) error {
+	where, err := s.stack.DiscardJournal(ctx)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		return c.writeJSON(recoveryReport{Stack: stack.Ref().Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
+		return s.cli.writeJSON(recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
 	}
 	if where == "" {
-		_, err = fmt.Fprintf(c.out, "There is no journal of stack '%s'.\n", stack.Ref().Name)
+		_, err = fmt.Fprintf(s.cli.out, "There is no journal of stack '%s'.\n", s.ref.Name)
 	} else {
-		_, err = fmt.Fprintf(c.out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", stack.Ref().Name, where)
+		_, err = fmt.Fprintf(s.cli.out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", s.ref.Name, where)
 	}
 	return err
 }
@@ -216,10 +221,8 @@ type settledInJSON struct {
 }
 
 // reportRecovery says what became of each operation, by comparing the state before and after.
-func (c *cli) reportRecovery(
-	ctx context.Context, f *recoverFlags, s *session, stack sluice.Stack, before, left []sluice.PendingOperation,
-) error {
-	after, err := stack.LoadSealed(ctx)
+func (s *session) reportRecovery(ctx context.Context, f *recoverFlags, before, left []sluice.PendingOperation) error {
+	after, err := s.stack.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
@@ -249,9 +252,9 @@ func (c *cli) reportRecovery(
 		report.Settled = append(report.Settled, line)
 	}
 	if f.json {
-		err = c.writeJSON(report)
+		err = s.cli.writeJSON(report)
 	} else {
-		_, err = fmt.Fprint(c.out, report.text())
+		_, err = fmt.Fprint(s.cli.out, report.text())
 	}
 	if err == nil && len(left) > 0 {
 		err = &statusError{status: statusFailure, quiet: f.json, err: leftError(left)}

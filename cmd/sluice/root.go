@@ -24,6 +24,8 @@ type cli struct {
 	unhide                   atomic.Pointer[func()]   // makes the terminal show again what is typed; nil while it does
 	undo                     atomic.Pointer[func()]   // takes back what a command that ends at a question has begun; nil for nothing
 	checkpoints              sluice.CheckpointCadence // how often an operation writes the stack file
+	deciding                 bool                     // the command is the decision about a journal
+	undecided                map[string]bool          // the stacks whose journals the user was warned of
 }
 
 func newRootCommand(c *cli) *cobra.Command {
@@ -155,6 +157,18 @@ func (c *cli) colored() bool {
 		return c.outTerminal && c.env("NO_COLOR") == ""
 	}
 	return false
+}
+
+// warnUndecided warns of a journal that needs a decision, unless this is it.
+func (c *cli) warnUndecided(err *sluice.StackJournalError) {
+	if c.deciding {
+		return
+	}
+	if c.undecided == nil {
+		c.undecided = map[string]bool{}
+	}
+	c.undecided[err.Stack] = true
+	c.warn("%v", err)
 }
 
 // warn shows a remark that stops nothing.

@@ -21,6 +21,7 @@ type session struct {
 	home       string // Pulumi's home directory
 	source     sluice.Passphrases
 	ref        sluice.StackRef
+	stack      sluice.Stack // nil until one is opened or made
 	file       *workspace.StackFile
 }
 
@@ -63,7 +64,8 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 	s.selection = sluice.NewSelection(s.home, project.Name, project.Path, s.backendURL)
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
-		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) }, Renamed: s.follow,
+		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) }, Undecided: c.warnUndecided,
+		Renamed: s.follow,
 	})
 	if err != nil {
 		return nil, err
@@ -74,17 +76,33 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 // openStack opens a project and one of its stacks: the named one, or the selected one. The stack file is read; whether
 // the backend has the stack is checked.
 func (c *cli) openStack(ctx context.Context, name, configFile string) (*session, error) {
+	s, err := c.openState(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.readFile(configFile)
+}
+
+// openState opens a stack without its settings, which no edit of a state needs.
+func (c *cli) openState(ctx context.Context, name string) (*session, error) {
 	s, err := c.openProject(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if s.ref, err = s.choose(name); err != nil {
+	ref, err := s.choose(name)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := s.backend.Open(ctx, s.ref); err != nil {
-		return nil, err
+	return s, s.open(ctx, ref)
+}
+
+// open makes an existing stack the one of the session.
+func (s *session) open(ctx context.Context, ref sluice.StackRef) error {
+	stack, err := s.backend.Open(ctx, ref)
+	if err == nil {
+		s.ref, s.stack = ref, stack
 	}
-	return s, s.readFile(configFile)
+	return err
 }
 
 // choose resolves the name of a stack; "" is the selected one.
@@ -145,14 +163,9 @@ func (s *session) readFile(path string) error {
 // they are new (state.md 5.5).
 func (s *session) secretsManager(ctx context.Context) (sluice.SecretsManager, error) {
 	var recorded *sluice.SecretsProvider
-	stack, err := s.backend.Open(ctx, s.ref)
-	var missing *sluice.StackNotFoundError
-	switch {
-	case errors.As(err, &missing): // it is about to be made
-	case err != nil:
-		return nil, err
-	default:
-		if recorded, err = stack.SecretsProvider(ctx); err != nil {
+	if s.stack != nil { // otherwise it is about to be made
+		var err error
+		if recorded, err = s.stack.SecretsProvider(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -48,16 +48,12 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 		_, err := fmt.Fprintln(c.out, s.name())
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	snapshot, err := stack.LoadSealed(ctx)
+	snapshot, err := s.stack.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(c.out, "Current stack is %s:\n", s.name())
-	fmt.Fprintf(c.out, "    State: %s\n", stack.File(ctx))
+	fmt.Fprintf(c.out, "    State: %s\n", s.stack.File(ctx))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
 		fmt.Fprintln(c.out, "    No resources currently in this stack")
 		return c.writePending(snapshot)
@@ -69,7 +65,7 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 	if err := c.writePending(snapshot); err != nil {
 		return err
 	}
-	outputs, err := stack.Outputs(ctx, true)
+	outputs, err := s.stack.Outputs(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -29,11 +29,7 @@ func (c *cli) exportStack(ctx context.Context, name, file string, showSecrets bo
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	text, err := stack.Export(ctx, showSecrets)
+	text, err := s.stack.Export(ctx, showSecrets)
 	if err != nil {
 		return err
 	}

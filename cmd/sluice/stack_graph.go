@@ -39,11 +39,11 @@ type graphFlags struct {
 }
 
 func (c *cli) graphStack(ctx context.Context, name string, args []string, f graphFlags) error {
-	_, stack, err := c.openStateOf(ctx, name)
+	s, err := c.openState(ctx, name)
 	if err != nil {
 		return err
 	}
-	snapshot, err := stack.LoadSealed(ctx)
+	snapshot, err := s.stack.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,7 @@ func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) erro
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	updates, warnings, err := stack.History(ctx)
+	updates, warnings, err := s.stack.History(ctx)
 	if err != nil {
 		return err
 	}

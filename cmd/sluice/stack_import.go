@@ -45,11 +45,7 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	warnings, err := stack.WithSecrets(manager).Import(ctx, text, force)
+	warnings, err := s.stack.WithSecrets(manager).Import(ctx, text, force)
 	for _, w := range warnings {
 		c.warn("%s", w)
 	}

@@ -94,7 +94,7 @@ func (s *session) init(ctx context.Context, name, provider string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.backend.Init(ctx, ref, manager); err != nil {
+	if s.stack, err = s.backend.Init(ctx, ref, manager); err != nil {
 		return err
 	}
 	return s.file.Save()

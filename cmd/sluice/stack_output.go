@@ -39,11 +39,7 @@ func (c *cli) printOutputs(ctx context.Context, stackName string, args []string,
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	outputs, err := stack.Outputs(ctx, !f.showSecrets)
+	outputs, err := s.stack.Outputs(ctx, !f.showSecrets)
 	if err != nil {
 		return err
 	}

@@ -41,14 +41,7 @@ func newStackRemoveCommand(c *cli, stack *string) *cobra.Command {
 }
 
 func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig bool, removal sluice.StackRemoval) error {
-	s, err := c.openProject(ctx)
-	if err != nil {
-		return err
-	}
-	if s.ref, err = s.choose(name); err != nil {
-		return err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
+	s, err := c.openState(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -60,29 +53,29 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 			return err
 		}
 	}
-	if err := c.removeChosen(ctx, s, stack, preserveConfig, removal); err != nil {
+	if err := s.remove(ctx, preserveConfig, removal); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
 	return nil
 }
 
-// removeChosen removes the stack of a session, its configuration file and its selection.
-func (c *cli) removeChosen(ctx context.Context, s *session, stack sluice.Stack, preserveConfig bool, removal sluice.StackRemoval) error {
-	snapshot, loadErr := stack.LoadSealed(ctx)
+// remove removes the stack of the session, its configuration file and its selection.
+func (s *session) remove(ctx context.Context, preserveConfig bool, removal sluice.StackRemoval) error {
+	snapshot, loadErr := s.stack.LoadSealed(ctx)
 	if err := s.backend.Remove(ctx, s.ref, removal); err != nil {
 		return err
 	}
 	if loadErr == nil && snapshot != nil {
-		c.warnOfForgotten(snapshot.Pending)
+		s.cli.warnOfForgotten(snapshot.Pending)
 	}
 	if !preserveConfig && s.owns(s.ref) {
 		if err := os.Remove(s.project.StackFilePath(s.ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove the stack's configuration: %w", err)
 		}
 	}
-	if err := s.notes(ctx, stack).Remove(previewNote, operationNote); err != nil {
-		c.warn("what `sluice why` knew of the stack: %v", err)
+	if err := s.notes(ctx).Remove(previewNote, operationNote); err != nil {
+		s.cli.warn("what `sluice why` knew of the stack: %v", err)
 	}
 	return s.forget(s.ref)
 }

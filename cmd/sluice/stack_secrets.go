@@ -36,16 +36,12 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
 		return usageErrorf("%w", err)
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	return c.holding(ctx, []sluice.Stack{stack}, func(h *holder) error {
-		newKeys, err := s.sourceOfNewKeys(ctx, provider, stack)
+	return c.holding(ctx, []sluice.Stack{s.stack}, func(h *holder) error {
+		newKeys, err := s.sourceOfNewKeys(ctx, provider)
 		if err != nil {
 			return err
 		}
-		snapshot, err := stack.Load(ctx)
+		snapshot, err := s.stack.Load(ctx)
 		if err != nil {
 			return err
 		}
@@ -64,7 +60,7 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 		}
 		s.file.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
 		return h.busy(func() error {
-			if err := stack.WithSecrets(manager).Save(ctx, snapshot); err != nil {
+			if err := s.stack.WithSecrets(manager).Save(ctx, snapshot); err != nil {
 				return err
 			}
 			if err := s.file.Save(); err != nil {
@@ -79,7 +75,7 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 
 // sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
 // old one, is not asked. If an earlier try was cut off after it had written the state, that is under the new passphrase already.
-func (s *session) sourceOfNewKeys(ctx context.Context, provider string, stack sluice.Stack) (sluice.Passphrases, error) {
+func (s *session) sourceOfNewKeys(ctx context.Context, provider string) (sluice.Passphrases, error) {
 	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.file.SecretsProvider()) &&
 		s.file.EncryptionSalt() != ""
 	if !rotates {
@@ -93,7 +89,7 @@ func (s *session) sourceOfNewKeys(ctx context.Context, provider string, stack sl
 		}
 		line = strings.TrimSpace(line)
 		ask = func(context.Context, bool) (string, error) { return line, nil }
-		recorded, err := stack.SecretsProvider(ctx)
+		recorded, err := s.stack.SecretsProvider(ctx)
 		if err != nil {
 			return sluice.Passphrases{}, err
 		}

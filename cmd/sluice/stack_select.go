@@ -46,7 +46,7 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 	if err != nil {
 		return &statusError{status: statusUsage, err: err}
 	}
-	_, err = s.backend.Open(ctx, ref)
+	err = s.open(ctx, ref)
 	var missing *sluice.StackNotFoundError
 	if create && errors.As(err, &missing) {
 		if err := s.init(ctx, name, "default"); err != nil {

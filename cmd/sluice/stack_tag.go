@@ -45,8 +45,11 @@ func newStackTagCommand(c *cli, stack *string) *cobra.Command {
 }
 
 func (c *cli) taggedStack(ctx context.Context, name string) (sluice.Stack, error) {
-	_, stack, err := c.openStateOf(ctx, name)
-	return stack, err
+	s, err := c.openState(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.stack, nil
 }
 
 func (c *cli) listTags(ctx context.Context, name string, asJSON bool) error {

@@ -52,34 +52,20 @@ type stateEdit struct {
 	*session
 	*holder
 	flags    *stateFlags
-	stack    sluice.Stack
 	snapshot *sluice.Snapshot // without resources for a stack that was never deployed
-}
-
-// openStateOf opens a stack without its settings, which no edit of a state needs.
-func (c *cli) openStateOf(ctx context.Context, name string) (*session, sluice.Stack, error) {
-	s, err := c.openProject(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if s.ref, err = s.choose(name); err != nil {
-		return nil, nil, err
-	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	return s, stack, err
 }
 
 // editState locks a stack and runs edit on its state. Secrets stay sealed: no passphrase is needed. anyState also opens
 // states that fail the integrity check.
 func (c *cli) editState(ctx context.Context, f *stateFlags, anyState bool, edit func(context.Context, *stateEdit) error) error {
-	s, stack, err := c.openStateOf(ctx, f.stack)
+	s, err := c.openState(ctx, f.stack)
 	if err != nil {
 		return err
 	}
-	return c.holding(ctx, []sluice.Stack{stack}, func(h *holder) error {
-		snapshot, err := stack.LoadSealed(ctx)
+	return c.holding(ctx, []sluice.Stack{s.stack}, func(h *holder) error {
+		snapshot, err := s.stack.LoadSealed(ctx)
 		if err == nil && !anyState {
-			err = stack.Check(ctx, snapshot)
+			err = s.stack.Check(ctx, snapshot)
 		}
 		if err != nil {
 			return err
@@ -87,7 +73,7 @@ func (c *cli) editState(ctx context.Context, f *stateFlags, anyState bool, edit 
 		if snapshot == nil {
 			snapshot = &sluice.Snapshot{}
 		}
-		return edit(ctx, &stateEdit{session: s, holder: h, flags: f, stack: stack, snapshot: snapshot})
+		return edit(ctx, &stateEdit{session: s, holder: h, flags: f, snapshot: snapshot})
 	})
 }
 

@@ -153,7 +153,7 @@ func (m *stateMove) prepareSecrets(ctx context.Context, moved *sluice.StateMovem
 			"or this command in the folder of its project", m.nameOf(m.dest))
 	}
 	there := *m.session
-	there.ref = ref
+	there.ref, there.stack = ref, m.dest
 	if err := there.readFile(""); err != nil {
 		return err
 	}

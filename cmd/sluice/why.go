@@ -54,11 +54,7 @@ func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	if err != nil {
 		return err
 	}
-	stack, err := s.backend.Open(ctx, s.ref)
-	if err != nil {
-		return err
-	}
-	log, err := s.decisions(ctx, stack, f)
+	log, err := s.decisions(ctx, f)
 	if err != nil {
 		return err
 	}
@@ -66,7 +62,7 @@ func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	if err != nil {
 		return err
 	}
-	changed := s.changedSince(ctx, stack, log)
+	changed := s.changedSince(ctx, log)
 	e := log.Why(u)
 	if f.json {
 		return c.writeJSON(explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
@@ -94,19 +90,19 @@ type explanationJSON struct {
 }
 
 // decisions reads what the flags ask for.
-func (s *session) decisions(ctx context.Context, stack sluice.Stack, f *whyFlags) (*kept, error) {
+func (s *session) decisions(ctx context.Context, f *whyFlags) (*kept, error) {
 	var log *kept
 	var err error
 	missing := "nothing has been decided about %s yet on this machine; run `sluice preview` or `sluice up` first"
 	switch {
 	case f.preview:
 		missing = "no preview of %s has been made on this machine; run `sluice preview` first"
-		log, err = s.readDecisions(ctx, stack, previewNote)
+		log, err = s.readDecisions(ctx, previewNote)
 	case f.update:
 		missing = "no operation on %s has been made on this machine; run `sluice up` first, or ask about a preview with --preview"
-		log, err = s.readDecisions(ctx, stack, operationNote)
+		log, err = s.readDecisions(ctx, operationNote)
 	default:
-		log, err = s.latestDecisions(ctx, stack)
+		log, err = s.latestDecisions(ctx)
 	}
 	if err == nil && log == nil {
 		err = fmt.Errorf(missing, s.name())
@@ -173,12 +169,12 @@ func (s *stateChange) text() string {
 }
 
 // changedSince returns nil when the state is as the explained operation left it, as far as can be told.
-func (s *session) changedSince(ctx context.Context, stack sluice.Stack, log *kept) *stateChange {
-	if stampOf(ctx, stack) == log.stamp {
+func (s *session) changedSince(ctx context.Context, log *kept) *stateChange {
+	if s.stamp(ctx) == log.stamp {
 		return nil
 	}
 	out := &stateChange{}
-	updates, _, err := stack.History(ctx) // without it the change is told all the same
+	updates, _, err := s.stack.History(ctx) // without it the change is told all the same
 	if err == nil && len(updates) > 0 && updates[0].StartTime >= log.Ended.Unix() {
 		at := time.Unix(updates[0].StartTime, 0).UTC()
 		out.Kind, out.Time = updates[0].Kind, &at

@@ -17,7 +17,8 @@ type Backend interface {
 	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
 	// Whether there is one is not checked.
 	Resolve(name string) (Ref, error)
-	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name.
+	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name. What was cut off
+	// on one of them is recovered first, as when it is opened.
 	Stacks(ctx context.Context, project string) ([]Listing, error)
 	// Open returns an existing stack, or a [*NotFoundError]. If an operation on it was cut off and nobody has its lock, the
 	// state is brought up to date; if one on two stacks was, it is completed, which may be what makes or removes the stack.

@@ -42,6 +42,9 @@ type Options struct {
 	Checkpoints Cadence
 	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
 	Note func(text string)
+	// Undecided is told of a journal that nobody may apply without a decision, when a stack is opened. Whoever locks the stack
+	// gets the same error. Nil means Note.
+	Undecided func(*JournalError)
 	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
 	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
 	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
@@ -234,6 +237,9 @@ const parallelReads = 10
 
 // Stacks implements [Backend].
 func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
+	if err := f.recoverListed(ctx, project); err != nil {
+		return nil, err
+	}
 	refs, err := f.refs(ctx, project)
 	if err != nil {
 		return nil, err

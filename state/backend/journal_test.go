@@ -70,6 +70,23 @@ func TestOpeningAStackRecoversWhatWasCutOff(t *testing.T) {
 	require.Empty(t, *notes, "the next one has nothing to say")
 }
 
+func TestListingStacksRecoversWhatWasCutOff(t *testing.T) {
+	f := newFixture(t)
+	ref := f.cutOff()
+	b, notes := f.listening()
+	listed, err := b.Stacks(context.Background(), "another")
+	require.NoError(t, err)
+	require.Empty(t, listed)
+	require.Empty(t, *notes)
+	for _, project := range []string{ref.Project, ""} {
+		listed, err = b.Stacks(context.Background(), project)
+		require.NoError(t, err)
+		require.Len(t, listed, 1)
+		require.Equal(t, 1, listed[0].Summary.Resources)
+		require.Len(t, *notes, 1, "it is told of once")
+	}
+}
+
 func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextCommand(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/sourcegraph/conc/iter"
 
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
@@ -123,7 +126,7 @@ func (s *fileStack) recoverJournal(ctx context.Context) error {
 		History: func(r *journal.Report) error { return s.recordCutOff(ctx, r) },
 	})
 	if err != nil {
-		return s.undecided(ctx, err)
+		return s.explainUndecided(ctx, err)
 	}
 	if report != nil {
 		s.backend.note(recoveredNote(s.ref, report))
@@ -138,11 +141,25 @@ func (f *File) note(text string) {
 	}
 }
 
+// undecided tells the user of a decision that is needed.
+func (f *File) undecided(err *JournalError) {
+	if f.options.Undecided == nil {
+		f.note(err.Error())
+		return
+	}
+	f.options.Undecided(err)
+}
+
+// shownChanges are those that are counted: nobody has asked for default providers (steps.md 1.6).
+func shownChanges(done []journal.Completed) []journal.Completed {
+	return slices.DeleteFunc(slices.Clone(done), func(c journal.Completed) bool { return c.Resource.URN.IsDefaultProvider() })
+}
+
 // recoveredNote says in one line what was found.
 func recoveredNote(ref Ref, r *journal.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was cut off; ", ref.Name, r.Start.Format(time.RFC3339))
-	switch n := len(r.Done); {
+	switch n := len(shownChanges(r.Done)); {
 	case !r.Written:
 		b.WriteString("the state had everything that it completed")
 	case n == 0:
@@ -169,7 +186,7 @@ func (s *fileStack) recordCutOff(ctx context.Context, r *journal.Report) error {
 		Kind: "update", StartTime: r.Start.Unix(), EndTime: s.backend.options.Now().Unix(), Result: ResultFailed,
 		Message: "cut off, and recovered from its journal", ResourceChanges: map[string]int{},
 	}
-	for _, c := range r.Done {
+	for _, c := range shownChanges(r.Done) {
 		u.ResourceChanges[c.Op()]++
 	}
 	if before, _, err := s.History(ctx); err == nil && len(before) > 0 {
@@ -178,8 +195,8 @@ func (s *fileStack) recordCutOff(ctx context.Context, r *journal.Report) error {
 	return s.WriteHistory(ctx, u)
 }
 
-// undecided explains a journal that may not be applied, and keeps a list of what it contains.
-func (s *fileStack) undecided(ctx context.Context, err error) error {
+// explainUndecided explains a journal that may not be applied, and keeps a list of what it contains.
+func (s *fileStack) explainUndecided(ctx context.Context, err error) error {
 	var stale *journal.StaleError
 	var newer *journal.FormatError
 	var damaged *journal.DamagedError
@@ -243,17 +260,49 @@ func (s *fileStack) recoverIfFree(ctx context.Context, left func(context.Context
 	}
 	var held *lock.HeldError
 	var undecided *JournalError
-	var pair *PairError
 	switch {
 	case err == nil || errors.As(err, &held):
 		return
-	case errors.As(err, &undecided), errors.As(err, &pair):
-		s.backend.note(err.Error())
+	case errors.As(err, &undecided):
+		s.backend.undecided(undecided)
 	default:
 		s.backend.note(fmt.Sprintf("the last operation on stack %s was cut off, and what it completed could not be recovered from its journal now: %v. "+
 			"What is read is the state before that; the next command tries again", s.ref.Name, err))
 	}
 	s.backend.unrecovered.Store(s.ref, true)
+}
+
+// recoverListed recovers the stacks of a project, of all projects if it is "", one after the other.
+func (f *File) recoverListed(ctx context.Context, project string) error {
+	if f.legacy {
+		return nil
+	}
+	pairs, err := f.pairs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		for _, s := range p.stacks {
+			if project == "" || project == s.ref.Project {
+				s.recoverIfFree(ctx, s.isPaired)
+			}
+		}
+	}
+	refs, err := f.refs(ctx, project)
+	if err != nil {
+		return err
+	}
+	exists := func(ref *Ref) bool {
+		there, err := f.stack(*ref).journal().Exists(ctx)
+		return there || err != nil // which is told of
+	}
+	for i, there := range (iter.Mapper[Ref, bool]{MaxGoroutines: parallelReads}).Map(refs, exists) {
+		if there {
+			s := f.stack(refs[i])
+			s.recoverIfFree(ctx, s.journal().Exists)
+		}
+	}
+	return nil
 }
 
 // DiscardJournal implements [Stack].

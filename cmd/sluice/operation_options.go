@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// engineOptions assembles what the engine needs. The returned function ends plugins and programs.
+func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Options, func(), error) {
+	service, err := sluice.ServeEngine(ctx)
+	if err != nil {
+		return sluice.Options{}, nil, err
+	}
+	closers := []io.Closer{service}
+	closeAll := func() {
+		for i := len(closers) - 1; i >= 0; i-- {
+			_ = closers[i].Close() // what a plugin says while it ends changes nothing
+		}
+	}
+	directory, entry, err := sluice.LocateProgram(o.project.Directory(), o.project.Main)
+	if err != nil {
+		closeAll()
+		return sluice.Options{}, nil, &statusError{status: statusUsage, err: err}
+	}
+	plugins := o.pluginOptions(service, directory)
+	host := sluice.NewPluginHost(plugins)
+	closers = append(closers, host)
+	options := sluice.Options{
+		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
+		Providers: host, Service: service,
+		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
+		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
+		RunProgram: o.flags.runProgram, ResolveCreate: o.resolveCreate,
+		Plan: o.plan, MakePlan: preview && o.makesPlan(),
+		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
+	}
+	if options.Targeting, err = o.flags.targeting(); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
+	if options.AnalyzeLimit, err = o.cli.analyzeLimit(); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
+	if options.PolicyPacks, err = o.flags.policies.open(plugins); err != nil {
+		closeAll()
+		return sluice.Options{}, nil, err
+	}
+	program, err := sluice.NewProgram(sluice.ProgramFiles{
+		Runtime: o.project.Runtime, Options: o.project.RuntimeOptions, Root: o.project.Directory(), Directory: directory, Entry: entry,
+	}, plugins)
+	switch {
+	case err == nil:
+		options.Program = program
+		closers = append(closers, program)
+	case o.runsProgram():
+		closeAll()
+		return sluice.Options{}, nil, err
+	case o.kind.asksProgram:
+		o.warnOnce("providers have the versions that the state names, as the program cannot be asked: %v", err)
+	}
+	return options, closeAll, nil
+}
+
+// runsProgram tells whether the operation runs the program.
+func (o *operation) runsProgram() bool { return o.kind.needsProgram || o.flags.runProgram }
+
+// legacy is the old behaviour that the environment asks for.
+func (c *cli) legacy() sluice.Legacy {
+	return sluice.Legacy{
+		Diff:                 isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
+		RefreshDiff:          isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
+		ProviderPreview:      isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
+		NoResourceReferences: isTruthy(c.env("PULUMI_DISABLE_RESOURCE_REFERENCES")),
+		NoOutputValues:       isTruthy(c.env("PULUMI_DISABLE_OUTPUT_VALUES")),
+	}
+}
+
+// refreshes tells whether everything is to be read first: --refresh, or what the project says for all operations.
+func (o *operation) refreshes() bool {
+	if o.flags.refresh.given {
+		return o.flags.refresh.value
+	}
+	return o.project.RefreshAlways
+}
+
+func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {
+	options := sluice.PluginOptions{
+		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
+		Home: o.home, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
+		NoBuiltins: o.flags.noBuiltins, Note: o.noteOnce,
+	}
+	for name, v := range o.project.RuntimeOptions {
+		if !workspace.IsObject(v) {
+			options.RuntimeOptions[name] = workspace.Text(v)
+		}
+	}
+	options.ProjectPlugins = projectPlugins(o.project)
+	return options
+}
+
+// projectPlugins are the plugins that a project file names.
+func projectPlugins(p *workspace.Project) []sluice.ProjectPlugin {
+	var out []sluice.ProjectPlugin
+	add := func(kind sluice.PluginKind, plugins []workspace.LocalPlugin) {
+		for _, p := range plugins {
+			out = append(out, sluice.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path})
+		}
+	}
+	add(sluice.ResourcePlugin, p.Plugins.Providers)
+	add(sluice.LanguagePlugin, p.Plugins.Languages)
+	add(sluice.AnalyzerPlugin, p.Plugins.Analyzers)
+	return out
+}
