@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -16,21 +17,27 @@ import (
 
 // vault is a server that speaks the little of Vault's transit engine that a key needs, over real HTTP. Its ciphertexts say
 // what they hide.
-func vault(t *testing.T) (asked *atomic.Int32, refuses *atomic.Bool) {
-	t.Helper()
-	asked, refuses = new(atomic.Int32), new(atomic.Bool)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+type vault struct {
+	*httptest.Server
+	asked   atomic.Int32
+	refuses atomic.Bool
+}
+
+// theVault lives as long as the process: so does the client of the library, which does not look at its variables twice.
+var theVault = sync.OnceValue(func() *vault {
+	v := &vault{}
+	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in map[string]string
 		_ = json.NewDecoder(r.Body).Decode(&in) // a key that is not there is an empty text
 		out := map[string]string{}
 		switch {
-		case r.Header.Get("X-Vault-Token") != "token" || refuses.Load():
+		case r.Header.Get("X-Vault-Token") != "token" || v.refuses.Load():
 			w.WriteHeader(http.StatusForbidden)
 			return
 		case strings.HasSuffix(r.URL.Path, "/transit/encrypt/states"):
 			out["ciphertext"] = "vault:v1:" + in["plaintext"]
 		case strings.HasSuffix(r.URL.Path, "/transit/decrypt/states"):
-			asked.Add(1)
+			v.asked.Add(1)
 			out["plaintext"] = strings.TrimPrefix(in["ciphertext"], "vault:v1:")
 		default:
 			w.WriteHeader(http.StatusNotFound)
@@ -39,17 +46,18 @@ func vault(t *testing.T) (asked *atomic.Int32, refuses *atomic.Bool) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": out})
 	}))
-	t.Cleanup(server.Close)
-	t.Setenv("VAULT_ADDR", server.URL)
-	t.Setenv("VAULT_TOKEN", "token")
-	t.Setenv("VAULT_SERVER_URL", server.URL)
-	t.Setenv("VAULT_SERVER_TOKEN", "token")
-	return asked, refuses
-}
+	return v
+})
 
 func TestSecretsAreEncryptedWithAKeyOfAKeyService(t *testing.T) {
 	ctx := context.Background()
-	asked, refuses := vault(t)
+	v := theVault()
+	v.asked.Store(0)
+	v.refuses.Store(false)
+	t.Setenv("VAULT_ADDR", v.URL)
+	t.Setenv("VAULT_TOKEN", "token")
+	t.Setenv("VAULT_SERVER_URL", v.URL)
+	t.Setenv("VAULT_SERVER_TOKEN", "token")
 	from := statesecrets.FixedSource("unused").WithKeepers(Keepers())
 	m, settings, err := statesecrets.NewManager(ctx, "hashivault://states", from)
 	require.NoError(t, err)
@@ -59,15 +67,15 @@ func TestSecretsAreEncryptedWithAKeyOfAKeyService(t *testing.T) {
 
 	again, err := statesecrets.FromState(ctx, m.Provider(), from)
 	require.NoError(t, err)
-	require.Zero(t, asked.Load(), "nobody is asked before a secret needs the key")
+	require.Zero(t, v.asked.Load(), "nobody is asked before a secret needs the key")
 	for range 3 {
 		text, err := again.Decrypter().Decrypt(ctx, sealed)
 		require.NoError(t, err)
 		require.Equal(t, "hunter2", text)
 	}
-	require.EqualValues(t, 1, asked.Load(), "the data key is decrypted once")
+	require.EqualValues(t, 1, v.asked.Load(), "the data key is decrypted once")
 
-	refuses.Store(true)
+	v.refuses.Store(true)
 	refused, err := statesecrets.FromState(ctx, m.Provider(), from)
 	require.NoError(t, err)
 	_, err = refused.Decrypter().Decrypt(ctx, sealed)

@@ -72,6 +72,8 @@ type File struct {
 	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only who
 	// takes the lock tries again: there may be many who only read.
 	unrecovered sync.Map
+	// every and lost say how leases are renewed, as in [lock.Options].
+	every, lost time.Duration
 }
 
 var _ Backend = (*File)(nil)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 
 // life is that of a process, which is killed after some moments. A dead process reads and writes nothing.
 type life struct {
-	left int // moments; negative for a process that is not killed
+	mu   sync.Mutex // the locks of a process are renewed by goroutines of their own
+	left int        // moments; negative for a process that is not killed
 	dead bool
 	seen int
 	// intent is the number of moments before the first one at which there is the intent of an operation on two stacks.
@@ -26,15 +28,23 @@ type life struct {
 }
 
 func (l *life) moment() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !l.dead {
 		l.seen++
 		l.dead = l.left == 0
 		l.left--
 	}
-	return l.alive()
+	return l.check()
 }
 
 func (l *life) alive() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.check()
+}
+
+func (l *life) check() error {
 	if l.dead {
 		return store.ErrKilled
 	}
@@ -168,6 +178,7 @@ func (p *place) process(moments int) (*File, *life) {
 	})
 	require.NoError(p, err)
 	l.left = moments
+	b.every, b.lost = time.Hour, 2*time.Hour // on a slow disk renewals would be moments, too
 	return b, l
 }
 

@@ -56,7 +56,7 @@ func (s *fileStack) lockOptions() lock.Options {
 	if s.ref.Project != "" {
 		folder = s.backend.key("locks", Organization, s.ref.Project, s.ref.Name)
 	}
-	return lock.Options{Store: s.backend.store, Folder: folder}
+	return lock.Options{Store: s.backend.store, Folder: folder, Every: s.backend.every, Lost: s.backend.lost}
 }
 
 // File implements [Stack].
