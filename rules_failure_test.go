@@ -191,6 +191,21 @@ func TestProgramThatKnowsNoResultsGetsAnError(t *testing.T) {
 	require.ErrorIs(t, skipped, stages.ErrRegistrationFailed)
 }
 
+func TestContinueOnErrorAnswersReadsThatFailed(t *testing.T) {
+	k := newKit(t)
+	k.options.ContinueOnError = true
+	var failed, skipped *stages.RegisterReply
+	r := k.fails(program(func(s *script) {
+		failed = s.read("gone", "nobody")
+		skipped = s.read("behind", "nobody", func(r *stages.ReadRequest) { r.Dependencies = append(r.Dependencies, failed.URN) })
+		s.thing("a", nil)
+	}), "resource 'nobody' does not exist")
+	require.Equal(t, &stages.RegisterReply{URN: urnOf("gone"), Result: stages.Fail}, failed)
+	require.Equal(t, &stages.RegisterReply{URN: urnOf("behind"), Result: stages.Skip}, skipped)
+	require.Equal(t, []string{"create a"}, r.changed())
+	require.Equal(t, []string{"a"}, k.names())
+}
+
 func TestContinueOnErrorTellsWhatExistsInSpiteOfTheFailure(t *testing.T) {
 	k := newKit(t)
 	k.options.ContinueOnError = true

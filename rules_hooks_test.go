@@ -148,6 +148,33 @@ func TestErrorOfAnAfterHookFailsTheRunAndNotTheStep(t *testing.T) {
 	}
 }
 
+func TestNothingFollowsAStepWhoseHookHasFailed(t *testing.T) {
+	for _, goOn := range []bool{false, true} {
+		t.Run(fmt.Sprint(goOn), func(t *testing.T) {
+			k, h := newKit(t), &hooked{}
+			k.up(program(h.program(in{"immutable": 1})))
+			k.options.ContinueOnError = goOn
+			h.errs = map[string]error{"ac": errRefused}
+			r := k.fails(program(h.program(in{"immutable": 2})), `after hook "ac" failed`)
+			if goOn {
+				require.Equal(t, 1, r.summary().Changes[sluice.OpReplace])
+				return
+			}
+			require.Zero(t, r.summary().Changes[sluice.OpReplace])
+			require.Equal(t, []string{"create a"}, r.changed())
+		})
+	}
+}
+
+func TestHooksGetOutputsAsTheProviderHasReturnedThem(t *testing.T) {
+	k, h := newKit(t), &hooked{}
+	r := k.up(program(h.program(in{"x": 1}, secretOutputs("x", "arn"))))
+	got := h.inputs["ac"].NewOutputs
+	require.Equal(t, 1.0, got.At("x").AsNumber())
+	require.False(t, got.At("arn").IsSecret())
+	require.True(t, k.recorded("a").Outputs.At("arn").IsSecret(), r.summary())
+}
+
 func TestIgnoredHookErrorIsAWarning(t *testing.T) {
 	k := newKit(t)
 	h := &hooked{ignore: true, errs: map[string]error{"bc1": errRefused, "ac": errRefused}}

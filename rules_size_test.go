@@ -242,6 +242,25 @@ func TestOperationWithoutAProgram(t *testing.T) {
 	require.ErrorContains(t, err, "no program")
 }
 
+func TestProviderIsReplacedDeletingFirstWhereNamesHaveNothingRandom(t *testing.T) {
+	k := newKit(t)
+	k.options.Config = sluice.Config{autonaming.Key: {Text: `{"mode": "verbatim"}`}}
+	p := func(region int) func(s *script) {
+		return func(s *script) {
+			_, ref := s.provider("prov", in{"immutableRegion": region})
+			s.thing("a", nil, via(ref))
+		}
+	}
+	k.up(program(p(1)))
+	r := k.up(program(p(2)))
+	require.Equal(t, []string{
+		"delete-replaced a", "delete-replaced prov", "replace prov", "create-replacement prov", "replace a", "create-replacement a",
+	}, r.steps())
+	for _, c := range asked[providers.CheckRequest](r, "prov") {
+		require.Nil(t, c.Autonaming)
+	}
+}
+
 func TestNameWithoutRandomnessIsReplacedDeletingFirst(t *testing.T) {
 	names := func(pattern string) sluice.Config {
 		return sluice.Config{autonaming.Key: {Text: pattern}}

@@ -58,9 +58,12 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 		return c, nil
 	}
 	c.seed = r.seedFor(l.URN)
-	if r.Autonamer != nil && !l.Goal.Type.IsProvider() {
+	if r.Autonamer != nil {
 		options, random := r.Autonamer.Autoname(l.URN, c.seed)
-		c.autonaming, c.deleteFirst = options, options != nil && !random
+		c.deleteFirst = options != nil && !random
+		if !l.Goal.Type.IsProvider() { // CheckConfig is not told of names
+			c.autonaming = options
+		}
 	}
 	if err := r.ensureProvider(ctx, l); err != nil {
 		return c, err

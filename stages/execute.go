@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -71,10 +72,12 @@ func (r *Run) runChain(b Built) error {
 		if !answered {
 			r.leave()
 		}
-		if answered = answered || s.replies; err == nil {
-			continue
+		if answered = answered || s.replies; err != nil {
+			return r.chainFailed(b, err)
 		}
-		return r.chainFailed(b, err)
+		if answered && s.stopped {
+			return nil
+		}
 	}
 	return nil
 }
@@ -205,7 +208,9 @@ func (r *Run) conclude(s *Step, a applied) error {
 	if a.err != nil {
 		s.wanted = s.New
 	}
+	var returned property.Map
 	if a.final != nil {
+		returned = a.final.Outputs
 		if !a.unrecorded {
 			a.final = r.markSecrets(a.final)
 			a.change.Add, a.change.Extension = a.final, r.extensions.recorded(a.final.ExtensionRef)
@@ -231,7 +236,7 @@ func (r *Run) conclude(s *Step, a applied) error {
 		r.reportFailure(s, a)
 	} else {
 		s.taken = true
-		r.after(s, a.final)
+		r.after(s, a.final, returned)
 		r.reportDone(s)
 	}
 	if !early && s.view == nil {

@@ -109,6 +109,7 @@ func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInp
 		r.diagnose(of.URN, Error, 0, err.Error())
 		r.failures.add(Failure{Seq: s.seq, URN: of.URN, Err: err})
 		if !r.ContinueOnError {
+			s.stopped = true
 			r.Halt()
 		}
 	}
@@ -203,19 +204,20 @@ func (r *Run) before(s *Step) error {
 	return nil
 }
 
-// after runs the hooks that follow a step. Those of components run when the component registers its outputs.
-func (r *Run) after(s *Step, final *state.Resource) {
+// after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
+// (steps.md 9.2). Those of components run when the component registers its outputs.
+func (r *Run) after(s *Step, final *state.Resource, outputs property.Map) {
 	switch {
 	case s.Op == OpDelete || s.Op == OpDeleteReplaced:
 		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s, s.Old))
 	case final == nil || !final.Custom:
 	default:
-		r.afterMade(s, final)
+		r.afterMade(s, final, outputs)
 	}
 }
 
-// afterMade runs the hooks that follow a create or an update.
-func (r *Run) afterMade(s *Step, final *state.Resource) {
+// afterMade runs the hooks that follow a create or an update with these outputs.
+func (r *Run) afterMade(s *Step, final *state.Resource, outputs property.Map) {
 	kind := ""
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
@@ -226,7 +228,7 @@ func (r *Run) afterMade(s *Step, final *state.Resource) {
 		return
 	}
 	in := hookInput(s, final)
-	in.NewOutputs = &final.Outputs
+	in.NewOutputs = &outputs
 	r.runAfterHooks(kind, s, final, in)
 }
 

@@ -226,6 +226,8 @@ type Step struct {
 	noted         bool // the run's decisions have it; they guard this
 	// made is true once New is what the step has produced.
 	made bool
+	// stopped is true when a hook after the step has failed and has stopped the run.
+	stopped bool
 	// declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
 	// on under its old name.
 	declared urn.URN

@@ -156,7 +156,7 @@ func (m *monitor) Read(ctx context.Context, req *ReadRequest) (*RegisterReply, e
 		return nil, err
 	}
 	defer done()
-	q := newQuestion(false)
+	q := newQuestion(true)
 	if !m.run.intake.Put(Submitted{Question: q, Read: req}) {
 		return nil, ErrShutDown
 	}

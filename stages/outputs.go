@@ -59,7 +59,7 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 	}
 	s.New = after
 	if !after.Custom {
-		r.afterMade(s, after)
+		r.afterMade(s, after, after.Outputs)
 	}
 	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), Outputs: true, At: r.Now()})
 	return nil

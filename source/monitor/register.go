@@ -229,9 +229,8 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	if reply.Result != stages.Success {
-		return nil, statusOf(stages.ErrRegistrationFailed)
-	}
+	// The answer has no place for a result. One that failed or was skipped, which happens only with continue-on-error, has no
+	// outputs, and the program goes on: what depends on it is skipped (steps.md 9.4).
 	properties, err := shape.encode(reply.Outputs)
 	if err != nil {
 		return nil, statusOf(err)

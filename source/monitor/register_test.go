@@ -358,6 +358,20 @@ func TestEveryFieldOfAReadArrives(t *testing.T) {
 	require.Equal(t, full, got.GetProperties().AsMap())
 }
 
+func TestReadsThatFailedAreAnsweredWithoutOutputs(t *testing.T) {
+	for name, result := range map[string]stages.Result{"fail": stages.Fail, "skip": stages.Skip} {
+		t.Run(name, func(t *testing.T) {
+			m := &monitortest.Monitor{Run: run(), OnRead: func(context.Context, *stages.ReadRequest) (*stages.RegisterReply, error) {
+				return &stages.RegisterReply{URN: urnB, Result: result}, nil
+			}}
+			got, err := start(t, m).ReadResource(context.Background(), &pulumirpc.ReadResourceRequest{Type: "a:b:C", Id: "i"})
+			require.NoError(t, err)
+			require.Equal(t, urnB, got.GetUrn())
+			require.Empty(t, got.GetProperties().GetFields())
+		})
+	}
+}
+
 func TestAReadWithAnUnknownID(t *testing.T) {
 	m := &monitortest.Monitor{Run: run()}
 	_, err := start(t, m).ReadResource(context.Background(), &pulumirpc.ReadResourceRequest{Type: "a:b:C", Id: urn.UnknownID})

@@ -174,6 +174,9 @@ func (e *evaluation) otherStack(name string, at syntax.Range) (property.Map, err
 			if err != nil {
 				return property.Map{}, e.refused(at, err)
 			}
+			if reply.Result != stages.Success {
+				return property.Map{}, errPoisoned // the engine has said why
+			}
 			return reply.Outputs, nil
 		})
 		e.stackReads[name] = read

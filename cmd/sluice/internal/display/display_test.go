@@ -449,6 +449,25 @@ func TestPolicyEvents(t *testing.T) {
 	require.NotContains(t, out.String(), "hunter2")
 }
 
+func TestOutputsOfAReplacedComponentAreThoseOfTheStepThatCounts(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := StreamEvents(&out)
+	made := step(sluice.OpCreateReplacement, "group", values{}, values{})
+	l.Observe(sluice.StepDone{Step: made, At: c.now})
+	l.Observe(sluice.StepDone{Step: made, Outputs: true, At: c.now})
+	require.NoError(t, l.Close())
+	var ops []string
+	for line := range strings.Lines(out.String()) {
+		var e struct {
+			Outputs struct{ Metadata struct{ Op string } } `json:"resOutputsEvent"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		ops = append(ops, e.Outputs.Metadata.Op)
+	}
+	require.Equal(t, []string{"create-replacement", "replace", ""}, ops) // the last line ends the log
+}
+
 func TestAComponentIsReportedAsMadeBeforeItIsDeleted(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer

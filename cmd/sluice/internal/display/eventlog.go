@@ -162,7 +162,11 @@ func (n *eventEnvelope) fill(e sluice.Event) bool {
 	case sluice.StepStarted:
 		n.ResourcePre = &stepEvent{newEventMetadata(e.Step), e.Planning}
 	case sluice.StepDone:
-		n.ResOutputs = &stepEvent{newEventMetadata(e.Step), e.Planning}
+		s := e.Step
+		if e.Outputs && s.Op == sluice.OpCreateReplacement {
+			s.Op = sluice.OpReplace // outputs are registered for the step that is counted (steps.md 9.2)
+		}
+		n.ResOutputs = &stepEvent{newEventMetadata(s), e.Planning}
 	case sluice.StepFailed:
 		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step), e.Status, 0}
 	case sluice.Diagnostic:
