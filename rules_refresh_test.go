@@ -2,6 +2,7 @@ package sluice_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -191,6 +193,62 @@ func TestWhatAsksForItIsReadBeforeTheProgramAndNothingElse(t *testing.T) {
 	require.Equal(t, "read a", out.did()[0])
 	require.Equal(t, []string{"create a"}, out.changed())
 	require.NotContains(t, out.did(), "read c")
+}
+
+func TestOldCopiesAreReadWithWhatAsksForIt(t *testing.T) {
+	k := newKit(t)
+	p := program(three(1))
+	k.up(p)
+	k.change("a", func(r *state.Resource) { r.RefreshBeforeUpdate = true })
+	s := *k.state.Snapshot()
+	old := k.recorded("a").Clone()
+	old.ID, old.Delete = "gone", true
+	s.Resources = append(slices.Clone(s.Resources), old)
+	k.state = sluice.NewMemoryState(&s)
+	k.options.State = k.state
+	out := k.up(p)
+	require.Len(t, slices.DeleteFunc(out.did(), func(s string) bool { return s != "read a" }), 2)
+	require.Empty(t, out.changed()) // nothing is deleted, as it is not there
+	require.ElementsMatch(t, []string{"a", "b", "c"}, k.names())
+}
+
+func TestWhatWasReadIsKeptThoughItCouldNotBeCompared(t *testing.T) {
+	for name, c := range map[string]struct {
+		byProgram, declared, kept bool
+	}{
+		"plain":                              {kept: true},
+		"by the program, which declares it":  {byProgram: true, declared: true},
+		"by the program, which does without": {byProgram: true, kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			declares := func(all bool) source.Func {
+				return program(func(s *script) {
+					if all {
+						s.thing("a", in{"size": 1})
+					}
+				})
+			}
+			k.up(declares(true))
+			require.NoError(t, k.cloud.Put(providertest.Record{
+				ID: idOf("a", 1), URN: urnOf("a"), Type: urnOf("a").Type(), Inputs: values(in{"size": 2}),
+			}))
+			k.fake = func(f *providertest.Fake) {
+				f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) {
+					return providers.DiffResponse{}, errors.New("no comparison")
+				}
+			}
+			k.options.RunProgram = c.byProgram
+			out := k.try(sluice.Refresh, declares(c.declared))
+			require.Error(t, out.err)
+			out.requireDiagnostic(sluice.Error, 2000, "no comparison")
+			want := 1
+			if c.kept {
+				want = 2
+			}
+			require.Equal(t, property.Number(float64(want)), k.recorded("a").Inputs.At("size"))
+		})
+	}
 }
 
 func TestRefreshDropsPendingOperationsThatItHasLookedAtAndKeepsCreates(t *testing.T) {

@@ -1,12 +1,14 @@
 package sluice_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -159,6 +161,25 @@ func TestDestroyOfAParentAsksForItsChildren(t *testing.T) {
 	k.options.Targeting.TargetDependents = true
 	require.Equal(t, []string{"delete child"}, k.destroy().changed())
 	require.Equal(t, []string{"c"}, k.names())
+}
+
+func TestOldCopiesOfWhatIsNotATargetAreLeftAsTheyAre(t *testing.T) {
+	k := newKit(t)
+	k.up(program(three(1)))
+	s := *k.state.Snapshot()
+	old := k.recorded("a").Clone()
+	old.ID, old.Delete = "old", true
+	require.NoError(t, k.cloud.Put(providertest.Record{ID: old.ID, URN: old.URN, Type: old.Type, Inputs: old.Inputs}))
+	s.Resources = append(slices.Clone(s.Resources), old)
+	k.state = sluice.NewMemoryState(&s)
+	k.options.State = k.state
+	k.options.Targeting.Targets = set(t, string(urnOf("c")))
+	out := k.destroy()
+	require.Equal(t, []string{"delete c"}, out.changed())
+	same := slices.DeleteFunc(out.steps(), func(s string) bool { return s != "same a" })
+	require.Len(t, same, 2)
+	require.ElementsMatch(t, []string{"a", "a (delete)", "b"}, k.names())
+	require.Equal(t, "old", k.all("a")[1].ID)
 }
 
 func TestTargetThatDoesNotExistIsRefused(t *testing.T) {

@@ -64,8 +64,8 @@ func (s *session) refreshRecorded() error {
 		return nil
 	}
 	return r.Refresh(s.operations, func(res *state.Resource) bool {
-		in := selected(res) // it grows by what it is asked about
-		return in && stages.NeedsRefresh(res)
+		in := selected(res)                  // it grows by what it is asked about
+		return in && res.RefreshBeforeUpdate // old copies, too, which alone are no cause for reading anything
 	})
 }
 

@@ -161,8 +161,8 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 			continue
 		}
 		if chosen != nil && !chosen[res.URN] {
-			if !now.Delete && !r.isOperatedOn(res.URN) {
-				left = append(left, carriedStep(now))
+			if !r.isOperatedOn(res.URN) {
+				left = append(left, carriedStep(now)) // old copies of it, too
 			}
 			continue
 		}

@@ -42,7 +42,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
 		p.Go(func() {
-			found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame})
+			found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, unjudged: true})
 			unrecorded[i] = r.recordProgress(s, found[i])
 		})
 	}
@@ -126,6 +126,8 @@ type refreshing struct {
 	unread Op
 	// record is true for a refresh that is recorded by itself and not with all others.
 	record bool
+	// unjudged is true if what was read is kept even if the provider then could not compare it with what was recorded.
+	unjudged bool
 }
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
@@ -137,13 +139,19 @@ func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	s.publication = r.publicationFor(s, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
-	if err == nil && how.record && now != nil {
-		err = r.recordFound(s, now)
+	known := err == nil || now != nil && how.unjudged
+	if known && how.record && now != nil {
+		if unrecorded := r.recordFound(s, now); err == nil {
+			err = unrecorded
+		}
 	}
 	if err != nil {
 		s.failed = true
 		r.reportFailure(s, failed(err))
-		f, _ := r.refreshViews(s, found{now: s.Old}, how.record)
+		if !known {
+			now = s.Old
+		}
+		f, _ := r.refreshViews(s, found{known: known, now: now}, how.record)
 		return f
 	}
 	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
@@ -186,7 +194,8 @@ func (r *Run) recordFound(s *Step, now *state.Resource) error {
 	return nil
 }
 
-// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6).
+// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
+// has been read, it returns that state with the error.
 func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.outcomes.isGone(old) {
@@ -216,8 +225,8 @@ func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.
 		return r.markSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The difference that people see is from what was recorded to what is there.
-	if diff, err = r.callDiff(ctx, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
-		return nil, "", diff, err
+	if diff, err = r.callDiff(r.operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
+		return r.markSecrets(now), "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
 	return r.markSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil

@@ -93,7 +93,7 @@ func (r *Run) refreshRest(ctx context.Context) error {
 	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
 	for _, s := range steps {
 		p.Go(func() error {
-			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, record: true}); !f.ok {
+			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, record: true, unjudged: true}); !f.ok {
 				return errRefreshFailed
 			}
 			return nil

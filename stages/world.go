@@ -140,6 +140,9 @@ func (w *world) keep(s *Step, final *state.Resource) {
 		w.reads[s.URN] = final
 		return
 	}
+	if final.Delete {
+		return // an old copy is not what its name means
+	}
 	if _, known := w.news[s.URN]; known && s.provisional {
 		return // the registration was faster
 	}
