@@ -294,6 +294,34 @@ func TestParentOfATargetIsLeftAsItIsRecorded(t *testing.T) {
 	require.Equal(t, k.recorded("a").URN, k.recorded("b").Parent)
 }
 
+func TestRenamedParentThatIsNoTargetKeepsItsNameAndItsChildren(t *testing.T) {
+	family := func(group string, size int, with ...option) func(s *script) {
+		return func(s *script) {
+			g := s.group(group, with...)
+			s.thing("a", in{"size": size}, parent(g))
+			s.thing("b", in{"size": size}, parent(g))
+		}
+	}
+	renamed := alias(urn.Alias{Name: "g"})
+	for name, c := range map[string]func(*sluice.Targeting, urn.URN){
+		"targets":  func(sel *sluice.Targeting, a urn.URN) { sel.Targets = set(t, string(a)) },
+		"excludes": func(sel *sluice.Targeting, _ urn.URN) { sel.Excludes = set(t, "**::h", "**::b") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(family("g", 1)))
+			c(&k.options.Targeting, k.recorded("a").URN)
+			require.Equal(t, []string{"update a"}, k.up(program(family("h", 2, renamed))).changed())
+			require.Equal(t, []string{"g", "a", "b"}, k.names())
+			require.Equal(t, k.recorded("g").URN, k.recorded("a").Parent)
+
+			k.options.Targeting = sluice.Targeting{}
+			require.Equal(t, []string{"update b"}, k.up(program(family("h", 2, renamed))).changed())
+			require.Equal(t, []string{"h", "a", "b"}, k.names())
+		})
+	}
+}
+
 func TestWhatATargetNeedsIsCarriedThoughNothingDeclaresIt(t *testing.T) {
 	for name, left := range map[string]bool{"by a target": true, "by what is not a target": false} {
 		t.Run(name, func(t *testing.T) {

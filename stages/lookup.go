@@ -72,7 +72,7 @@ func (r *Run) locate(in Registered) (Located, error) {
 func (r *Run) claim(l *Located) (code int, err error) {
 	n, s := r.names, l.subject()
 	if s.parent != "" {
-		if _, ok := n.seen[s.parent]; !ok {
+		if _, ok := n.seen[s.parent]; !ok && !n.kept[s.parent] {
 			return 0, fmt.Errorf("could not find parent resource %v", s.parent)
 		}
 	}

@@ -15,6 +15,7 @@ type names struct {
 	seen    map[urn.URN]int
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
+	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
 	claims  map[*state.Resource]int
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
@@ -31,6 +32,7 @@ func newNames() *names {
 		seen:    map[urn.URN]int{},
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
+		kept:    map[urn.URN]bool{},
 		claims:  map[*state.Resource]int{},
 		views:   map[urn.URN]urn.URN{},
 		awaited: map[*state.Resource]bool{},

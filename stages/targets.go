@@ -58,6 +58,9 @@ func (r *Run) include(l *Located) {
 			n.grown.excludes.Add(l.URN)
 		}
 	}
+	if !l.Included && l.Alias != "" {
+		n.kept[l.Alias] = true // the program is told the recorded name
+	}
 }
 
 // dependsOnAny tells whether the registration refers to a member of the set.
