@@ -132,6 +132,27 @@ func TestDestroyByProgramCreatesNothing(t *testing.T) {
 	require.Empty(t, k.names())
 }
 
+func TestDestroyByProgramTellsTheOutputsOfWhatRefersToSomethingNew(t *testing.T) {
+	k := running(newKit(t))
+	k.up(program(func(s *script) {
+		s.thing("a", in{"size": 1})
+		s.group("g")
+	}))
+	known := k.recorded("a").Outputs
+	var a, g *stages.RegisterReply
+	out := k.try(sluice.Destroy, program(func(s *script) {
+		n := s.thing("n", nil)
+		a, g = s.thing("a", in{"size": 1}, dependsOn(n)), s.group("g", dependsOn(n))
+	}))
+	require.NoError(t, out.err)
+	require.Equal(t, known, a.Outputs)
+	require.True(t, a.Unknown)
+	require.Empty(t, a.ID)
+	require.True(t, g.Unknown)
+	require.Equal(t, []string{"delete a"}, out.changed())
+	require.Empty(t, k.names())
+}
+
 func TestDestroyByProgramLeavesNothingOfAnEmptyStack(t *testing.T) {
 	k := running(newKit(t))
 	out := k.try(sluice.Destroy, program(func(s *script) { s.thing("a", nil, parent(s.group("g"))) }))

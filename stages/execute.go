@@ -360,7 +360,7 @@ func (r *Run) reportFailure(s *Step, a applied) {
 // replyTo builds the answer of a step (steps.md 3.19).
 func (r *Run) replyTo(s *Step) *RegisterReply {
 	if s.skipped {
-		return &RegisterReply{URN: s.URN, Unknown: true}
+		return &RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
 	}
 	return &RegisterReply{URN: s.URN, ID: s.New.ID, Outputs: s.New.Outputs}
 }
