@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -176,6 +177,17 @@ func TestConflictingClaimsOfOldNamesAreRefused(t *testing.T) {
 			require.Len(t, k.names(), 1)
 		})
 	}
+}
+
+func TestRefusedClaimIsCheckedWithWhatIsRecordedUnderItsName(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
+	r := k.fails(program(func(s *script) {
+		s.thing("b", in{"size": 1}, alias(urn.Alias{Name: "a"}))
+		s.thing("a", in{"size": 2})
+	}), "is invalid")
+	check := askedOnce[providers.CheckRequest](r, "a")
+	require.Equal(t, property.Number(1), check.Olds.At("size"))
 }
 
 func TestDuplicateNamesAreRefused(t *testing.T) {

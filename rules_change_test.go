@@ -499,6 +499,22 @@ func TestComponentIsComparedByItsInputs(t *testing.T) {
 	require.Empty(t, r.calls)
 }
 
+func TestComponentIsTheSameIfOnlyIgnoredInputsDifferAndRecordsThem(t *testing.T) {
+	k := newKit(t)
+	version := func(x, y int) func(s *script) {
+		return func(s *script) {
+			s.group("g", ignore("x"), func(r *stages.RegisterRequest) { r.Inputs = values(in{"x": x, "y": y}) })
+		}
+	}
+	k.up(program(version(1, 1)))
+	r := k.up(program(version(2, 1)))
+	require.Equal(t, []string{"same g"}, r.steps())
+	require.Equal(t, property.Number(2), k.recorded("g").Inputs.At("x"))
+	r = k.up(program(version(3, 2)))
+	require.Equal(t, []string{"update g"}, r.steps())
+	require.Equal(t, property.Number(3), k.recorded("g").Inputs.At("x"))
+}
+
 func TestRandomSeedIsTheSameForEveryCheckOfARegistration(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"immutable": 1})))

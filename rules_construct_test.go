@@ -122,6 +122,25 @@ func TestAChildThatFailsInAConstructIsTheComponentsToHandleWithContinueOnError(t
 	require.ElementsMatch(t, []string{"r", "sibling", "independent"}, k.names())
 }
 
+// What a remote component passes on is the goal of its own registration, which its provider makes (steps.md 1.3).
+func TestChildrenInheritFromWhatTheProviderRegistered(t *testing.T) {
+	k := newKit(t)
+	yes := true
+	given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+		g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom, q.RetainOnDelete = false, &yes })
+		return providers.ConstructResponse{URN: g.URN}, s.err
+	})
+	k.up(program(given(func(s *script) {
+		_, ref := s.provider("prov", nil)
+		c := s.register("test:index:Remote", "r", nil, remote, via(ref), protect(true))
+		s.thing("child", nil, parent(c))
+	})))
+	child := k.recorded("child")
+	require.True(t, child.RetainOnDelete)
+	require.False(t, child.Protect)
+	require.Contains(t, child.Provider, "::default::")
+}
+
 func TestInAPreviewAComponentOfAnUnconfiguredProviderIsRegisteredAlone(t *testing.T) {
 	k := newKit(t)
 	given := constructing(k, func(*script, providers.ConstructRequest) (providers.ConstructResponse, error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -21,7 +22,65 @@ func TestRenamedDependentThatWasDeletedFirstIsMadeAgain(t *testing.T) {
 	require.Equal(t, []string{"a", "b2"}, k.names())
 }
 
-func TestRenamedRootTakesEverythingWithIt(t *testing.T) {
+// Whether what was deleted counts goes by names (steps.md 3.6).
+func TestRenamedDependentThatWasDeletedFirstIsComparedWithWhatItWas(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after func(a *stages.RegisterReply) option
+		keys          []string
+		diffs         int
+	}{
+		"that differs": {
+			before: func(a *stages.RegisterReply) option { return from("immutableOf", a) },
+			after:  func(a *stages.RegisterReply) option { return from("immutableOf", a) },
+			keys:   []string{"immutableOf"}, diffs: 1,
+		},
+		"that differs in nothing any more": {
+			before: func(a *stages.RegisterReply) option { return from("immutableOf", a) },
+			after: func(a *stages.RegisterReply) option {
+				return func(r *stages.RegisterRequest) { from("immutableOf", a)(r); ignore("immutableOf")(r) }
+			},
+			diffs: 1,
+		},
+		"that is replaced with it": {
+			before: func(a *stages.RegisterReply) option { return replaceWith(a) },
+			after:  func(a *stages.RegisterReply) option { return replaceWith(a) },
+			keys:   []string{"replaceWith"},
+		},
+		"that wants to be deleted first too": {
+			before: func(a *stages.RegisterReply) option { return from("dbrOf", a) },
+			after:  func(a *stages.RegisterReply) option { return from("dbrOf", a) },
+			keys:   []string{"dbrOf"}, diffs: 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, preview := range []bool{true, false} {
+				k := newKit(t)
+				k.up(program(func(s *script) { s.thing("b", in{"size": 1}, test.before(s.thing("a", in{"dbr": 1}))) }))
+				p := program(func(s *script) {
+					s.thing("b2", in{"size": 1}, alias(urn.Alias{Name: "b"}), test.after(s.thing("a", in{"dbr": 2})))
+				})
+				var r *ran
+				if preview {
+					r = k.preview(p)
+				} else {
+					r = k.up(p)
+					require.Equal(t, []string{"delete b", "delete a", "create a", "create b2"}, r.changed())
+					require.Equal(t, []string{"a", "b2"}, k.names())
+				}
+				r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
+				require.ElementsMatch(t, test.keys, r.step(sluice.OpCreateReplacement, "b2").Keys)
+				require.Len(t, asked[providers.DiffRequest](r, "b2"), test.diffs)
+				checks := asked[providers.CheckRequest](r, "b2")
+				require.Len(t, checks, 2)
+				require.NotZero(t, checks[0].Olds.Len())
+				require.Zero(t, checks[1].Olds.Len())
+			}
+		})
+	}
+}
+
+// A partner by replaceWith names the root as it was called: it is replaced when it registers (steps.md 3.11 "cascade").
+func TestRenamedRootTakesWhatCannotStayWithIt(t *testing.T) {
 	k := newKit(t)
 	version := func(name string, v int) func(s *script) {
 		return func(s *script) {
@@ -35,7 +94,8 @@ func TestRenamedRootTakesEverythingWithIt(t *testing.T) {
 	k.cloudFollows("by deletedWith", "a")
 	r := k.up(program(version("a2", 2)))
 	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 4})
-	requireOrder(t, r.changed(), [2]string{"delete by property", "delete a"}, [2]string{"delete by replaceWith", "delete a"}, [2]string{"delete a", "create a2"})
+	requireOrder(t, r.changed(), [2]string{"delete by property", "delete a"}, [2]string{"delete a", "create a2"},
+		[2]string{"create by replaceWith", "delete by replaceWith"})
 	require.Empty(t, asked[providers.DeleteRequest](r, "by deletedWith"))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func failCreate(name string, err error) providertest.Failure {
@@ -213,6 +214,32 @@ func TestContinueOnErrorTellsWhatExistsInSpiteOfTheFailure(t *testing.T) {
 	k.fails(program(func(s *script) { reply = s.thing("a", in{"unhealthy": true}) }), "a is unhealthy")
 	require.Equal(t, stages.Fail, reply.Result)
 	require.Equal(t, idOf("a", 1), reply.ID)
+}
+
+func TestContinueOnErrorLeavesTheResultOfAFunctionOpenThatIsToComeAfterAFailure(t *testing.T) {
+	for name, test := range map[string]struct {
+		failure providertest.Failure
+		unknown bool
+	}{
+		"of a create":                       {failCreate("a", errRefused), true},
+		"of an update, which leaves the ID": {providertest.Failure{Method: providers.MethodUpdate, URN: urnOf("a"), Err: errRefused}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, test.failure)
+			if !test.unknown {
+				k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
+			}
+			k.options.ContinueOnError = true
+			var reply *stages.InvokeReply
+			k.fails(program(func(s *script) {
+				a := s.thing("a", in{"size": 2})
+				reply, s.err = s.m.Invoke(s.ctx, &stages.InvokeRequest{
+					Token: "test:index:echo", Args: values(in{"x": 1}), DependsOn: []urn.URN{a.URN},
+				})
+			}), "refused")
+			require.Equal(t, test.unknown, reply.Unknown)
+		})
+	}
 }
 
 func TestContinueOnErrorStopsForRefusedInputs(t *testing.T) {

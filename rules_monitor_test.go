@@ -77,7 +77,7 @@ func TestChildInheritsTheProviderOfItsPackageOnly(t *testing.T) {
 	}
 	require.Equal(t, "prov", provider("same package"))
 	require.Equal(t, "default", provider("other package"))
-	require.Equal(t, "prov", provider("below the component"))
+	require.Equal(t, "default", provider("below the component"), "a component has no provider to pass on")
 	require.Equal(t, "default", provider("no parent"))
 }
 

@@ -114,6 +114,8 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return b.standBy(d, x)
 	case d.Read != nil:
 		return b.read(d, x)
+	case o.isGone(d.claimed) && d.Compared && d.isRenamed():
+		return b.renew(d, x)
 	case o.isGone(d.claimed):
 		if d.Goal.Custom && !d.Raw && d.Included {
 			b.rechecks[d.Seq] = d
@@ -241,6 +243,23 @@ func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.claimed), x)
 }
 
+// renew is recreate for a resource that has another name now. It has been compared with what was deleted, which is replaced
+// whatever the comparison says (steps.md 3.16).
+func (b *builder) renew(d Diffed, x pipeline.Exchange[Ask, Built]) error {
+	forced := !d.Replaces()
+	d.gone = true
+	if !forced {
+		return b.replace(d, x)
+	}
+	d.Reason = b.run.outcomes.reasonFor(d.claimed)
+	if !d.Goal.Custom || d.Raw {
+		return b.replace(d, x)
+	}
+	b.rechecks[d.Seq] = d
+	x.Ask(Ask{recheck: &d})
+	return nil
+}
+
 // replace is steps.md 3.9.
 func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	r := b.run
@@ -265,6 +284,9 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return b.replaceDeletingFirst(d, x)
 	}
 	r.outcomes.add(d.URN, replaced)
+	if d.gone {
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.outcomes.deletesOf(d.claimed), x)
+	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
@@ -338,6 +360,10 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	if a.recheck != nil {
 		d := *a.recheck
 		delete(b.rechecks, d.Seq)
+		if d.gone {
+			d.Rechecked = &a.inputs
+			return b.replace(d, x)
+		}
 		d.Inputs, d.accepted = a.inputs, a.accepted
 		return b.recreate(d, x)
 	}

@@ -87,38 +87,49 @@ func (r *Run) checkAgainst(ctx context.Context, c *Checked) (property.Map, error
 	}
 	res, err := p.Check(ctx, r.checkRequest(*c, olds, news))
 	if !c.Raw && (err != nil || len(res.Failures) > 0) {
-		gone, err := r.isGoneAfterAll(ctx, c.Located)
+		forgotten, err := r.isForgottenAfterAll(ctx, c.Located)
 		if err != nil {
 			return property.Map{}, err
 		}
-		if gone {
+		if forgotten {
 			return r.checkAgainst(ctx, c)
 		}
 	}
 	return r.accepted(*c, news, res, err)
 }
 
-// isGoneAfterAll is isGone once every decision that could concern the recorded state of a registration has been made.
-func (r *Run) isGoneAfterAll(ctx context.Context, l Located) (bool, error) {
-	if l.claimed == nil {
+// isForgotten tells whether the recorded state of a registration does not count any more because a delete-before-replace of
+// something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
+// else is checked and compared as usual, and is then one whose replacement has begun.
+func (r *Run) isForgotten(l Located) bool { return !l.isRenamed() && r.outcomes.isGone(l.claimed) }
+
+// isForgottenAfterAll is isForgotten once every decision that could concern the recorded state has been made.
+func (r *Run) isForgottenAfterAll(ctx context.Context, l Located) (bool, error) {
+	if l.claimed == nil || l.isRenamed() {
 		return false, nil
 	}
 	if err := r.awaitDecisionsAbout(ctx, l.Seq, l.claimed); err != nil {
 		return false, err
 	}
-	return r.outcomes.isGone(l.claimed), nil
+	return r.isForgotten(l), nil
 }
 
 // checkInputs says what Check is called with (steps.md 3.5).
 func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.outcomes.isGone(l.claimed) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.isForgotten(l) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
+	return l.Old.Inputs, r.withoutIgnored(l), false
+}
+
+// withoutIgnored returns the program's inputs with the recorded values where changes are ignored, and says where that is
+// impossible.
+func (r *Run) withoutIgnored(l Located) property.Map {
 	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
 	if len(kept) > 0 {
 		r.diagnose(l.URN, Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
 	}
-	return l.Old.Inputs, news, false
+	return news
 }
 
 // ignoreChanges puts old values where the paths point (steps.md 3.4). It returns the paths for which that is impossible.

@@ -203,11 +203,14 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 		steps = append(steps, s)
 	}
 	r.outcomes.add(d.URN, replaced)
-	if lingers(d.Old) {
+	if d.gone {
+		c.after = append(c.after, r.outcomes.deletesOf(d.claimed)...)
+	}
+	if !d.gone && lingers(d.Old) {
 		steps = append(steps, b.replacement(d, false)...)
 		return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
 	}
-	if !d.Old.PendingReplacement {
+	if !d.isPending() {
 		r.outcomes.add(d.Old.URN, deleted)
 		steps = append(steps, &Step{StepInfo: StepInfo{
 			Op: OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
@@ -239,7 +242,8 @@ type member struct {
 }
 
 // members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
-// and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays.
+// and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
+// root that has another name now are replaced when they register.
 func (c *root) members(r *Run) []member {
 	var out []member
 	if c.closure != nil {
@@ -249,17 +253,15 @@ func (c *root) members(r *Run) []member {
 			}
 		}
 	}
-	for _, u := range sortedSet([]urn.URN{c.d.URN, c.d.Old.URN}) { // recorded references have the old name
-		for _, res := range r.base.attached[u] {
-			if res.Delete || res == c.d.claimed || c.isPrecededBy(r, res) {
-				continue
-			}
-			kind := ReasonReplaceWith
-			if res.DeletedWith == u {
-				kind = ReasonDeletedWith
-			}
-			out = append(out, member{res, Reason{Kind: kind, Cause: c.d.URN}})
+	for _, res := range r.base.attached[c.d.URN] {
+		if res.Delete || res == c.d.claimed || c.isPrecededBy(r, res) {
+			continue
 		}
+		kind := ReasonReplaceWith
+		if res.DeletedWith == c.d.URN {
+			kind = ReasonDeletedWith
+		}
+		out = append(out, member{res, Reason{Kind: kind, Cause: c.d.URN}})
 	}
 	return out
 }

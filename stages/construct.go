@@ -54,9 +54,18 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 	for name, ds := range res.Outputs.OutputDependencies() {
 		deps[name] = sortedSet(append(deps[name], ds...))
 	}
-	q.family.goal = g
+	c.constructed(res.URN)
 	q.answer(&RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})
 	return nil
+}
+
+// constructed takes the goal over that the component has by its own registration, which its provider has made: it is that one
+// which children inherit from and whose provider serves methods (steps.md 1.3, 10.2).
+func (c *completion) constructed(u urn.URN) {
+	c.question.family.goal = nil
+	if inner := c.run.monitor.familyOf(u); inner != nil {
+		c.question.family.goal = inner.goal
+	}
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.
@@ -78,6 +87,7 @@ func (c *completion) constructUnknown(ctx context.Context, g *Goal) error {
 		c.question.Settle(err)
 		return nil
 	}
+	c.constructed(reply.URN)
 	c.question.answer(&RegisterReply{URN: reply.URN, Outputs: property.Map{}})
 	return nil
 }

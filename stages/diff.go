@@ -46,7 +46,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 			d.Reason.Kind = ReasonVanished
 		}
 		return d, nil
-	case r.outcomes.isGone(a.claimed):
+	case r.isForgotten(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
 	}
 	d.Compared = true
@@ -55,7 +55,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 			return d, err
 		}
 		// The comparison only counts if the state does.
-		if gone, waitErr := r.isGoneAfterAll(ctx, a.Located); waitErr != nil || gone {
+		if forgotten, waitErr := r.isForgottenAfterAll(ctx, a.Located); waitErr != nil || forgotten {
 			return Diffed{Analyzed: a}, waitErr
 		}
 		return d, r.bail(d.Located, codeFailed, err)
@@ -106,10 +106,14 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 	if !d.Goal.Custom {
 		d.by = ByEngine
 		d.Diff.Changes = providers.DiffNone
-		if !property.IdenticalMaps(d.Old.Inputs, d.Inputs) {
+		news := d.Inputs
+		if len(d.Goal.IgnoreChanges) > 0 && !d.remediated {
+			news = r.withoutIgnored(d.Located) // what is recorded are the program's all the same
+		}
+		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
 			if !d.Old.PendingReplacement {
-				d.Reason = inputsReason(property.Diff(d.Old.Inputs, d.Inputs, nil).ChangedKeys())
+				d.Reason = inputsReason(property.Diff(d.Old.Inputs, news, nil).ChangedKeys())
 			}
 		}
 		return nil

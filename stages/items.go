@@ -106,6 +106,9 @@ type Located struct {
 	Alias urn.URN
 }
 
+// isRenamed tells whether the recorded state has another name.
+func (l Located) isRenamed() bool { return l.Alias != "" }
+
 // Checked is a registration whose inputs its provider has accepted.
 type Checked struct {
 	Located
@@ -147,6 +150,9 @@ type Diffed struct {
 	Reason    Reason
 	// by says who has compared.
 	by Decider
+	// gone is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
+	// it counts nevertheless, because the program has another name for the resource.
+	gone bool
 }
 
 // Replaces tells whether the resource would be replaced.
@@ -154,9 +160,12 @@ func (d Diffed) Replaces() bool {
 	if d.Old == nil {
 		return false
 	}
-	changed := d.Diff.Changes == providers.DiffSome || d.Old.PendingReplacement
-	return changed && (d.MustReplace || d.Triggered || d.Old.PendingReplacement)
+	changed := d.Diff.Changes == providers.DiffSome || d.isPending()
+	return changed && (d.MustReplace || d.Triggered || d.isPending())
 }
+
+// isPending tells whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
+func (d Diffed) isPending() bool { return d.Old.PendingReplacement || d.gone }
 
 // Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
 // resource.

@@ -86,6 +86,7 @@ func (r *Run) claim(l *Located) (code int, err error) {
 	}
 	n.seen[l.URN] = l.Seq
 	if old, ok := n.aliased[l.URN]; ok {
+		l.Old = r.base.olds[l.URN]
 		return codeURNIsAlias, fmt.Errorf("Duplicate resource URN '%v' conflicting with alias on resource with URN '%v'", l.URN, old)
 	}
 	if l.Old = r.base.olds[l.URN]; l.Old == nil {

@@ -39,7 +39,6 @@ type monitor struct {
 type family struct {
 	parent     urn.URN
 	goal       *Goal
-	provider   string // its own; a component has none but passes on the one that it was given
 	transforms []Transform
 	providers  map[string]string // nil for custom resources
 	custom     bool
@@ -177,7 +176,7 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 func (m *monitor) remember(reply *RegisterReply, f *family) {
-	if f == nil || reply.URN == "" || reply.Result != Success {
+	if f == nil || reply.URN == "" {
 		return
 	}
 	f.id = reply.ID

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -126,9 +125,9 @@ func (c *completion) inherit() {
 		req.RetainOnDelete = g.RetainOnDelete
 	}
 	if req.Provider == "" {
-		ref, err := urn.ParseProviderRef(f.provider)
+		ref, err := urn.ParseProviderRef(g.Provider)
 		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
-			req.Provider = f.provider
+			req.Provider = g.Provider
 		}
 	}
 }
@@ -342,10 +341,10 @@ func (c *completion) goal() (*Goal, error) {
 		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
 		SourcePosition: c.req.SourcePosition, StackTrace: c.req.StackTrace,
 	}
-	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom, provider: g.Provider}
+	f := &family{parent: g.Parent, goal: g, transforms: c.own, custom: g.Custom}
 	if !g.Custom {
-		f.provider, f.providers = cmp.Or(c.provider, c.opts.Provider), c.providers
-		if f.providers == nil {
+		// A component has no provider of its own, and so passes none on but those by package.
+		if f.providers = c.providers; f.providers == nil {
 			f.providers = map[string]string{}
 		}
 	}
@@ -392,7 +391,7 @@ func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) 
 			return nil, fmt.Errorf(deniedText, pkg, req.Type)
 		}
 	}
-	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true, provider: provider}
+	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true}
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.extensions.register(*pkg.Extension)
