@@ -180,13 +180,7 @@ func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
 	if err != nil {
 		return false, r.bail(l, codeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
-	// A replacement of the provider that broke off may have left the one that the resource was made with beside the new one
-	// (decision 0021).
-	made := r.base.providers[before.String()]
-	if made == nil {
-		made = r.base.olds[before.URN]
-	}
-	if before.URN != now.URN && r.names.newNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
+	if before.URN != now.URN && r.names.newNameOf(before.URN) == now.URN {
 		return false, nil
 	}
 	p, err := r.providerOf(l)
@@ -194,8 +188,8 @@ func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
 		return false, err
 	}
 	req := providers.DiffRequest{URN: now.URN, Name: now.URN.Name(), Type: now.URN.Type(), ID: now.ID, AllowUnknowns: true}
-	if made != nil {
-		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
+	if s := r.base.olds[before.URN]; s != nil {
+		req.OldInputs, req.OldOutputs = providers.Configuration(s.Inputs), s.Outputs
 	}
 	if s, ok := r.world.lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)
