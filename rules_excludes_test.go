@@ -19,6 +19,36 @@ func TestExcludesAreLeftWithTheirDependents(t *testing.T) {
 	require.Equal(t, []string{"delete c"}, k.destroy().changed())
 }
 
+func TestAnUpdateThatExcludesDependentsDeletesNothingThatIsConnectedWithThem(t *testing.T) {
+	for name, dependents := range map[string]bool{"with dependents": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(func(s *script) {
+				_, other := s.provider("other", nil)
+				s.thing("excluded", nil)
+				s.thing("by the same provider", nil)
+				s.thing("alone", nil, via(other))
+				s.thing("replaced", in{"immutable": 1})
+			}))
+			k.options.Targeting.Excludes = set(t, "**::excluded")
+			k.options.Targeting.ExcludeDependents = dependents
+			p := program(func(s *script) {
+				s.thing("excluded", nil)
+				s.thing("replaced", in{"immutable": 2})
+			})
+			k.up(p)
+			left := []string{"excluded", "by the same provider", "replaced", "replaced (delete)"}
+			if !dependents {
+				left = []string{"excluded", "replaced"}
+			}
+			require.ElementsMatch(t, left, k.names())
+			k.options.Targeting.Excludes = nil
+			k.up(p)
+			require.ElementsMatch(t, []string{"excluded", "replaced"}, k.names())
+		})
+	}
+}
+
 func TestExcludedResourcesStayAsTheyAreOrAbsent(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))

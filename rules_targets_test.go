@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -143,6 +144,7 @@ func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	out := k.try(sluice.Destroy, nil)
 	out.requireDiagnostic(sluice.Error, 2014, string(urnOf("b")))
 	require.Empty(t, out.changed())
+	askedOnce[providers.ConfigureRequest](out, "default") // what is to be deleted has its provider, also if it is refused (steps.md 5.2)
 	k.options.Targeting.TargetDependents = true
 	require.Equal(t, []string{"delete b", "delete a"}, k.destroy().changed())
 	require.Equal(t, []string{"c"}, k.names())

@@ -48,10 +48,10 @@ func (r *Run) finish(ctx context.Context) error {
 	if !r.followPlanAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
-	if err := r.untargetedDeletes(all, steps); err != nil {
+	if err := r.ensureProviders(ctx, steps); err != nil {
 		return err
 	}
-	if err := r.ensureProviders(ctx, steps); err != nil {
+	if err := r.untargetedDeletes(all, steps); err != nil {
 		return err
 	}
 	r.decisions.note(left...)

@@ -305,7 +305,10 @@ func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, erro
 		}
 	case sel.Excludes.IsConstrained():
 		left := matching(sel.Excludes)
-		if sel.ExcludeDependents {
+		switch {
+		case sel.ExcludeDependents && r.Mode == ModeUpdate:
+			left = connected(g, left)
+		case sel.ExcludeDependents:
 			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
 		}
 		left = append(left, g.TransitiveDependencies(left, graph.Reach{})...)
@@ -319,6 +322,19 @@ func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, erro
 		return nil, nil
 	}
 	return out, nil
+}
+
+// connected returns the given nodes and all that depend on them, on what they depend on, and so on: an update that leaves
+// dependents out deletes none of those (decision 0029).
+func connected(g *graph.Graph, ids []graph.ID) []graph.ID {
+	for before := -1; len(ids) > before; {
+		before = len(ids)
+		ids = append(ids, g.TransitiveDependencies(ids, graph.Reach{})...)
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
+	return ids
 }
 
 // addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
