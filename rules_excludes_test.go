@@ -89,6 +89,19 @@ func TestExcludesOfADestroyKeepWhatTheyNeed(t *testing.T) {
 	require.Equal(t, []string{"mine", "g", "a", "b"}, k.names())
 }
 
+func TestExcludesKeepTheComponentsThatTheyNeedWithWhatIsInThem(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		g := s.group("g")
+		s.thing("in it", nil, parent(s.group("inner", parent(g))))
+		excluded := s.thing("excluded", nil, dependsOn(g))
+		s.thing("in it later", nil, parent(g), dependsOn(excluded))
+	}))
+	k.options.Targeting.Excludes = set(t, "**::excluded")
+	require.Equal(t, []string{"delete in it later"}, k.destroy().changed())
+	require.Equal(t, []string{"g", "inner", "in it", "excluded"}, k.names())
+}
+
 func TestProvidersOfWhatIsNotExcludedAreMade(t *testing.T) {
 	declare := func(size int) source.Func {
 		return program(func(s *script) {

@@ -70,10 +70,7 @@ func (r *Run) finish(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	g := all.graph.ExpandComponents(graph.Components{
-		IsComponent: func(id graph.ID) bool { return !all.resources[id].Custom },
-	})
-	schedule, err := graph.NewReadySet(g, ids, graph.Schedule{
+	schedule, err := graph.NewReadySet(all.withinComponents(), ids, graph.Schedule{
 		Direction: graph.DependentsFirst, Scope: graph.Scope{ThroughOthers: true},
 	})
 	if err != nil {

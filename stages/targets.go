@@ -304,14 +304,14 @@ func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, erro
 			out[all.resources[id].URN] = true
 		}
 	case sel.Excludes.IsConstrained():
-		left := matching(sel.Excludes)
+		left, needs := matching(sel.Excludes), all.withinComponents()
 		switch {
 		case sel.ExcludeDependents && r.Mode == ModeUpdate:
-			left = connected(g, left)
+			left = connected(g, needs, left)
 		case sel.ExcludeDependents:
 			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
 		}
-		left = append(left, g.TransitiveDependencies(left, graph.Reach{})...)
+		left = append(left, needs.TransitiveDependencies(left, graph.Reach{})...)
 		for _, res := range all.resources {
 			out[res.URN] = true
 		}
@@ -324,12 +324,12 @@ func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, erro
 	return out, nil
 }
 
-// connected returns the given nodes and all that depend on them, on what they depend on, and so on: an update that leaves
-// dependents out deletes none of those (decision 0029).
-func connected(g *graph.Graph, ids []graph.ID) []graph.ID {
+// connected returns the given nodes and all that depend on them, on what they need, and so on: an update that leaves
+// dependents out deletes none of those (decision 0029). needs has the edges to what is needed.
+func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
 	for before := -1; len(ids) > before; {
 		before = len(ids)
-		ids = append(ids, g.TransitiveDependencies(ids, graph.Reach{})...)
+		ids = append(ids, needs.TransitiveDependencies(ids, graph.Reach{})...)
 		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
