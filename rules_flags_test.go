@@ -74,6 +74,16 @@ func TestWhatIsReadBeforeAnUpdateAndIsGoneIsMadeAgain(t *testing.T) {
 	require.Equal(t, idOf("a", 2), k.recorded("a").ID)
 }
 
+func TestWhatAProgramReadsIsNotReadBeforeUpdatesToo(t *testing.T) {
+	k := newKit(t)
+	reading(k, func(string) bool { return true })
+	k.exists("ext-1", in{"size": 1})
+	p := program(func(s *script) { s.read("r", "ext-1") })
+	k.up(p)
+	require.False(t, k.recorded("r").RefreshBeforeUpdate)
+	require.Equal(t, []string{"read r"}, k.up(p).steps())
+}
+
 func TestHiddenDifferencesAreForDisplaysOnly(t *testing.T) {
 	k := newKit(t)
 	hidden := func(size int) func(*script) {

@@ -138,6 +138,49 @@ func TestTheSameImportIDImportsOnce(t *testing.T) {
 	}
 }
 
+func TestAnImportThatIsNoTargetIsRecordedAsItIsFound(t *testing.T) {
+	for name, leave := range map[string]func(*testing.T, *kit){
+		"target":  func(t *testing.T, k *kit) { k.options.Targeting.Targets = set(t, "**::b") },
+		"exclude": func(t *testing.T, k *kit) { k.options.Targeting.Excludes = set(t, "**::a", "**::c") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			leave(t, k)
+			k.exists("ext-1", in{"size": 1})
+			k.exists("ext-2", in{"size": 1})
+			p := program(func(s *script) {
+				s.thing("b", in{"size": 1})
+				a := s.thing("a", in{"size": 2}, imports("ext-1"))
+				require.Equal(t, "ext-1", a.ID)
+				s.thing("c", in{"size": 2}, imports("ext-2"), dependsOn(a))
+			})
+			for _, op := range []operation{sluice.Preview, sluice.Update} {
+				r := k.try(op, p)
+				require.NoError(t, r.err)
+				require.Equal(t, []string{"create b", "import a", "same a", "import c", "same c"}, r.steps())
+				require.NotContains(t, r.did(), "check a")
+			}
+			require.Equal(t, values(in{"size": 1}), k.recorded("a").Inputs)
+			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("c").Dependencies)
+			k.options.Targeting = sluice.Targeting{}
+			require.Equal(t, []string{"update a", "update c"}, k.try(sluice.Update, p).changed())
+		})
+	}
+}
+
+func TestAnImportThatIsNoTargetAndCannotBeRecordedIsLeftOut(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	k.options.Targeting.Targets = set(t, "**::b")
+	r := k.up(program(func(s *script) {
+		s.thing("b", nil)
+		s.thing("a", in{"size": 1}, imports("ext-1"), dependsOn(s.thing("n", nil)))
+	}))
+	require.Equal(t, []string{"create b"}, r.changed())
+	require.NotContains(t, r.did(), "read a")
+	require.Equal(t, []string{"b"}, k.names())
+}
+
 func TestAnotherImportIDReplacesWhatIsManaged(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", in{"size": 1})

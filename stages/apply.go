@@ -239,7 +239,7 @@ func (r *Run) applyRead(s *Step) applied {
 		case !res.Exists:
 			return failed(fmt.Errorf("resource '%s' does not exist", final.ID))
 		default:
-			final.ID, final.Outputs, final.RefreshBeforeUpdate = cmp.Or(res.ID, final.ID), res.Properties, res.RefreshBeforeUpdate
+			final.ID, final.Outputs = cmp.Or(res.ID, final.ID), res.Properties
 		}
 	}
 	if s.Old != nil && !(property.EqualMaps(s.Old.Inputs, final.Inputs) && property.EqualMaps(s.Old.Outputs, final.Outputs)) {

@@ -32,10 +32,15 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 	}
 }
 
-// mustImport tells whether a registration names an object that is not managed yet.
+// mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
+// the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
+// created, is left out.
 func (r *Run) mustImport(l Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || !l.Included || l.passive {
+	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || l.passive {
+		return false
+	}
+	if !l.Included && r.uncreatedOf(l.newState(Checked{})) != "" {
 		return false
 	}
 	if l.Old == nil || l.Old.External {

@@ -97,14 +97,16 @@ func (b *builder) providerIsThere(d Diffed) error {
 	if _, err := urn.ParseProviderRef(d.Old.Provider); err != nil {
 		return nil // components and providers
 	}
+	if d.Goal.Provider == d.Old.Provider {
+		return nil
+	}
 	recorded := b.run.base.providers[d.Old.Provider]
 	if recorded == nil {
 		return b.run.bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
 	claimant, claimed := b.run.names.claimant(recorded)
-	goesOn := claimed && claimant < d.Seq && !b.run.outcomes.has(b.run.names.newNameOf(recorded.URN), replaced)
-	if goesOn || d.Goal.Provider == d.Old.Provider {
-		return nil
+	if claimed && claimant < d.Seq && !b.run.outcomes.has(b.run.names.newNameOf(recorded.URN), replaced) {
+		return nil // it goes on
 	}
 	return b.run.bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
@@ -164,7 +166,7 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 
 // isGenerated tells whether something has been decided about a URN, or about the one that took it over.
 func (b *builder) isGenerated(u urn.URN) bool {
-	const decided = created | same | updated | deleted | replaced | read
+	const decided = created | same | updated | deleted | replaced | read | imported
 	return b.run.outcomes.has(u, decided) || b.run.outcomes.has(b.run.names.newNameOf(u), decided)
 }
 
@@ -215,11 +217,15 @@ func targetFlags(us []urn.URN) string {
 
 // missingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
 func (r *Run) missingFrom(s *Step) urn.URN {
-	var missing urn.URN
 	if s.skipped || s.New == nil {
 		return ""
 	}
-	references(s.New, func(u urn.URN, _ graph.Kind) {
+	return r.uncreatedOf(s.New)
+}
+
+// uncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
+func (r *Run) uncreatedOf(res *state.Resource) (missing urn.URN) {
+	references(res, func(u urn.URN, _ graph.Kind) {
 		if (missing == "" || u < missing) && r.outcomes.has(u, skippedCreate) {
 			missing = u
 		}
