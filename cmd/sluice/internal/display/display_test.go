@@ -177,6 +177,29 @@ func TestEventLog(t *testing.T) {
 	}
 }
 
+func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
+	var out bytes.Buffer
+	l := StreamEvents(&out)
+	made := sluice.StepInfo{Op: sluice.OpCreateReplacement, URN: "urn:pulumi:dev::shop::my:app:Front::front", Type: "my:app:Front"}
+	l.Observe(sluice.StepDone{Step: made})
+	l.Observe(sluice.StepDone{Step: made, Outputs: true})
+	var ops []string
+	for line := range strings.Lines(out.String()) {
+		var e struct {
+			Done struct {
+				Metadata struct {
+					Op      string
+					Logical bool
+				}
+			} `json:"resOutputsEvent"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &e))
+		require.Equal(t, e.Done.Metadata.Op == "replace", e.Done.Metadata.Logical)
+		ops = append(ops, e.Done.Metadata.Op)
+	}
+	require.Equal(t, []string{"create-replacement", "replace"}, ops)
+}
+
 func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	for range 2 { // each phase empties the file
