@@ -103,6 +103,12 @@ func (a *arrangement) place(i int) {
 	s := a.declared[i]
 	references(s, func(u urn.URN, _ graph.Kind) {
 		u = a.name(s, u)
+		// What is left as it is may refer to what is declared again later.
+		if at := a.at[u]; len(at) > 0 && at[0] > i && !a.waits(at, map[int]bool{}) {
+			for _, n := range at {
+				a.place(n)
+			}
+		}
 		for _, c := range a.rest[u] {
 			if a.isOld(c) || len(a.at[u]) == 0 { // nothing declared stands for it: it has been deleted, to be made again
 				a.placeRest(c)
