@@ -1,0 +1,142 @@
+package stages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
+func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, error) {
+	sel, g := r.Targeting, all.graph
+	matching := func(set *urn.PatternSet) []graph.ID {
+		var ids []graph.ID
+		for i, res := range all.resources {
+			if set.Matches(res.URN) {
+				ids = append(ids, graph.ID(i))
+			}
+		}
+		return ids
+	}
+	out := map[urn.URN]bool{}
+	switch {
+	case sel.Targets.IsConstrained():
+		ids := matching(sel.Targets)
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		for _, id := range ids {
+			out[all.resources[id].URN] = true
+		}
+		if err := r.addReplaced(ctx, all, ids, out); err != nil {
+			return nil, err
+		}
+		// What refers to those cannot stay either.
+		for _, id := range g.TransitiveDependents(all.named(out), graph.Reach{}) {
+			out[all.resources[id].URN] = true
+		}
+	case sel.Excludes.IsConstrained():
+		left, needs := matching(sel.Excludes), all.withinComponents()
+		switch {
+		case sel.ExcludeDependents && r.Mode == ModeUpdate:
+			left = connected(g, needs, left)
+		case sel.ExcludeDependents:
+			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
+		}
+		left = append(left, needs.TransitiveDependencies(left, graph.Reach{})...)
+		for _, res := range all.resources {
+			out[res.URN] = true
+		}
+		for _, id := range left {
+			delete(out, all.resources[id].URN)
+		}
+	default:
+		return nil, nil
+	}
+	return out, nil
+}
+
+// connected returns the given nodes and all that depend on them, on what they need, and so on: an update that leaves
+// dependents out deletes none of those (decision 0029). needs has the edges to what is needed.
+func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
+	for before := -1; len(ids) > before; {
+		before = len(ids)
+		ids = append(ids, needs.TransitiveDependencies(ids, graph.Reach{})...)
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
+	return ids
+}
+
+// addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
+// states at once, and for each in the order of its dependents (steps.md 6.7).
+func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out map[urn.URN]bool) error {
+	const decided = created | same | updated | deleted | replaced | read
+	impossible := func(id graph.ID) bool { return r.outcomes.has(all.resources[id].URN, decided) }
+	found := make([][]graph.ID, len(ids))
+	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
+	for i, id := range ids {
+		p.Go(func() (err error) {
+			c := newRoot(Diffed{}, all.resources[id])
+			found[i] = graph.ReplaceClosure(all.graph, id, closureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+				res := all.resources[dep]
+				in, _, ask := c.judge(dep, res)
+				if ask != nil && err == nil {
+					diff, failed := r.callProbe(ctx, ask)
+					in, err = diff.Replaces(), failed
+				}
+				if in {
+					c.set[res.URN] = true
+				}
+				return in
+			})
+			return err
+		})
+	}
+	if err := p.Wait(); err != nil {
+		return r.bail(Located{}, codeFailed, err)
+	}
+	for i, id := range ids {
+		for _, dep := range found[i] {
+			out[all.resources[dep].URN] = true
+		}
+		for _, res := range all.attached[all.resources[id].URN] {
+			out[res.URN] = true
+		}
+	}
+	return nil
+}
+
+// untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
+func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
+	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
+		return nil
+	}
+	var found []urn.URN
+	for i := range all.resources {
+		s, ok := steps[graph.ID(i)]
+		if !ok || s.Op == OpSame || r.Targeting.Targets.Matches(s.URN) {
+			continue
+		}
+		found = append(found, s.URN)
+		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
+			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
+		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
+		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	r.diagnose("", Info, 0, "to delete them too, add: "+targetFlags(slices.Compact(found)))
+	if !r.DryRun() {
+		r.Halt()
+		return &bailError{errors.New("delete untargeted resource")}
+	}
+	return nil
+}
