@@ -87,7 +87,7 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	case mode == ModeRefresh, o.isGone(d.claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
-		if d.stranded && d.Old.URN != d.URN {
+		if (d.stranded || o.isGone(d.claimed)) && d.Old.URN != d.URN {
 			o.add(d.URN, skippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
 		}
 		b.run.world.openFor(&Step{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, skipped: true})
