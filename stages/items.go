@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
@@ -21,7 +22,7 @@ type Submitted struct {
 // Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
 // with an error when the item goes no further. The pipeline settles it when a stage fails (pipeline.Settler).
 type Question struct {
-	promise *pipeline.Promise[*RegisterReply]
+	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
 	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
@@ -29,7 +30,7 @@ type Question struct {
 }
 
 func newQuestion(reportsResult bool) *Question {
-	return &Question{promise: pipeline.NewPromise[*RegisterReply](), reportsResult: reportsResult}
+	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
 // Settle tells the program that the item goes no further. It does nothing when the question has been answered.
@@ -86,7 +87,7 @@ type Located struct {
 	// by that. It is nil when Old was imported by this run.
 	claimed *state.Resource
 	// refreshes is fired once the state has been read again, nil for one that is not to be.
-	refreshes *pipeline.Event
+	refreshes *await.Event
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
 	passive bool

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // milestones are what registrations have come past, by number: that they are decided, that their steps are over. Almost
@@ -12,11 +12,11 @@ import (
 type milestones struct {
 	mu      sync.RWMutex
 	passed  map[int]bool
-	awaited map[int]*pipeline.Event
+	awaited map[int]*await.Event
 }
 
 func newMilestones() *milestones {
-	return &milestones{passed: map[int]bool{}, awaited: map[int]*pipeline.Event{}}
+	return &milestones{passed: map[int]bool{}, awaited: map[int]*await.Event{}}
 }
 
 func (m *milestones) pass(seq int) {
@@ -44,7 +44,7 @@ func (m *milestones) await(ctx context.Context, seq int) error {
 		m.mu.Unlock()
 		return nil
 	case !ok:
-		e = pipeline.NewEvent()
+		e = await.NewEvent()
 		m.awaited[seq] = e
 	}
 	m.mu.Unlock()

@@ -3,7 +3,7 @@ package stages
 import (
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -23,7 +23,7 @@ type names struct {
 	epoch   int
 	grown   selection
 	// refreshes are fired when the recorded states that they are for have been read again.
-	refreshes map[*state.Resource]*pipeline.Event
+	refreshes map[*state.Resource]*await.Event
 	next      int
 }
 
@@ -38,7 +38,7 @@ func newNames() *names {
 		awaited: map[*state.Resource]bool{},
 		epoch:   1,
 
-		refreshes: map[*state.Resource]*pipeline.Event{},
+		refreshes: map[*state.Resource]*await.Event{},
 	}
 }
 
@@ -101,7 +101,7 @@ func (n *names) isSeen(u urn.URN) bool {
 }
 
 // refreshOf returns what is fired when a recorded state has been read again, nil if no registration has asked for that.
-func (n *names) refreshOf(r *state.Resource) *pipeline.Event {
+func (n *names) refreshOf(r *state.Resource) *await.Event {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.refreshes[r]

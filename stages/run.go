@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
@@ -82,10 +83,10 @@ type Run struct {
 	sequels    *sequels
 	executed   *milestones // whose steps are over, taken or not
 	tokens     tokens
-	intake     *pipeline.Mailbox[Submitted]
-	halted     *pipeline.Event // fired when no further step may start
-	over       *pipeline.Event // fired when the run is completely done
-	running    atomic.Int64    // steps under way
+	intake     *await.Mailbox[Submitted]
+	halted     *await.Event // fired when no further step may start
+	over       *await.Event // fired when the run is completely done
+	running    atomic.Int64 // steps under way
 	// admission is the context of everything that leads to decisions; it ends when the run halts.
 	admission context.Context
 	stop      context.CancelCauseFunc
@@ -130,9 +131,9 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		failures:   &failures{},
 		sequels:    newSequels(),
 		executed:   newMilestones(),
-		intake:     pipeline.NewMailbox[Submitted](),
-		halted:     pipeline.NewEvent(),
-		over:       pipeline.NewEvent(),
+		intake:     await.NewMailbox[Submitted](),
+		halted:     await.NewEvent(),
+		over:       await.NewEvent(),
 		vanished:   map[urn.URN]bool{},
 		read:       map[urn.URN]bool{},
 		operations: ctx,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // sequels lets the steps of one registration wait for deletes among those of others (ORD-4). Almost every registration
@@ -13,7 +13,7 @@ type sequels struct {
 	mu      sync.Mutex
 	ended   map[*Step]bool // deletes that are over: true if they were done
 	waiting map[*Step][]*sequel
-	awaited map[*Step]*pipeline.Event
+	awaited map[*Step]*await.Event
 }
 
 // sequel is a registration's steps and how many deletes they still wait for.
@@ -23,7 +23,7 @@ type sequel struct {
 }
 
 func newSequels() *sequels {
-	return &sequels{ended: map[*Step]bool{}, waiting: map[*Step][]*sequel{}, awaited: map[*Step]*pipeline.Event{}}
+	return &sequels{ended: map[*Step]bool{}, waiting: map[*Step][]*sequel{}, awaited: map[*Step]*await.Event{}}
 }
 
 // wait keeps b if something that it must come after is not over, and tells whether it did.
@@ -78,12 +78,12 @@ func (q *sequels) await(ctx context.Context, deletes []*Step) error {
 	return nil
 }
 
-func (q *sequels) eventOf(step *Step) *pipeline.Event {
+func (q *sequels) eventOf(step *Step) *await.Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e, ok := q.awaited[step]
 	if !ok {
-		e = pipeline.NewEvent()
+		e = await.NewEvent()
 		q.awaited[step] = e
 	}
 	if _, over := q.ended[step]; over {

@@ -3,6 +3,7 @@ package stages
 import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -34,7 +35,7 @@ func (r *Run) standBy(l *Located) {
 		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includesRecorded(l.Old) {
-		l.refreshes = pipeline.NewEvent()
+		l.refreshes = await.NewEvent()
 		r.names.refreshes[l.Old] = l.refreshes
 	}
 }

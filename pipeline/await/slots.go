@@ -1,13 +1,15 @@
-package pipeline
+package await
 
 import (
 	"context"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Slots is a counting semaphore whose waiters are served in turn. It is safe for concurrent use.
 type Slots struct {
-	taken chan struct{} // nil means no limit
+	taken *semaphore.Weighted // nil means no limit
 }
 
 // NewSlots returns n free slots. 0 or less means as many as are asked for.
@@ -15,7 +17,7 @@ func NewSlots(n int) *Slots {
 	if n <= 0 {
 		return &Slots{}
 	}
-	return &Slots{taken: make(chan struct{}, n)}
+	return &Slots{taken: semaphore.NewWeighted(int64(n))}
 }
 
 // Acquire takes a slot, waiting for one if need be. It returns the cause of ctx if that ended first; then no slot is
@@ -27,36 +29,19 @@ func (s *Slots) Acquire(ctx context.Context) error {
 	if s.taken == nil {
 		return nil
 	}
-	select {
-	case s.taken <- struct{}{}:
-		return nil
-	case <-ctx.Done():
+	if s.taken.Acquire(ctx, 1) != nil {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
-// TryAcquire takes a slot if one is free now.
-func (s *Slots) TryAcquire() bool {
-	if s.taken == nil {
-		return true
-	}
-	select {
-	case s.taken <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
+// TryAcquire takes a slot if one is free now, and reports whether it did.
+func (s *Slots) TryAcquire() bool { return s.taken == nil || s.taken.TryAcquire(1) }
 
 // Release gives a slot back. It panics if none is taken.
 func (s *Slots) Release() {
-	if s.taken == nil {
-		return
-	}
-	select {
-	case <-s.taken:
-	default:
-		panic("pipeline: Slots.Release without Acquire")
+	if s.taken != nil {
+		s.taken.Release(1)
 	}
 }
 
@@ -109,7 +94,7 @@ func (s *KeyedSlots[K]) leave(key K) *keySlots {
 	defer s.mu.Unlock()
 	k := s.byKey[key]
 	if k == nil {
-		panic("pipeline: KeyedSlots.Release without Acquire")
+		panic("await: KeyedSlots.Release without Acquire")
 	}
 	if k.users--; k.users == 0 {
 		delete(s.byKey, key)

@@ -1,4 +1,4 @@
-package pipeline
+package await
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func NewEvent() *Event { return &Event{fired: make(chan struct{})} }
 // Fire makes the event happen. Calls after the first do nothing.
 func (e *Event) Fire() { e.once.Do(func() { close(e.fired) }) }
 
-// Fired tells whether the event has happened.
+// Fired reports whether the event has happened.
 func (e *Event) Fired() bool {
 	select {
 	case <-e.fired:

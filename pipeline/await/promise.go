@@ -1,4 +1,4 @@
-package pipeline
+package await
 
 import (
 	"context"
@@ -19,16 +19,17 @@ type Promise[T any] struct {
 // NewPromise returns an undecided promise.
 func NewPromise[T any]() *Promise[T] { return &Promise[T]{decided: NewEvent()} }
 
-// Resolve decides the promise with a value, and tells whether it was the first to decide it.
+// Resolve decides the promise with a value, and reports whether it was the first to decide it.
 func (p *Promise[T]) Resolve(v T) bool { return p.decide(v, nil) }
 
-// Fail decides the promise with an error, and tells whether it was the first to decide it.
+// Fail decides the promise with an error, and reports whether it was the first to decide it.
 func (p *Promise[T]) Fail(err error) bool {
 	var zero T
 	return p.decide(zero, err)
 }
 
-// Settle is Fail, for an item that is or embeds a promise: it makes the promise a [Settler].
+// Settle is Fail under the name by which package pipeline ends its items: an item that is or embeds a promise is settled
+// with it.
 func (p *Promise[T]) Settle(err error) { p.Fail(err) }
 
 func (p *Promise[T]) decide(v T, err error) bool {
@@ -42,7 +43,7 @@ func (p *Promise[T]) decide(v T, err error) bool {
 	return true
 }
 
-// Decided tells whether Wait would return at once.
+// Decided reports whether Wait would return at once.
 func (p *Promise[T]) Decided() bool { return p.decided.Fired() }
 
 // Wait returns what the promise was decided with. If ctx ends before, it returns the cause of ctx.

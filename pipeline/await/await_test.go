@@ -1,4 +1,4 @@
-package pipeline
+package await
 
 import (
 	"context"
@@ -11,6 +11,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+var errBad = errors.New("bad")
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
 
 func TestPromiseIsDecidedByTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -45,8 +55,6 @@ func TestFailedPromiseGivesItsError(t *testing.T) {
 
 func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
 	why := errors.New("enough")
-	full := NewSlots(1)
-	require.True(t, full.TryAcquire())
 	for name, wait := range map[string]func(context.Context) error{
 		"promise": func(ctx context.Context) error { _, err := NewPromise[int]().Wait(ctx); return err },
 		"event":   func(ctx context.Context) error { return NewEvent().Wait(ctx) },
@@ -61,6 +69,12 @@ func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
 				return err
 			}
 			return s.Acquire(ctx, "k")
+		},
+		"flight": func(ctx context.Context) error {
+			var f Flight[string, int]
+			f.calls = map[string]*Promise[int]{"k": NewPromise[int]()}
+			_, err := f.Do(ctx, "k", nil)
+			return err
 		},
 		"mailbox": func(ctx context.Context) error {
 			if _, ok := NewMailbox[int]().Take(ctx); ok {
@@ -150,6 +164,15 @@ func TestSlotsServeWaitersInTurn(t *testing.T) {
 		require.Equal(t, upTo(10), order)
 		require.Empty(t, s.byKey, "keys that nobody uses take no memory")
 	})
+}
+
+func TestReleaseOfWhatWasNotTakenPanics(t *testing.T) {
+	for name, release := range map[string]func(){
+		"slot never taken":   func() { NewSlots(1).Release() },
+		"key never acquired": func() { NewKeyedSlots(func(int) int { return 1 }).Release(7) },
+	} {
+		t.Run(name, func(t *testing.T) { require.Panics(t, release) })
+	}
 }
 
 func TestMailboxKeepsTheOrderAndEndsEmpty(t *testing.T) {
@@ -254,12 +277,14 @@ func TestMailboxTokenIsPassedOnWhileThereIsMore(t *testing.T) {
 	m.Put(2)
 	for want := range 2 {
 		select {
-		case <-m.ready:
+		case <-m.Ready():
 		default:
 			t.Fatal("a taker sleeps although there is something to take")
 		}
-		v, state := m.poll()
-		require.Equal(t, taken, state)
+		v, ok := m.TryTake()
+		require.True(t, ok)
 		require.Equal(t, want+1, v)
 	}
+	_, ok := m.TryTake()
+	require.False(t, ok)
 }

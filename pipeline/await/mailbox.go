@@ -1,4 +1,4 @@
-package pipeline
+package await
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type Mailbox[T any] struct {
 // NewMailbox returns an empty mailbox.
 func NewMailbox[T any]() *Mailbox[T] { return &Mailbox[T]{ready: make(chan struct{}, 1)} }
 
-// Put adds v, and tells whether it was accepted: a closed mailbox accepts nothing.
+// Put adds v, and reports whether it was accepted: a closed mailbox accepts nothing.
 func (m *Mailbox[T]) Put(v T) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -67,6 +67,17 @@ func (m *Mailbox[T]) Take(ctx context.Context) (T, bool) {
 		}
 	}
 }
+
+// TryTake returns the oldest value if there is one. It never waits.
+func (m *Mailbox[T]) TryTake() (T, bool) {
+	v, state := m.poll()
+	return v, state == taken
+}
+
+// Ready receives when there may be something to take, and whenever the mailbox is closed. It is for package pipeline,
+// which waits for several things at once: whoever receives from it must call TryTake until that finds nothing, or until
+// it has what it wants. Others use Take.
+func (m *Mailbox[T]) Ready() <-chan struct{} { return m.ready }
 
 type mailState int
 
