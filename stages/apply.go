@@ -160,9 +160,9 @@ func (r *Run) applyUpdate(s *Step) applied {
 // applyDelete is steps.md 5.4.
 func (r *Run) applyDelete(s *Step) applied {
 	old := s.Old
-	if read := r.names.refreshOf(old); read != nil {
+	if reader, ok := r.names.readerOf(old); ok {
 		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
-		if err := read.Wait(r.admission); err != nil {
+		if err := r.progress.await(r.admission, reader, reread); err != nil {
 			return failed(err)
 		}
 	}

@@ -70,7 +70,16 @@ func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built
 }
 
 // commitAfter is commit for steps that must not begin before others are over.
-func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commitAfter(d Diffed, steps []*Step, after []deletion, x pipeline.Exchange[Ask, Built]) error {
+	var tasks []Task
+	if len(steps) > 0 {
+		tasks = []Task{{ID: b.run.outcomes.newTasks(1), Steps: steps}}
+	}
+	return b.commitTasks(d, steps, Built{Located: d.Located, Tasks: tasks, after: after}, x)
+}
+
+// commitTasks is commit for steps that are taken in several tasks.
+func (b *builder) commitTasks(d Diffed, steps []*Step, out Built, x pipeline.Exchange[Ask, Built]) error {
 	if err := b.followPlan(d, steps); err != nil {
 		return err
 	}
@@ -80,8 +89,8 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
-	refusal := b.run.doubtful(d, steps)
-	b.run.outcomes.decided.pass(d.Seq)
+	out.refusal = b.run.doubtful(d, steps)
+	b.run.progress.pass(d.Seq, decided)
 	for i, s := range steps {
 		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
 		if s.Reason.Kind == ReasonNone {
@@ -90,7 +99,7 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	}
 	b.run.decisions.note(steps...)
 	b.run.noteDeclared(steps)
-	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after, refusal: refusal}); err != nil {
+	if err := x.Emit(out); err != nil {
 		return err
 	}
 	waiting := b.parked[d.Seq]
@@ -240,7 +249,7 @@ func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
 	steps[1].Keys = why.Properties
-	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.claimed), x)
+	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletionsOf(d.claimed), x)
 }
 
 // renew is recreate for a resource that has another name now. It has been compared with what was deleted, which is replaced
@@ -285,7 +294,7 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	}
 	r.outcomes.add(d.URN, replaced)
 	if d.gone {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.outcomes.deletesOf(d.claimed), x)
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.outcomes.deletionsOf(d.claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }

@@ -31,24 +31,44 @@ func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*Impor
 // ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
 // failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
 // [Run.PlanImports].
-func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) {
-	if !r.keepAll(ctx) {
-		return
+func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) error {
+	if err := r.startRecorded(ctx); err != nil {
+		return err
 	}
-	if plan.makeRoot && r.takeAlone(r.rootStep(plan.root)) != nil {
-		return
-	}
-	_ = plan.order.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
-		return r.takeAlone(r.importStep(plan.items[id]))
-	}) // what failed is recorded
-	for _, id := range plan.order.Skipped() {
-		r.diagnose(plan.items[id].urn, Info, 0, "not imported, because what it belongs to could not be made")
-	}
+	return r.takeBatch(Built{Located: Located{Seq: afterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
 }
 
-// keepAll passes over everything that is recorded, in its order. Providers are started, all at once, as they are where a
-// program still declares them; what is recorded does not change. It returns false when the run cannot go on.
-func (r *Run) keepAll(ctx context.Context) bool {
+// importTasks makes the tasks of an import: everything that is recorded is passed over, in its order, then the root stack is
+// made if it has to be, then the items, each after its parent and its provider.
+func (r *Run) importTasks(plan *ImportPlan) []Task {
+	var tasks []Task
+	var gate []graph.ID
+	first := func(steps ...*Step) {
+		if len(steps) > 0 {
+			t := Task{ID: r.outcomes.newTasks(1), Steps: steps, After: gate}
+			tasks, gate = append(tasks, t), []graph.ID{t.ID}
+		}
+	}
+	first(r.keptSteps()...)
+	if plan.makeRoot {
+		first(r.rootStep(plan.root))
+	}
+	base := r.outcomes.newTasks(len(plan.order))
+	for i, entry := range plan.order {
+		t := taskOf(entry, base, graph.ID(i))
+		if len(t.After) == 0 {
+			t.After = gate
+		}
+		if !entry.Relay {
+			t.Steps = []*Step{r.importStep(plan.items[entry.Node])}
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks
+}
+
+// startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
+func (r *Run) startRecorded(ctx context.Context) error {
 	started := make([]error, len(r.base.resources))
 	starting := pool.New().WithMaxGoroutines(readWorkers)
 	for i, res := range r.base.resources {
@@ -59,21 +79,26 @@ func (r *Run) keepAll(ctx context.Context) bool {
 		}
 	}
 	starting.Wait()
+	for i, err := range started {
+		if err != nil {
+			return r.bail(Located{URN: r.base.resources[i].URN}, codeFailed, err)
+		}
+	}
+	return nil
+}
+
+// keptSteps leave everything that is recorded as it is.
+func (r *Run) keptSteps() []*Step {
+	var steps []*Step
 	for i, res := range r.base.resources {
 		if res.Delete {
 			continue
 		}
-		if err := started[i]; err != nil {
-			_ = r.bail(Located{URN: res.URN}, codeFailed, err)
-			return false
-		}
 		s := carriedStep(res)
 		s.place, s.Reason = i, Reason{Kind: ReasonUnchanged}
-		if err := r.takeAlone(s); err != nil {
-			return false
-		}
+		steps = append(steps, s)
 	}
-	return true
+	return steps
 }
 
 // rootStep makes the root stack. It gets no outputs, as there is no program to say which.
@@ -83,7 +108,7 @@ func (r *Run) rootStep(root urn.URN) *Step {
 	}}
 }
 
-// importStep is the step of an item whose parent and provider are there.
+// importStep is the step of an item.
 func (r *Run) importStep(p *plannedImport) *Step {
 	fresh := p.fresh()
 	s := &Step{seq: p.seq, planned: p, settles: r.interruptions.byURN[p.urn], StepInfo: StepInfo{
@@ -92,22 +117,18 @@ func (r *Run) importStep(p *plannedImport) *Step {
 	if fresh.Type.IsProvider() {
 		s.Op, s.planned, s.Internal = OpCreate, nil, p.urn.IsDefaultProvider()
 	}
-	if p.provider != "" {
-		if maker, ok := r.world.lookup(p.provider); ok {
-			fresh.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
-			s.Provider = fresh.Provider
-		}
-	}
 	return s
 }
 
-// takeAlone takes a step that belongs to no chain. Its error says that the step did not succeed.
-func (r *Run) takeAlone(s *Step) error {
-	if !r.enter() {
-		return ErrShutDown
+// nameProvider completes the step of an import by its provider, which may have been made by this import.
+func (r *Run) nameProvider(s *Step) {
+	if s.planned == nil || s.planned.provider == "" {
+		return
 	}
-	defer r.leave()
-	return r.takeGuarded(s)
+	if maker, ok := r.world.lookup(s.planned.provider); ok {
+		s.New.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
+		s.Provider = s.New.Provider
+	}
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.

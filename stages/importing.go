@@ -95,11 +95,12 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		return l, err
 	}
 	r.decisions.note(steps...)
-	b := Built{Located: l, Steps: steps, after: r.outcomes.deletesOf(l.claimed)}
-	if err := r.sequels.await(ctx, b.after); err != nil {
-		return l, err
+	for _, d := range r.outcomes.deletionsOf(l.claimed) {
+		if err := r.progress.await(ctx, d.root, over); err != nil {
+			return l, err
+		}
 	}
-	err := r.runChain(b)
+	err := r.takeImport(l, steps)
 	switch {
 	case IsBail(err):
 		return l, err
@@ -109,6 +110,19 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 	}
 	l.Old, l.claimed, l.imported = s.New, nil, true
 	return l, nil
+}
+
+// takeImport takes the steps of an import unless something that the registration needs has failed.
+func (r *Run) takeImport(l Located, steps []*Step) error {
+	b := Built{Located: l, Tasks: []Task{{Steps: steps}}}
+	if cause, ok := r.blamed(b); ok {
+		return r.skipChain(Assignment{steps: steps, cause: cause}, b)
+	}
+	if now := r.world.current(l.claimed); r.outcomes.isGone(l.claimed) && now != nil && !now.PendingReplacement {
+		return r.skipChain(Assignment{steps: steps, cause: now.URN}, b) // it was to be deleted, and is still there
+	}
+	_, err := r.takeTask(steps, b)
+	return err
 }
 
 // applyImport records the object.

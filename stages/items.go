@@ -3,6 +3,7 @@ package stages
 import (
 	"errors"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
@@ -86,8 +87,8 @@ type Located struct {
 	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
 	// by that. It is nil when Old was imported by this run.
 	claimed *state.Resource
-	// refreshes is fired once the state has been read again, nil for one that is not to be.
-	refreshes *await.Event
+	// rereads is true when the recorded state is read again.
+	rereads bool
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
 	passive bool
@@ -182,15 +183,39 @@ type RejectedError struct {
 
 func (e *RejectedError) Error() string { return e.Message }
 
-// Built is a decision: the steps of one registration, to be taken in order.
+// Built is a decision: the steps of one registration, and what each of them has to wait for.
 type Built struct {
 	Located
-	Steps []*Step
-	// after are deletes in other registrations' steps that must be over before these steps begin: a resource is made again
+	// Tasks hold the steps. Each step is in one of them.
+	Tasks []Task
+	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
-	after []*Step
+	after []deletion
 	// refusal is why the steps must not be taken, nil for almost all.
 	refusal error
+	// keepsGoing is true where a failure stops nothing but what waits for it.
+	keepsGoing bool
+}
+
+// Steps returns all steps, task by task.
+func (b Built) Steps() []*Step {
+	if len(b.Tasks) == 1 {
+		return b.Tasks[0].Steps
+	}
+	var steps []*Step
+	for _, t := range b.Tasks {
+		steps = append(steps, t.Steps...)
+	}
+	return steps
+}
+
+// Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
+// steps only carries order from one task to another. IDs are given out in the order in which tasks are decided on; if several
+// can begin and not all may, the lowest comes first.
+type Task struct {
+	ID    graph.ID
+	Steps []*Step
+	After []graph.ID
 }
 
 // Executed is a registration whose steps are done.

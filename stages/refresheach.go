@@ -20,10 +20,10 @@ func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
 		Workers: readWorkers,
 		Buffer:  readWorkers,
 		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Located]) error {
-			if l.refreshes == nil {
+			if !l.rereads {
 				return emit(l)
 			}
-			defer l.refreshes.Fire()
+			defer r.progress.pass(l.Seq, reread)
 			l, err := r.refreshRegistered(ctx, l)
 			if err != nil {
 				return err

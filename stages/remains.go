@@ -42,14 +42,6 @@ func (r *Run) remains() remains {
 	return remains{base: newBaseOf(a.all, a.name), declared: isDeclared}
 }
 
-// withinComponents is the graph in which what depends on a component also depends on the children that the component had by
-// then (steps.md 5.3).
-func (m remains) withinComponents() *graph.Graph {
-	return m.graph.ExpandComponents(graph.Components{
-		IsComponent: func(id graph.ID) bool { return !m.resources[id].Custom },
-	})
-}
-
 // named returns the places of the states of these names.
 func (m remains) named(set map[urn.URN]bool) []graph.ID {
 	var ids []graph.ID

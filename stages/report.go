@@ -12,7 +12,7 @@ import (
 // not become healthy, and the ID of one that was to be updated.
 func failedReply(b Built) *RegisterReply {
 	reply := &RegisterReply{URN: b.URN, Result: Fail}
-	for _, s := range b.Steps {
+	for _, s := range b.Steps() {
 		switch {
 		case !s.replies:
 		case s.made:
@@ -32,7 +32,7 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 		return "", false
 	}
 	return r.world.blame(func(f func(urn.URN)) {
-		for _, s := range b.Steps {
+		for _, s := range b.Steps() {
 			if !s.replies && s.place != importPlace || s.New == nil {
 				continue
 			}

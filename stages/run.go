@@ -80,8 +80,8 @@ type Run struct {
 	monitor    *monitor
 	events     *events
 	failures   *failures
-	sequels    *sequels
-	executed   *milestones // whose steps are over, taken or not
+	progress   *progress
+	executor   *executor
 	tokens     tokens
 	intake     *await.Mailbox[Submitted]
 	halted     *await.Event // fired when no further step may start
@@ -129,8 +129,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		plans:      newPlans(s.Plan, s.MakePlan),
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
-		sequels:    newSequels(),
-		executed:   newMilestones(),
+		progress:   newProgress(),
 		intake:     await.NewMailbox[Submitted](),
 		halted:     await.NewEvent(),
 		over:       await.NewEvent(),
@@ -146,6 +145,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	r.extensions = newExtensions(r)
 	r.interruptions = newInterruptions(s.Base.Pending, nil, r.base)
 	r.monitor = newMonitor(r)
+	r.executor = newExecutor(r)
 	return r
 }
 

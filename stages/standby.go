@@ -3,7 +3,6 @@ package stages
 import (
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -35,8 +34,8 @@ func (r *Run) standBy(l *Located) {
 		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includesRecorded(l.Old) {
-		l.refreshes = await.NewEvent()
-		r.names.refreshes[l.Old] = l.refreshes
+		l.rereads = true
+		r.names.readers[l.Old] = l.Seq
 	}
 }
 
