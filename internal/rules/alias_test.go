@@ -227,17 +227,6 @@ func TestComponentTurnedCustomIsReplaced(t *testing.T) {
 	require.Empty(t, k.recorded("c").ID)
 }
 
-// userSteps returns the steps but those of providers.
-func userSteps(r *ran) []string {
-	var out []string
-	for _, e := range r.events {
-		if s, ok := e.(sluice.StepStarted); ok && !s.Step.Type.IsProvider() {
-			out = append(out, string(s.Step.Op)+" "+s.Step.URN.Name())
-		}
-	}
-	return out
-}
-
 func TestUpdateThatStopsBeforeAChildRegistersRenamesItAllTheSame(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", nil, parent(s.group("g"))) }))

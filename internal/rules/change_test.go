@@ -15,11 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// one is a program with one thing.
-func one(inputs in, with ...option) func(s *script) {
-	return func(s *script) { s.thing("a", inputs, with...) }
-}
-
 func TestNewResourceIsCheckedAndCreated(t *testing.T) {
 	k := newKit(t)
 	var reply *stages.RegisterReply

@@ -30,8 +30,6 @@ func constructing(k *kit, f func(s *script, r providers.ConstructRequest) (provi
 	}
 }
 
-func remote(r *stages.RegisterRequest) { r.Custom, r.Remote = false, true }
-
 func TestARemoteComponentIsWhatItsProviderRegisters(t *testing.T) {
 	k := newKit(t)
 	yes := true

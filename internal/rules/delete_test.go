@@ -15,18 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-var nothing = program(func(*script) {})
-
-// requireOrder fails unless the first of each pair was done before the second.
-func requireOrder(t *testing.T, done []string, pairs ...[2]string) {
-	t.Helper()
-	for _, p := range pairs {
-		a, b := slices.Index(done, p[0]), slices.Index(done, p[1])
-		require.True(t, a >= 0 && b >= 0, "%q and %q in %q", p[0], p[1], done)
-		require.Less(t, a, b, "%q before %q in %q", p[0], p[1], done)
-	}
-}
-
 func TestDeletesFollowDependencies(t *testing.T) {
 	build := program(func(s *script) {
 		_, ref := s.provider("prov", nil)

@@ -15,10 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-func failCreate(name string, err error) providertest.Failure {
-	return providertest.Failure{Method: providers.MethodCreate, Name: name, Err: err, Update: true}
-}
-
 func TestFailedCreateRecordsNothingAndStopsTheUpdate(t *testing.T) {
 	k := newKit(t, failCreate("a", errRefused))
 	var err error

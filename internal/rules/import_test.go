@@ -35,11 +35,6 @@ func TestAFailedImportDoesNotKeepDependentsWaiting(t *testing.T) {
 	})
 }
 
-// imports makes a registration take an object over.
-func imports(id string) option {
-	return func(r *stages.RegisterRequest) { r.ImportID = id }
-}
-
 // adopted declares the thing a with an import ID.
 func adopted(id string, inputs in, with ...option) func(*script) {
 	return func(s *script) { s.thing("a", inputs, append(with, imports(id))...) }

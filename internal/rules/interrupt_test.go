@@ -15,25 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// slow is a cloud whose creates, updates and deletes take ten seconds.
-func slow(failures ...providertest.Failure) providertest.Options {
-	return providertest.Options{Failures: failures, Latency: func(c providertest.Call) time.Duration {
-		switch c.Method {
-		case providers.MethodCreate, providers.MethodUpdate, providers.MethodDelete:
-			return 10 * time.Second
-		}
-		return 0
-	}}
-}
-
-func requireCanceled(t *testing.T, r *ran) {
-	t.Helper()
-	var failed *sluice.FailedError
-	require.ErrorAs(t, r.err, &failed)
-	require.True(t, failed.Canceled, "%v", r.err)
-	require.Equal(t, sluice.Canceled, r.summary().Result)
-}
-
 func TestInterruptedUpdateFinishesWhatRunsAndStartsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKitWith(t, slow())

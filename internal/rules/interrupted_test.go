@@ -38,11 +38,6 @@ func interruptedKit(t *testing.T) *kit {
 	return k
 }
 
-var two = program(func(s *script) {
-	s.thing("a", in{"x": 1})
-	s.thing("b", nil)
-})
-
 func requireInterrupted(t *testing.T, err error, u urn.URN) {
 	t.Helper()
 	var interrupted *sluice.InterruptedCreateError

@@ -34,16 +34,6 @@ func wide(n, value int) func(context.Context, stages.Monitor) error {
 	}
 }
 
-// chain is a program with n things each of which is made from the one before.
-func chain(n int, name string, value int) func(context.Context, stages.Monitor) error {
-	return program(func(s *script) {
-		before := s.thing("r0", in{name: value})
-		for i := 1; i < n; i++ {
-			before = s.thing(fmt.Sprint("r", i), nil, from("immutableOf", before))
-		}
-	})
-}
-
 // allocations returns how many bytes f allocates: what visits everything for each resource needs a list of what it has
 // visited.
 func allocations(f func()) uint64 {

@@ -15,22 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-func set(t *testing.T, patterns ...string) *urn.PatternSet {
-	t.Helper()
-	s, err := urn.CompileSet(patterns...)
-	require.NoError(t, err)
-	return s
-}
-
-// three declares b after a, and c, with this size.
-func three(size int) func(s *script) {
-	return func(s *script) {
-		a := s.thing("a", in{"size": size})
-		s.thing("b", in{"size": size}, dependsOn(a))
-		s.thing("c", in{"size": size})
-	}
-}
-
 func TestTargetsAloneAreTouched(t *testing.T) {
 	k := newKit(t)
 	k.up(program(three(1)))
