@@ -175,7 +175,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	members := c.members(r)
 	b.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
-	deletes := map[graph.ID]*Step{}
+	deletes := map[graph.ID]*Decision{}
 	for _, m := range slices.Backward(members) {
 		if r.outcomes.isGone(m.res) {
 			if _, own := deletes[r.base.ids[m.res]]; !own {
@@ -187,7 +187,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 		if m.res.PendingReplacement || lingers(m.res) {
 			continue
 		}
-		s := &Step{StepInfo: StepInfo{
+		s := &Decision{StepInfo: StepInfo{
 			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: m.res.URN.IsDefaultProvider(), Reason: m.why,
 		}}
 		if !m.res.Delete {
@@ -196,7 +196,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
 					"`sluice state unprotect %s`", m.res.URN, d.URN, shellQuote(string(m.res.URN))))
 			}
-			s.Op, s.deleteFirst = OpDeleteReplaced, true
+			s.Op, s.Kind = OpDeleteReplaced, DeletedFirst
 		}
 		deletes[r.base.ids[m.res]] = s
 	}
@@ -208,17 +208,17 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	if d.gone {
 		c.after = append(c.after, r.outcomes.deletionsOf(d.claimed)...)
 	}
-	var own []*Step
+	var own []*Decision
 	deletedFirst := d.gone || !lingers(d.Old)
 	if deletedFirst && !d.isPending() {
 		r.outcomes.add(d.Old.URN, deleted)
-		own = append(own, &Step{StepInfo: StepInfo{
+		own = append(own, &Decision{StepInfo: StepInfo{
 			Op: OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
-		}, deleteFirst: true})
+		}, Kind: DeletedFirst})
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
 	last := Task{ID: r.outcomes.newTasks(1), Steps: own}
-	var steps []*Step
+	var steps []*Decision
 	for _, t := range tasks {
 		last.After = append(last.After, t.ID)
 		steps = append(steps, t.Steps...)
@@ -228,7 +228,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 
 // scheduleDeletes makes the tasks of a closure's deletes, by base position: a dependent goes before what it depends on, also
 // if it does so through something that stays.
-func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Step) ([]Task, error) {
+func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Decision) ([]Task, error) {
 	r := b.run
 	schedule, err := r.base.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
 	if err != nil {
@@ -239,7 +239,7 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Step) ([]Task,
 	for i, entry := range schedule {
 		tasks[i] = taskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
-			tasks[i].Steps = []*Step{s}
+			tasks[i].Steps = []*Decision{s}
 			r.outcomes.setDeletion(s.Old, deletion{task: tasks[i].ID, urn: s.URN, root: root})
 		}
 	}

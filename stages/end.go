@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/sourcegraph/conc/pool"
@@ -58,12 +57,12 @@ func (r *Run) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.takeBatch(Built{Located: Located{Seq: afterAll}, Tasks: tasks})
+	return r.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: tasks})
 }
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
 // done; a failed one keeps what it depends on and nothing else.
-func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([]Task, error) {
+func (r *Run) endTasks(all remains, deletes map[graph.ID]*Decision, left []*Decision) ([]Task, error) {
 	schedule, err := all.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -71,7 +70,7 @@ func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([
 	var tasks []Task
 	var gate []graph.ID
 	if len(left) > 0 {
-		r.decisions.note(left...)
+		r.record.note(left...)
 		gate = []graph.ID{r.outcomes.newTasks(1)}
 		tasks = append(tasks, Task{ID: gate[0], Steps: left})
 	}
@@ -82,8 +81,8 @@ func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([
 			t.After = gate
 		}
 		if s := deletes[entry.Node]; !entry.Relay {
-			t.Steps = []*Step{s}
-			r.decisions.note(s)
+			t.Steps = []*Decision{s}
+			r.record.note(s)
 		}
 		tasks = append(tasks, t)
 	}
@@ -101,7 +100,7 @@ func (r *Run) takeBatch(b Built) error {
 
 // ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
 // nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
-func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) error {
+func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Decision) error {
 	users := map[string]*state.Resource{} // one for each provider and extension
 	for _, s := range steps {
 		if s.Op == OpRemovePendingReplace && r.base.providers[s.Old.Provider] == nil {
@@ -122,21 +121,18 @@ func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) err
 	var failed error
 	for i, err := range errs {
 		if err != nil {
-			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: afterAll}, codeFailed, err)
+			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: AfterAll}, codeFailed, err)
 		}
 	}
 	return failed
 }
 
-// afterAll is the number of what comes after all registrations.
-const afterAll = math.MaxInt
-
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Step, left []*Step) {
-	steps = map[graph.ID]*Step{}
+func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Decision, left []*Decision) {
+	steps = map[graph.ID]*Decision{}
 	needed := r.stillNeeded(all, chosen)
 	for i, res := range all.resources {
 		now := r.world.current(res)
@@ -158,7 +154,7 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(all.resources) - i, StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Decision{Rank: Rank{Seq: AfterAll, Place: len(all.resources) - i}, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == OpRemovePendingReplace,
 		}}

@@ -46,7 +46,7 @@ type executor struct {
 // job is a task that is not over.
 type job struct {
 	*chain
-	steps []*Step
+	steps []*Decision
 }
 
 // chain is what one item has the executor do.
@@ -69,7 +69,7 @@ type Assignment struct {
 	kind  assignmentKind
 	chain *chain
 	task  graph.ID
-	steps []*Step
+	steps []*Decision
 	cause urn.URN // of a skip: the resource that failed
 }
 

@@ -81,6 +81,7 @@ type Run struct {
 	events     *events
 	failures   *failures
 	progress   *progress
+	record     *record
 	executor   *executor
 	tokens     tokens
 	intake     *await.Mailbox[Submitted]
@@ -97,11 +98,10 @@ type Run struct {
 
 	// declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
 	// decided. Only build writes it, while the pipeline runs.
-	declared []*Step
-	// decisions are all steps that were decided on; vanished are the recorded URNs that a refresh has not found any more,
+	declared []*Decision
+	// vanished are the recorded URNs that a refresh has not found any more,
 	// which only the refresh writes.
-	decisions decisions
-	vanished  map[urn.URN]bool
+	vanished map[urn.URN]bool
 	// read tells of the URNs that a refresh has looked at whether all copies could be read.
 	read map[urn.URN]bool
 	// interruptions are the interrupted creates of earlier runs.
@@ -130,6 +130,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
 		progress:   newProgress(),
+		record:     newRecord(),
 		intake:     await.NewMailbox[Submitted](),
 		halted:     await.NewEvent(),
 		over:       await.NewEvent(),
