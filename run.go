@@ -183,7 +183,7 @@ func (s *session) record(ctx context.Context) (err error) {
 	if s.recorder, err = s.options.State.Record(ctx, s.found); err != nil {
 		return err
 	}
-	s.deployment.Recorder = s.recorder
+	s.deployment.SetRecorder(s.recorder)
 	if s.migrated {
 		if err := s.recorder.Rebase(ctx, s.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)

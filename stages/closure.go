@@ -41,8 +41,8 @@ type probe struct {
 // replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
 func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	c := newRoot(d, d.Old)
-	if id, ok := b.run.base.ids[d.claimed]; ok {
-		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(c))
+	if id, ok := b.base.ids[d.claimed]; ok {
+		c.closure = graph.NewClosure(b.base.graph, id, closureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.closure.Candidates() {
 			if first, open := b.openAncestor(d.Seq, candidate, visited); open {
@@ -62,17 +62,17 @@ func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]
 // One that is deleted already has to be gone before the root is.
 func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
-		res := b.run.base.resources[id]
-		if b.run.outcomes.isGone(res) {
-			c.after = append(c.after, b.run.outcomes.deletionsOf(res)...)
+		res := b.base.resources[id]
+		if b.outcomes.isGone(res) {
+			c.after = append(c.after, b.outcomes.deletionsOf(res)...)
 			return true
 		}
-		return c.isPrecededBy(b.run, res)
+		return c.isPrecededBy(b.book, res)
 	}
 }
 
 // isPrecededBy tells whether a registration before the root's goes on with a recorded state.
-func (c *root) isPrecededBy(r *Run, res *state.Resource) bool {
+func (c *root) isPrecededBy(r *book, res *state.Resource) bool {
 	by, ok := r.names.claimant(res)
 	return ok && by < c.d.Seq
 }
@@ -85,9 +85,9 @@ func (b *builder) advance(c *root, x pipeline.Exchange[Ask, Built]) error {
 			return nil // answers are still to come
 		}
 		for _, id := range ready {
-			in, why, p := c.judge(id, b.run.base.resources[id])
+			in, why, p := c.judge(id, b.base.resources[id])
 			if p == nil {
-				c.settle(id, b.run.base.resources[id], in, why)
+				c.settle(id, b.base.resources[id], in, why)
 				continue
 			}
 			c.pending[id] = p
@@ -137,7 +137,7 @@ func (c *root) settle(id graph.ID, res *state.Resource, in bool, why Reason) {
 
 // callProbe asks the provider. Errors belong to the root. A provider with which an earlier registration goes on has the
 // configuration that this one gives it.
-func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
+func (r *prober) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
 	if claimant, ok := r.names.claimant(r.base.providers[p.old.Provider]); ok && claimant < p.root {
 		if err := r.progress.await(ctx, claimant, over); err != nil {
 			return providers.DiffResponse{}, err
@@ -159,7 +159,7 @@ func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, 
 func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	c := b.roots[a.probe.root]
 	if a.err != nil {
-		return b.run.bail(c.d.Located, codeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.old.URN, a.err))
+		return b.bail(c.d.Located, codeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.old.URN, a.err))
 	}
 	why := Reason{Kind: ReasonDependency, Cause: a.probe.cause, Properties: replacingProperties(a.diff)}
 	c.settle(a.probe.id, a.probe.old, a.diff.Replaces(), why)
@@ -171,8 +171,8 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
 // handing over are one action (ORD-3, ORD-4).
 func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	delete(b.roots, c.d.Seq)
-	r, d := b.run, c.d
-	members := c.members(r)
+	r, d := b, c.d
+	members := c.members(r.book)
 	b.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
 	deletes := map[graph.ID]*Decision{}
@@ -229,7 +229,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 // scheduleDeletes makes the tasks of a closure's deletes, by base position: a dependent goes before what it depends on, also
 // if it does so through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Decision) ([]Task, error) {
-	r := b.run
+	r := b
 	schedule, err := r.base.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -265,7 +265,7 @@ func (b *builder) lingers(res *state.Resource, members []member) bool {
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
-	r, ref := b.run, state.ProviderRefOf(res)
+	r, ref := b, state.ProviderRefOf(res)
 	return slices.ContainsFunc(r.base.graph.Dependents(r.base.ids[res]), func(e graph.Edge) bool {
 		user := r.base.resources[e.ID]
 		goes := user.PendingReplacement || r.outcomes.isGone(user) ||
@@ -282,7 +282,7 @@ type member struct {
 // members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
 // and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
 // root that has another name now are replaced when they register.
-func (c *root) members(r *Run) []member {
+func (c *root) members(r *book) []member {
 	var out []member
 	if c.closure != nil {
 		for _, id := range c.closure.Members() {

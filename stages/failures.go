@@ -82,11 +82,11 @@ func (e *bailError) Error() string { return e.err.Error() }
 func (e *bailError) Unwrap() error { return e.err }
 
 // Failures returns what went wrong, ordered by URN.
-func (r *Run) Failures() []Failure { return r.failures.sorted() }
+func (r *control) Failures() []Failure { return r.failures.sorted() }
 
 // bail records a failure, shows it and returns the error that stops the pipeline. A call that was given up because the run
 // had stopped already is not a failure of its own.
-func (r *Run) bail(l Located, code int, err error) error {
+func (r *control) bail(l Located, code int, err error) error {
 	if r.IsHalted() && isCancellation(err) {
 		return &bailError{err}
 	}
@@ -95,7 +95,7 @@ func (r *Run) bail(l Located, code int, err error) error {
 }
 
 // bailQuietly is bail for what has been shown already.
-func (r *Run) bailQuietly(l Located, err error) error {
+func (r *control) bailQuietly(l Located, err error) error {
 	r.failures.add(Failure{Seq: l.Seq, URN: l.URN, Err: err})
 	r.Halt()
 	return &bailError{err}
@@ -107,7 +107,7 @@ func isCancellation(err error) bool {
 }
 
 // ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
-func (r *Run) ProgramFailed(err error, shown bool) {
+func (r *control) ProgramFailed(err error, shown bool) {
 	if r.failures.any() {
 		r.Halt() // most likely a consequence
 		return
@@ -120,7 +120,7 @@ func (r *Run) ProgramFailed(err error, shown bool) {
 }
 
 // Refuse is bail for the error of a stage that a caller put into the pipeline.
-func (r *Run) Refuse(err error) error {
+func (r *control) Refuse(err error) error {
 	if IsBail(err) || errors.Is(err, pipeline.ErrStopped) {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *Run) Refuse(err error) error {
 
 // Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
 // stopped it is recorded, or was somebody's wish.
-func (r *Run) Unrecorded(err error) error {
+func (r *control) Unrecorded(err error) error {
 	if r.IsHalted() && (IsBail(err) || !errors.As(err, new(*pipeline.StageError))) {
 		return nil
 	}

@@ -15,9 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// PlanImports decides what an import has to make, and has the providers that it makes check their configurations. Nothing
-// is made or recorded yet, so that what cannot be done at all changes nothing. The requests have passed [CheckImports].
-func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
+// plan is [Run.PlanImports].
+func (r *importRun) plan(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
 	plan, err := r.planImports(requests)
 	if err != nil {
 		return nil, err
@@ -28,19 +27,17 @@ func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*Impor
 	return plan, r.checkProviders(ctx, plan)
 }
 
-// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
-// failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
-// [Run.PlanImports].
-func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) error {
+// all is [Run.ImportAll].
+func (r *importRun) all(ctx context.Context, plan *ImportPlan) error {
 	if err := r.startRecorded(ctx); err != nil {
 		return err
 	}
-	return r.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
+	return r.executor.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
 }
 
 // importTasks makes the tasks of an import: everything that is recorded is passed over, in its order, then the root stack is
 // made if it has to be, then the items, each after its parent and its provider.
-func (r *Run) importTasks(plan *ImportPlan) []Task {
+func (r *importRun) importTasks(plan *ImportPlan) []Task {
 	var tasks []Task
 	var gate []graph.ID
 	first := func(steps ...*Decision) {
@@ -68,7 +65,7 @@ func (r *Run) importTasks(plan *ImportPlan) []Task {
 }
 
 // startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
-func (r *Run) startRecorded(ctx context.Context) error {
+func (r *importRun) startRecorded(ctx context.Context) error {
 	started := make([]error, len(r.base.resources))
 	starting := pool.New().WithMaxGoroutines(readWorkers)
 	for i, res := range r.base.resources {
@@ -88,7 +85,7 @@ func (r *Run) startRecorded(ctx context.Context) error {
 }
 
 // keptSteps leave everything that is recorded as it is.
-func (r *Run) keptSteps() []*Decision {
+func (r *importRun) keptSteps() []*Decision {
 	var steps []*Decision
 	for i, res := range r.base.resources {
 		if res.Delete {
@@ -102,14 +99,14 @@ func (r *Run) keptSteps() []*Decision {
 }
 
 // rootStep makes the root stack. It gets no outputs, as there is no program to say which.
-func (r *Run) rootStep(root urn.URN) *Decision {
+func (r *importRun) rootStep(root urn.URN) *Decision {
 	return &Decision{Rank: Rank{Seq: 1}, StepInfo: StepInfo{
 		Op: OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 }
 
 // importStep is the step of an item.
-func (r *Run) importStep(p *plannedImport) *Decision {
+func (r *importRun) importStep(p *plannedImport) *Decision {
 	fresh := p.fresh()
 	d := &Decision{Rank: Rank{Seq: p.seq}, Settles: r.interruptions.byURN[p.urn].name(), StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
@@ -123,7 +120,7 @@ func (r *Run) importStep(p *plannedImport) *Decision {
 }
 
 // withProvider completes the step of an import by the reference of its provider, which may have been made by this import.
-func (r *Run) withProvider(d *Decision) *Decision {
+func (r *taker) withProvider(d *Decision) *Decision {
 	if d.Import == nil || d.Import.Provider == "" {
 		return d
 	}
@@ -139,7 +136,7 @@ func (r *Run) withProvider(d *Decision) *Decision {
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
-func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
+func (r *importRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
 	calls := pool.New().WithMaxGoroutines(readWorkers)
@@ -166,7 +163,7 @@ func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
 }
 
 // providerFault says in what way a provider cannot be made, nil if it can.
-func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
+func (r *importRun) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
 	byDefault := p.urn.IsDefaultProvider()
 	for _, f := range res.Failures {
 		code, text := checkFailure(p.urn, p.spec.Inputs(p.config), f)
@@ -186,7 +183,7 @@ func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err e
 }
 
 // applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
-func (r *Run) applyPlannedImport(s *taking) applied {
+func (r *taker) applyPlannedImport(s *taking) applied {
 	q, final := s.Import, s.New.Clone()
 	if r.base.olds[s.URN] != nil {
 		return failed(fmt.Errorf("resource '%v' already exists", s.URN))
@@ -252,7 +249,7 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 }
 
 // checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
-func (r *Run) checkImported(s *taking, final *state.Resource, found property.Map) error {
+func (r *taker) checkImported(s *taking, final *state.Resource, found property.Map) error {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return err

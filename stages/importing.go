@@ -14,7 +14,8 @@ import (
 // Import is the stage that takes existing objects under management (steps.md 4.2): where a registration names the ID of
 // one that its recorded state is not, the object is read and recorded, and the registration goes on as if that state had
 // been there before. It calls providers, in previews too; everything else passes through.
-func Import(r *Run) pipeline.Stage[Located, Located] {
+func Import(run *Run) pipeline.Stage[Located, Located] {
+	r := &importer{control: run.control, book: run.book, access: run.access, plans: run.plans, taker: run.taker, targets: run.targets}
 	return pipeline.Stage[Located, Located]{
 		Name:    "import",
 		Workers: readWorkers,
@@ -35,7 +36,7 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 // mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
 // the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
 // created, is left out.
-func (r *Run) mustImport(l Located) bool {
+func (r *importer) mustImport(l Located) bool {
 	g := l.Goal
 	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || l.passive {
 		return false
@@ -58,7 +59,7 @@ func (r *Run) mustImport(l Located) bool {
 const importPlace = -2
 
 // importOne takes the import's steps and makes what it recorded the old state of the registration.
-func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
+func (r *importer) importOne(ctx context.Context, l Located) (Located, error) {
 	if err := r.holdImportToPlan(l); err != nil {
 		return l, err
 	}
@@ -114,7 +115,7 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 }
 
 // takeImport takes the steps of an import unless something that the registration needs has failed.
-func (r *Run) takeImport(l Located, steps []*Decision) error {
+func (r *importer) takeImport(l Located, steps []*Decision) error {
 	b := Built{Located: l, Tasks: []Task{{Steps: steps}}}
 	if cause, ok := r.blamed(b); ok {
 		return r.skipChain(Assignment{steps: steps, cause: cause}, b)
@@ -127,7 +128,7 @@ func (r *Run) takeImport(l Located, steps []*Decision) error {
 }
 
 // applyImport records the object.
-func (r *Run) applyImport(s *taking) applied {
+func (r *taker) applyImport(s *taking) applied {
 	if s.Import != nil {
 		return r.applyPlannedImport(s)
 	}
@@ -148,7 +149,7 @@ func (r *Run) applyImport(s *taking) applied {
 
 // readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
 // inputs.
-func (r *Run) readForImport(s *taking, final *state.Resource) (providers.ReadResponse, error) {
+func (r *taker) readForImport(s *taking, final *state.Resource) (providers.ReadResponse, error) {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err

@@ -57,7 +57,7 @@ func (b *base) hasObject(res *state.Resource) bool {
 
 // interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
 // nil if there are none. The names must be locked.
-func (r *Run) interruptionOf(l *Located, who urn.Subject, aliases []urn.Alias) *interruption {
+func (r *book) interruptionOf(l *Located, who urn.Subject, aliases []urn.Alias) *interruption {
 	if len(r.interruptions.byURN) == 0 {
 		return nil
 	}
@@ -99,7 +99,7 @@ func formerName(e *InterruptedCreateError) string {
 // doubtful says why the steps of a registration must not be taken: they would create what may exist already. A preview shows
 // what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that settle the doubt learn
 // that they do.
-func (r *Run) doubtful(d Diffed, steps []*Decision) error {
+func (b *builder) doubtful(d Diffed, steps []*Decision) error {
 	if d.interrupted == nil || d.imported {
 		return nil
 	}
@@ -114,11 +114,11 @@ func (r *Run) doubtful(d Diffed, steps []*Decision) error {
 		case d.interrupted.again:
 			s.Settles = d.interrupted.urn
 		case !d.interrupted.open || s.IsRead():
-		case r.DryRun():
+		case b.DryRun():
 			s.Kind = Unasked
 			err := &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.urn}
-			r.diagnose(d.URN, Error, codePreviewFailed, err.Error())
-			r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+			b.diagnose(d.URN, Error, codePreviewFailed, err.Error())
+			b.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 		default:
 			return &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.urn}
 		}
@@ -135,7 +135,7 @@ func (i *interruption) name() urn.URN {
 }
 
 // settle records that the interrupted creates of a URN need not be known of any more.
-func (r *Run) settle(u urn.URN) error {
+func (r *taker) settle(u urn.URN) error {
 	d := r.interruptions.byURN[u]
 	r.interruptions.mu.Lock()
 	creates := d.creates

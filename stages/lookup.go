@@ -13,7 +13,8 @@ import (
 // Lookup is the stage that owns names: it numbers registrations in order of arrival, gives each its URN, and finds the
 // recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is an
 // error. It has one writer, calls no provider, and takes microseconds.
-func Lookup(r *Run) pipeline.Stage[Registered, Located] {
+func Lookup(run *Run) pipeline.Stage[Registered, Located] {
+	r := &namer{control: run.control, book: run.book, Registry: run.Registry}
 	return pipeline.Stage[Registered, Located]{
 		Name:    "lookup",
 		Workers: 1,
@@ -43,7 +44,7 @@ func (in Registered) subject() subject {
 	return subject{parent: in.Goal.Parent, typ: in.Goal.Type, name: in.Goal.Name, aliases: in.Goal.Aliases}
 }
 
-func (r *Run) locate(in Registered) (Located, error) {
+func (r *namer) locate(in Registered) (Located, error) {
 	n := r.names
 	n.mu.Lock()
 	n.next++
@@ -69,7 +70,7 @@ func (r *Run) locate(in Registered) (Located, error) {
 }
 
 // claim does the work of locate as one action (ORD-1). The names must be locked.
-func (r *Run) claim(l *Located) (code int, err error) {
+func (r *namer) claim(l *Located) (code int, err error) {
 	n, s := r.names, l.subject()
 	if s.parent != "" {
 		if _, ok := n.seen[s.parent]; !ok && !n.kept[s.parent] {
@@ -102,7 +103,7 @@ func (r *Run) claim(l *Located) (code int, err error) {
 }
 
 // claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
-func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
+func (r *namer) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
 	n := r.names
 	for _, a := range urn.ExpandAliases(who, aliases, n.matched) {
 		old := r.base.olds[a]

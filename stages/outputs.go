@@ -17,8 +17,8 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return err
 	}
 	defer done()
-	r := m.run
-	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), r.Directory); err != nil {
+	r := m.taker
+	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
 	s, ok := r.world.takeOpen(u)
@@ -39,7 +39,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 }
 
 // setOutputs replaces the outputs of the state that s produced.
-func (r *Run) setOutputs(s *Decision, outputs property.Map) error {
+func (r *taker) setOutputs(s *Decision, outputs property.Map) error {
 	r.world.mu.Lock()
 	before := r.world.news[s.URN]
 	after := before.Clone()
@@ -74,7 +74,7 @@ func (w *world) setStackOutputs(s *Decision, outputs property.Map) {
 
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
 // over the old ones, so that nothing is lost (steps.md 9.7).
-func (r *Run) FinishOutputs() error {
+func (r *taker) FinishOutputs() error {
 	r.world.mu.Lock()
 	s, outputs := r.world.stack, r.world.stackOutputs
 	r.world.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // isUnsure tells whether the preview does not know what will be done to the resource of a registration: because of values
 // that it does not know, or because of what will be done to another one.
 func (b *builder) isUnsure(d Diffed) bool {
-	p := b.run.plans
+	p := b.plans
 	switch {
 	case !p.making || d.answered:
 		return false
@@ -30,9 +30,9 @@ func (b *builder) noteDoubt(d Diffed) {
 	if !b.isUnsure(d) {
 		return
 	}
-	b.run.plans.unsure[d.URN] = true
+	b.plans.unsure[d.URN] = true
 	if d.Old != nil {
-		b.run.plans.unsure[d.Old.URN] = true
+		b.plans.unsure[d.Old.URN] = true
 	}
 }
 
@@ -42,7 +42,7 @@ func (b *builder) noteDoubtAbout(root Diffed, members []member) {
 		return
 	}
 	for _, m := range members {
-		b.run.plans.unsure[m.res.URN] = true
+		b.plans.unsure[m.res.URN] = true
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // holdToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). What violates it goes no
 // further, so that nobody is asked about it. Only of a registration that goes on with a recorded state build has to say so:
 // it knows whether the resource is made anew, so that other inputs count.
-func (r *Run) holdToPlan(c *Checked) error {
-	if r.plans.held == nil || c.Goal == nil || c.answered {
+func (r *plans) holdToPlan(c *Checked) error {
+	if r.held == nil || c.Goal == nil || c.answered {
 		return nil
 	}
 	c.violation = r.violationOf(*c)
@@ -27,11 +27,11 @@ func (r *Run) holdToPlan(c *Checked) error {
 }
 
 // holdImportToPlan does as much of it as is known before an object is imported: its inputs are not.
-func (r *Run) holdImportToPlan(l Located) error {
-	if r.plans.held == nil {
+func (r *plans) holdImportToPlan(l Located) error {
+	if r.held == nil {
 		return nil
 	}
-	planned := r.plans.held.Resources[l.URN]
+	planned := r.held.Resources[l.URN]
 	if planned == nil {
 		was := ""
 		if l.Old != nil {
@@ -65,8 +65,8 @@ func (l Located) notDeleted(planned *state.PlannedResource) *PlanViolation {
 
 // violationOf returns the first violation of the plan by a registration's goal, nil if there is none. What the plan does not
 // name must stay as it is recorded; if it is not recorded, its create will be refused.
-func (r *Run) violationOf(c Checked) *PlanViolation {
-	planned := r.plans.held.Resources[c.URN]
+func (r *plans) violationOf(c Checked) *PlanViolation {
+	planned := r.held.Resources[c.URN]
 	var goal *state.PlannedGoal
 	switch {
 	case planned != nil:
@@ -185,12 +185,12 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *Goal) *difference {
 }
 
 // holdOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
-func (r *Run) holdOutputs(s *Decision, outputs property.Map) *PlanViolation {
-	if r.plans.held == nil {
+func (r *plans) holdOutputs(s *Decision, outputs property.Map) *PlanViolation {
+	if r.held == nil {
 		return nil
 	}
 	u := s.Declared
-	planned := r.plans.held.Resources[u]
+	planned := r.held.Resources[u]
 	if planned == nil || planned.Goal == nil {
 		return &PlanViolation{
 			URN: u, Rule: fmt.Sprintf("no plan for resource %v", u), Planned: "nothing: the plan does not declare the resource",

@@ -23,10 +23,11 @@ type Decided struct {
 // record is what the run has decided on and what has become of it. Several stages decide, and the crew of execute takes; it
 // is safe for concurrent use.
 type record struct {
-	mu       sync.Mutex
-	decided  []*Decision // in no particular order
-	outcomes map[*Decision]Outcome
-	reported []*Decision // what is counted and listed, in no particular order
+	mu        sync.Mutex
+	decided   []*Decision // in no particular order
+	outcomes  map[*Decision]Outcome
+	reported  []*Decision // what is counted and listed, in no particular order
+	uncertain bool        // the outcome of some operation is unknown (steps.md 9.3)
 	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
 	// resources that they are kept for.
 	users map[*state.Resource]urn.URN
@@ -81,6 +82,12 @@ func (r *record) report(d *Decision) {
 	r.reported = append(r.reported, d)
 }
 
+func (r *record) setUncertain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.uncertain = true
+}
+
 // outcomeOf returns what has become of a decision so far.
 func (r *record) outcomeOf(d *Decision) Outcome {
 	r.mu.Lock()
@@ -120,7 +127,7 @@ func (r *record) firstUser(old *state.Resource) (urn.URN, bool) {
 // rank. What a registration has made void is left out: a decision to keep a recorded state for the sake of what refers to it
 // stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). What is kept for several is kept for
 // the first of them by name.
-func (r *Run) final(ds []*Decision) []Step {
+func (r *book) final(ds []*Decision) []Step {
 	out := make([]Step, 0, len(ds))
 	for _, s := range r.record.stepsOf(ds) {
 		if s.Kind == Provisional {
@@ -144,7 +151,7 @@ func (a Rank) compare(b Rank) int {
 }
 
 // noteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
-func (r *Run) noteStay(res *state.Resource, why Reason) {
+func (r *book) noteStay(res *state.Resource, why Reason) {
 	d := &Decision{Rank: Rank{Seq: AfterAll}, StepInfo: StepInfo{
 		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
 	}}
@@ -154,7 +161,7 @@ func (r *Run) noteStay(res *state.Resource, why Reason) {
 
 // Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
 // about the rest. It is called once the run is over.
-func (r *Run) Decided() []Decided {
+func (r *book) Decided() []Decided {
 	steps := r.final(r.record.decided)
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN))

@@ -14,14 +14,12 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
-// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
-// It must be called before the program starts.
-func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+// refresh is [Run.Refresh].
+func (r *refresher) refresh(ctx context.Context, selected func(*state.Resource) bool) error {
 	if len(r.base.resources) == 0 {
 		return nil
 	}
-	if err := r.CheckTargets(); err != nil {
+	if err := r.targets.CheckTargets(); err != nil {
 		return err
 	}
 	var steps []*Decision
@@ -42,7 +40,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
 		p.Go(func() {
-			found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, unjudged: true})
+			found[i] = r.reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, unjudged: true})
 			unrecorded[i] = r.recordProgress(s, found[i])
 		})
 	}
@@ -55,8 +53,8 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 
 // recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
 // waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
-func (r *Run) recordProgress(s *Decision, f found) error {
-	if r.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
+func (r *refresher) recordProgress(s *Decision, f found) error {
+	if r.taker.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
 		return nil
 	}
 	c := state.Change{Refresh: true, Elide: true}
@@ -68,7 +66,7 @@ func (r *Run) recordProgress(s *Decision, f found) error {
 	default:
 		return nil
 	}
-	return r.Recorder.End(r.operations, c)
+	return r.taker.Recorder.End(r.operations, c)
 }
 
 // found is what a refresh found: the state as it is now, nil if the object is gone.
@@ -80,7 +78,7 @@ type found struct {
 }
 
 // rebuild puts what was found in the place of the base (steps.md 7.3).
-func (r *Run) rebuild(ctx context.Context, steps []*Decision, all []found) error {
+func (r *refresher) rebuild(ctx context.Context, steps []*Decision, all []found) error {
 	changed := map[*state.Resource]*state.Resource{}
 	views := map[*state.Resource][]*state.Resource{}
 	failed := false
@@ -100,12 +98,11 @@ func (r *Run) rebuild(ctx context.Context, steps []*Decision, all []found) error
 			}
 		}
 	}
-	snapshot := *r.Base
+	snapshot := *r.snapshot
 	snapshot.Resources = state.Rebuild(withViews(r.base.resources, views), changed)
-	r.Base, r.base = &snapshot, newBase(snapshot.Resources)
-	r.world.addViews(snapshot.Resources)
-	if r.Recorder != nil {
-		if err := r.Recorder.Rebase(ctx, &snapshot); err != nil {
+	r.book.open(&snapshot)
+	if r.taker.Recorder != nil {
+		if err := r.taker.Recorder.Rebase(ctx, &snapshot); err != nil {
 			return fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
@@ -131,7 +128,7 @@ type refreshing struct {
 }
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
-func (r *Run) refreshOne(ctx context.Context, d *Decision, how refreshing) found {
+func (r *reader) refreshOne(ctx context.Context, d *Decision, how refreshing) found {
 	if !r.enter() {
 		return found{}
 	}
@@ -176,7 +173,7 @@ func (r *Run) refreshOne(ctx context.Context, d *Decision, how refreshing) found
 }
 
 // recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
-func (r *Run) recordFound(s *Decision, now *state.Resource) error {
+func (r *reader) recordFound(s *Decision, now *state.Resource) error {
 	if now == s.Old {
 		return nil
 	}
@@ -199,7 +196,7 @@ func (r *Run) recordFound(s *Decision, now *state.Resource) error {
 
 // readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
 // has been read, it returns that state with the error.
-func (r *Run) readNow(ctx context.Context, s *taking, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
+func (r *reader) readNow(ctx context.Context, s *taking, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.outcomes.isGone(old) {
 		return old, how.unread, diff, nil
@@ -237,7 +234,7 @@ func (r *Run) readNow(ctx context.Context, s *taking, how refreshing) (now *stat
 
 // refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
 // the recorded one.
-func (r *Run) refresher(ctx context.Context, s *Decision, old *state.Resource) (providers.Provider, error) {
+func (r *reader) refresher(ctx context.Context, s *Decision, old *state.Resource) (providers.Provider, error) {
 	if s.Provider != old.Provider {
 		old = old.Clone()
 		old.Provider = s.Provider
@@ -253,7 +250,7 @@ func opOf(changed bool) Op {
 }
 
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
-func (r *Run) callRead(p providers.Provider, s *taking) (providers.ReadResponse, []string, error) {
+func (r *reader) callRead(p providers.Provider, s *taking) (providers.ReadResponse, []string, error) {
 	old := s.Old
 	res, err := p.Read(r.operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,

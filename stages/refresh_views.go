@@ -16,7 +16,7 @@ type refreshedViews struct {
 
 // refreshViews takes the view steps that were published while a resource was read (steps.md 9.9). Unless record says so,
 // they have no record of their own but change the base with it. The views of what is gone are gone too.
-func (r *Run) refreshViews(s *taking, f found, record bool) (found, error) {
+func (r *reader) refreshViews(s *taking, f found, record bool) (found, error) {
 	var errs []error
 	steps := s.publication.close()
 	for _, v := range steps {
@@ -70,7 +70,7 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 }
 
 // refreshView takes one step.
-func (r *Run) refreshView(s *taking, record bool) error {
+func (r *reader) refreshView(s *taking, record bool) error {
 	a := r.applyView(s)
 	r.world.settle(a.change)
 	if a.final != nil {

@@ -14,7 +14,8 @@ import (
 // with the provider that the program gives them, is recorded and takes the place of the recorded state. Of components and
 // providers there is nothing to read. It calls providers, in previews too; what is new or not part of the operation passes
 // through.
-func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
+func RefreshEach(run *Run) pipeline.Stage[Located, Located] {
+	r := run.reader()
 	return pipeline.Stage[Located, Located]{
 		Name:    "refresh",
 		Workers: readWorkers,
@@ -33,7 +34,7 @@ func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
 	}
 }
 
-func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error) {
+func (r *reader) refreshRegistered(ctx context.Context, l Located) (Located, error) {
 	managed := l.Goal.isManaged()
 	if managed {
 		if err := r.ensureProvider(ctx, l); err != nil {
@@ -76,7 +77,7 @@ func (l Located) toRefresh(mode Mode) *state.Resource {
 
 // refreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
 // deleted. A failure does not stop the others.
-func (r *Run) refreshRest(ctx context.Context) error {
+func (r *reader) refreshRest(ctx context.Context) error {
 	selected := r.Refreshable()
 	var steps []*Decision
 	for i, res := range r.base.resources {

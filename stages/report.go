@@ -10,7 +10,7 @@ import (
 
 // failedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
 // not become healthy, and the ID of one that was to be updated.
-func (r *Run) failedReply(b Built) *RegisterReply {
+func (r *book) failedReply(b Built) *RegisterReply {
 	reply := &RegisterReply{URN: b.URN, Result: Fail}
 	for _, s := range r.record.stepsOf(b.Steps()) {
 		switch {
@@ -27,7 +27,7 @@ func (r *Run) failedReply(b Built) *RegisterReply {
 // blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
 // that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
 // what refers to it could not be either.
-func (r *Run) blamed(b Built) (urn.URN, bool) {
+func (r *book) blamed(b Built) (urn.URN, bool) {
 	if !r.ContinueOnError {
 		return "", false
 	}
@@ -51,7 +51,7 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 }
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
-func (r *Run) reportDone(s *taking) {
+func (r *taker) reportDone(s *taking) {
 	r.record.report(s.Decision)
 	info := s.shown()
 	res := info.New
@@ -64,7 +64,7 @@ func (r *Run) reportDone(s *taking) {
 }
 
 // reportFailure shows a failed step.
-func (r *Run) reportFailure(d *Decision, info StepInfo, a applied) {
+func (r *taker) reportFailure(d *Decision, info StepInfo, a applied) {
 	code, text, at := codeFailed, a.err.Error(), d.URN
 	if r.DryRun() {
 		code, text = codePreviewFailed, "Preview failed: "+text
@@ -79,12 +79,12 @@ func (r *Run) reportFailure(d *Decision, info StepInfo, a applied) {
 		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: a.err})
 	}
 	if a.status == statusUnknown {
-		r.world.setUncertain()
+		r.record.setUncertain()
 	}
 }
 
 // replyTo builds the answer of a step (steps.md 3.19).
-func (r *Run) replyTo(s *taking) *RegisterReply {
+func (r *taker) replyTo(s *taking) *RegisterReply {
 	if s.Kind == Uncreated {
 		return &RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
 	}

@@ -14,7 +14,7 @@ import (
 // Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
 // counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
 // steps of one resource in the order in which they were taken.
-func (r *Run) Steps() ([]StepInfo, map[Op]int) {
+func (r *book) Steps() ([]StepInfo, map[Op]int) {
 	r.record.mu.Lock()
 	reported := slices.Clone(r.record.reported)
 	r.record.mu.Unlock()
@@ -57,7 +57,7 @@ func stateOf(steps []StepInfo) *state.Resource {
 }
 
 // inOrder sorts URNs canonically. of returns the state of one, which may be nil.
-func (r *Run) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
+func (r *book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
 	var b graph.Builder
 	b.AddNodes(len(urns))
 	at := make(map[urn.URN]graph.ID, len(urns))
@@ -92,11 +92,11 @@ func (r *Run) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.UR
 }
 
 // Lookup finds a resource that was registered or read in this run and whose step is done.
-func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(u) }
+func (r *book) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(u) }
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
-func (r *Run) StackOutputs() property.Map {
-	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+func (r *book) StackOutputs() property.Map {
+	root := r.root
 	s, ok := r.world.lookup(root)
 	if !ok {
 		s = r.world.current(r.base.olds[root]) // the run came to nothing before the stack was registered
@@ -108,18 +108,18 @@ func (r *Run) StackOutputs() property.Map {
 }
 
 // OldStackOutputs returns the outputs of the root stack as they were before the run.
-func (r *Run) OldStackOutputs() property.Map {
-	if s := r.base.olds[urn.RootStack(r.Info.Stack, r.Info.Project)]; s != nil {
+func (r *book) OldStackOutputs() property.Map {
+	if s := r.base.olds[r.root]; s != nil {
 		return s.Outputs
 	}
 	return property.Map{}
 }
 
 // IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
-func (r *Run) IsUncertain() bool {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
-	return r.world.uncertain
+func (r *book) IsUncertain() bool {
+	r.record.mu.Lock()
+	defer r.record.mu.Unlock()
+	return r.record.uncertain
 }
 
 // DerivedID makes the UUID of an object that the engine itself names, such as a provider: the same for the same entropy

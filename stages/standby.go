@@ -28,7 +28,7 @@ func (g *Goal) isManaged() bool { return g.Custom && !g.Type.IsProvider() }
 // standBy decides whether the run makes a registration what the program declares, and whether its recorded state is read
 // again first. Both follow from what was decided about the resources that it refers to, which the program has been told
 // before. The names must be locked.
-func (r *Run) standBy(l *Located) {
+func (r *namer) standBy(l *Located) {
 	if r.Mode != ModeUpdate {
 		l.stranded = r.isStranded(l)
 		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
@@ -40,7 +40,7 @@ func (r *Run) standBy(l *Located) {
 }
 
 // isStranded tells whether a registration or a read refers to something that is not created.
-func (r *Run) isStranded(l *Located) bool {
+func (r *namer) isStranded(l *Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
@@ -51,7 +51,7 @@ func (r *Run) isStranded(l *Located) bool {
 
 // includesRecorded is [Run.include] for a recorded state, of which nothing is part without being named. The names must be
 // locked.
-func (r *Run) includesRecorded(s *state.Resource) bool {
+func (r *book) includesRecorded(s *state.Resource) bool {
 	sel, grown := r.Targeting, r.names.grown
 	switch {
 	case sel.Targets.IsConstrained():
@@ -71,7 +71,7 @@ func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 
 // standBy decides about what is passive.
 func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	o, mode := b.run.outcomes, b.run.Mode
+	o, mode := b.outcomes, b.Mode
 	switch {
 	case d.Old == nil && mode == ModeRefresh:
 		o.add(d.URN, same|skippedCreate)
@@ -90,7 +90,7 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		if (d.stranded || o.isGone(d.claimed)) && d.Old.URN != d.URN {
 			o.add(d.URN, skippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
 		}
-		b.run.world.openFor(&Decision{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, Kind: Uncreated})
+		b.world.openFor(&Decision{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, Kind: Uncreated})
 		d.Question.answer(importedReply(d.URN, d.Old))
 		return b.commit(d, nil, x)
 	}
@@ -126,7 +126,7 @@ func (b *builder) skippedCreate(d Diffed) *Decision {
 
 // noteDeclared keeps in mind what a destroy is to delete at its end: everything that its program's registrations and reads
 // have led to.
-func (r *Run) noteDeclared(steps []*Decision) {
+func (r *book) noteDeclared(steps []*Decision) {
 	if r.Mode != ModeDestroy {
 		return
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // carryOut does what the executor has assigned. Its error is a bail, or that of a panic: the run must stop.
-func (r *Run) carryOut(a Assignment) (Report, error) {
+func (r *taker) carryOut(a Assignment) (Report, error) {
 	rep := Report{Assignment: a}
 	b := a.chain.built
 	switch a.kind {
@@ -34,7 +34,7 @@ func (r *Run) carryOut(a Assignment) (Report, error) {
 }
 
 // takeTask takes steps in their order. It returns false if the run has stopped before.
-func (r *Run) takeTask(steps []*Decision, b Built) (begun bool, err error) {
+func (r *taker) takeTask(steps []*Decision, b Built) (begun bool, err error) {
 	answered := false
 	for _, s := range steps {
 		if b.Question == nil && r.world.isUnsettled(s.Old) {
@@ -64,7 +64,7 @@ func (r *Run) takeTask(steps []*Decision, b Built) (begun bool, err error) {
 var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
 
 // taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
-func (r *Run) taskFailed(b Built, err error) error {
+func (r *taker) taskFailed(b Built, err error) error {
 	_, protected := err.(*ProtectedError)
 	switch {
 	case IsBail(err):
@@ -82,7 +82,7 @@ func (r *Run) taskFailed(b Built, err error) error {
 }
 
 // skipChain answers a registration whose steps are not taken because of a failure.
-func (r *Run) skipChain(a Assignment, b Built) error {
+func (r *taker) skipChain(a Assignment, b Built) error {
 	if b.Question == nil {
 		for _, s := range a.steps {
 			if s.Import != nil {
@@ -100,7 +100,7 @@ func (r *Run) skipChain(a Assignment, b Built) error {
 }
 
 // refuseChain fails a registration before the first of its own steps.
-func (r *Run) refuseChain(b Built) error {
+func (r *taker) refuseChain(b Built) error {
 	steps := b.Steps()
 	if err := r.takeProvisional(steps); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *Run) refuseChain(b Built) error {
 
 // takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
 // to them too, and which of them comes first is a matter of timing.
-func (r *Run) takeProvisional(steps []*Decision) error {
+func (r *taker) takeProvisional(steps []*Decision) error {
 	for _, s := range steps {
 		if s.Kind != Provisional {
 			continue
@@ -168,7 +168,7 @@ type applied struct {
 }
 
 // runStep takes one step (steps.md 9.2). It reports whether a hook after the step has stopped the run.
-func (r *Run) runStep(d *Decision, q *Question) (stopped bool, err error) {
+func (r *taker) runStep(d *Decision, q *Question) (stopped bool, err error) {
 	s := &taking{Decision: r.withProvider(d), question: q}
 	if err := r.start(s); err != nil {
 		return false, err
@@ -178,7 +178,7 @@ func (r *Run) runStep(d *Decision, q *Question) (stopped bool, err error) {
 }
 
 // start shows that a step begins and records it.
-func (r *Run) start(s *taking) (err error) {
+func (r *taker) start(s *taking) (err error) {
 	r.record.begin(s.Decision) // most have been noted when they were decided on
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	if s.begun, err = r.begin(s.Decision); err != nil {
@@ -188,7 +188,7 @@ func (r *Run) start(s *taking) (err error) {
 }
 
 // conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
-func (r *Run) conclude(s *taking, a applied) error {
+func (r *taker) conclude(s *taking, a applied) error {
 	a.change.Begun = s.begun
 	var returned property.Map
 	if a.final != nil {
@@ -233,7 +233,7 @@ func (r *Run) conclude(s *taking, a applied) error {
 }
 
 // attempt runs the hooks before a step and the step itself.
-func (r *Run) attempt(s *taking) applied {
+func (r *taker) attempt(s *taking) applied {
 	if s.View != nil {
 		return r.applyView(s)
 	}
@@ -247,7 +247,7 @@ func (r *Run) attempt(s *taking) applied {
 }
 
 // broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
-func (r *Run) broken(d *Decision, err error) error {
+func (r *control) broken(d *Decision, err error) error {
 	r.diagnose(d.URN, Error, 0, err.Error())
 	r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 	r.Halt()
@@ -255,7 +255,7 @@ func (r *Run) broken(d *Decision, err error) error {
 }
 
 // begin records that an operation is about to start; what needs no record returns nil.
-func (r *Run) begin(d *Decision) (*state.Resource, error) {
+func (r *taker) begin(d *Decision) (*state.Resource, error) {
 	if r.Recorder == nil {
 		return nil, nil
 	}
@@ -279,7 +279,7 @@ func (r *Run) begin(d *Decision) (*state.Resource, error) {
 }
 
 // end records what a step did.
-func (r *Run) end(s *taking, a applied) error {
+func (r *taker) end(s *taking, a applied) error {
 	r.world.settle(a.change)
 	if r.Recorder == nil || s.Op == OpReplace || a.unrecorded {
 		return nil

@@ -48,7 +48,7 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	if removes(op) && b.gone[nameOfView(s.Old)] == s.Old {
 		return nil // said already: the call is tried again, see Run.retrying
 	}
-	if err := b.run.claimView(s.URN, b.owner.URN); err != nil {
+	if err := b.taker.claimView(s.URN, b.owner.URN); err != nil {
 		return err
 	}
 	b.advance(s)
@@ -123,7 +123,7 @@ func (b *viewBatch) find(op Op, v *providers.View) *state.Resource {
 
 // state makes the state of a view: a component below the resource (steps.md 9.9).
 func (b *viewBatch) state(v *providers.View) *state.Resource {
-	r := b.run
+	r := b.taker
 	u := urn.Subject{Stack: r.Info.Stack, Project: r.Info.Project, Type: v.Type, Name: v.Name, Parent: b.owner.URN}.URN()
 	return r.markSecrets(&state.Resource{
 		URN: u, Type: v.Type, Inputs: v.Inputs, Outputs: v.Outputs, Parent: b.owner.URN, ViewOf: b.owner.URN,
@@ -165,7 +165,7 @@ func replacing(op Op) bool {
 }
 
 // applyView says what a view step changes.
-func (r *Run) applyView(s *taking) applied {
+func (r *taker) applyView(s *taking) applied {
 	v := s.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
 		return applied{err: v.Err, status: int(v.Status)}
@@ -198,7 +198,7 @@ func (r *Run) applyView(s *taking) applied {
 
 // replaceTwin removes a view of the same name: a provider that makes a view without having said that there is none any
 // more means that one.
-func (r *Run) replaceTwin(s *Decision, c *state.Change) {
+func (r *taker) replaceTwin(s *Decision, c *state.Change) {
 	for _, v := range r.world.viewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
 		if v.URN == s.URN && !v.Delete && !known && v != s.New {
@@ -209,7 +209,7 @@ func (r *Run) replaceTwin(s *Decision, c *state.Change) {
 
 // takeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
 // the resource is gone its views are too, whether or not the provider has said so.
-func (r *Run) takeViews(s *taking, a applied) error {
+func (r *taker) takeViews(s *taking, a applied) error {
 	var errs []error
 	published := s.publication.close()
 	for _, v := range published {
@@ -234,14 +234,14 @@ func (r *Run) takeViews(s *taking, a applied) error {
 // sameViews are the steps for the views of a resource that stays the same (steps.md 3.12).
 func (b *builder) sameViews(own *Decision) []*Decision {
 	var out []*Decision
-	for _, old := range b.run.viewsOf(own) {
+	for _, old := range b.viewsOf(own) {
 		s := own.forView(OpSame)
 		s.Old, s.New, s.Kind = old, old, Kept
 		if old.ViewOf != own.URN {
 			s.New, s.Kind = underNewOwner(old, own.URN), Plain
 		}
 		s.URN, s.Type, s.View, s.Reason = s.New.URN, s.New.Type, nil, Reason{Kind: ReasonUnchanged}
-		b.run.outcomes.add(s.URN, same)
+		b.outcomes.add(s.URN, same)
 		out = append(out, s)
 	}
 	return out

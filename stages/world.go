@@ -23,7 +23,6 @@ type world struct {
 	// What the root stack registered, applied when the run ends.
 	stack        *Decision
 	stackOutputs *property.Map
-	uncertain    bool
 	unsettled    map[*state.Resource]bool // whose operations stay pending: see Run.end
 }
 
@@ -162,12 +161,6 @@ func (w *world) isUnsettled(r *state.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.unsettled[r]
-}
-
-func (w *world) setUncertain() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.uncertain = true
 }
 
 // takeOpen ends the time in which a resource may register outputs.
