@@ -230,7 +230,7 @@ func (r *analyst) bailAnalysis(l Located, err error) error {
 	}
 	if !r.failures.once(lost.Analyzer) {
 		r.Halt()
-		return &bailError{err}
+		return &ReportedError{err}
 	}
 	return r.bail(Located{}, codeFailed, lost)
 }

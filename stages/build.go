@@ -74,7 +74,7 @@ func (b *builder) commit(d Diffed, steps []*Decision, x pipeline.Exchange[Ask, B
 }
 
 // commitAfter is commit for steps that must not begin before others are over.
-func (b *builder) commitAfter(d Diffed, steps []*Decision, after []deletion, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commitAfter(d Diffed, steps []*Decision, after []Deletion, x pipeline.Exchange[Ask, Built]) error {
 	var tasks []Task
 	if len(steps) > 0 {
 		tasks = []Task{{ID: b.outcomes.newTasks(1), Steps: steps}}
@@ -84,7 +84,7 @@ func (b *builder) commitAfter(d Diffed, steps []*Decision, after []deletion, x p
 
 // commitTasks is commit for steps that are taken in several tasks.
 func (b *builder) commitTasks(d Diffed, steps []*Decision, out Built, x pipeline.Exchange[Ask, Built]) error {
-	if err := b.followPlan(d, steps); err != nil {
+	if err := b.plans.follow(d, steps); err != nil {
 		return err
 	}
 	if err := b.uncreated(d.Located, steps); err != nil {
@@ -243,7 +243,7 @@ func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		d.Old = d.claimed // a refresh did not find it any more
 	}
 	d.Raw = true // what the deleted object had does not count
-	if err := b.holdAnew(d); err != nil {
+	if err := b.plans.holdAnew(d); err != nil {
 		return err
 	}
 	why := o.reasonFor(d.claimed)
@@ -286,13 +286,13 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 	}
 	if d.Goal.ImportID != "" {
-		text := d.importRefusal()
+		text := importRefusal(d)
 		if !r.DryRun() {
 			return r.bail(d.Located, 0, fmt.Errorf("%s", text))
 		}
 		r.diagnose(d.URN, Warning, 0, text)
 	}
-	d.Reason.Order = d.order()
+	d.Reason.Order = orderOf(d)
 	if d.Reason.Order != "" {
 		return b.replaceDeletingFirst(d, x)
 	}
@@ -303,8 +303,8 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
-// order says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
-func (d Diffed) order() Order {
+// orderOf says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
+func orderOf(d Diffed) Order {
 	wish := d.Goal.DeleteBeforeReplace
 	switch {
 	case d.Old.PendingReplacement:

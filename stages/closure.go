@@ -22,7 +22,7 @@ type root struct {
 	set     map[urn.URN]bool    // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]Reason // of the members
 	pending map[graph.ID]*probe // asked and not answered
-	after   []deletion          // of dependents that other roots take with them
+	after   []Deletion          // of dependents that other roots take with them
 }
 
 func newRoot(d Diffed, old *state.Resource) *root {
@@ -173,7 +173,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	delete(b.roots, c.d.Seq)
 	r, d := b, c.d
 	members := c.members(r.book)
-	b.noteDoubtAbout(d, members)
+	b.plans.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
 	deletes := map[graph.ID]*Decision{}
 	for _, m := range slices.Backward(members) {
@@ -240,7 +240,7 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Decision) ([]T
 		tasks[i] = taskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
 			tasks[i].Steps = []*Decision{s}
-			r.outcomes.setDeletion(s.Old, deletion{task: tasks[i].ID, urn: s.URN, root: root})
+			r.outcomes.setDeletion(s.Old, Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
 		}
 	}
 	return tasks, nil

@@ -62,10 +62,11 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 // constructed takes the goal over that the component has by its own registration, which its provider has made: it is that one
 // which children inherit from and whose provider serves methods (steps.md 1.3, 10.2).
 func (c *completion) constructed(u urn.URN) {
-	c.question.family.goal = nil
+	var goal *Goal
 	if inner := c.families.of(u); inner != nil {
-		c.question.family.goal = inner.goal
+		goal = inner.goal
 	}
+	c.families.adopt(c.question, goal)
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.

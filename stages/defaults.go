@@ -35,15 +35,15 @@ func newDefaultProviders(intake *await.Mailbox[Submitted], s Settings) *defaultP
 		if p.Parameterization != nil {
 			name = p.Parameterization.Name
 		}
-		if have, ok := d.newest[name]; !ok || isNewer(p.version(), have.version()) {
+		if have, ok := d.newest[name]; !ok || isNewer(p.ownVersion(), have.ownVersion()) {
 			d.newest[name] = p
 		}
 	}
 	return d
 }
 
-// version is the version of the package itself.
-func (p Package) version() string {
+// ownVersion is the version of the package itself.
+func (p Package) ownVersion() string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Version
 	}
@@ -94,7 +94,7 @@ func (p Package) servedBy(t urn.Type) string {
 
 // spec says how to start the provider of pkg.
 func (p Package) spec(pkg string) providers.Spec {
-	s := providers.Spec{Package: pkg, Version: p.version(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
+	s := providers.Spec{Package: pkg, Version: p.ownVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
 	if p.Parameterization != nil {
 		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
 	}
@@ -147,7 +147,7 @@ func (d *defaultProviders) register(ctx context.Context, spec providers.Spec) (s
 	if !ok {
 		return "", ErrShutDown
 	}
-	reply, err := q.promise.Wait(ctx)
+	reply, err := q.wait(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -52,7 +52,7 @@ func (r *differ) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	}
 	d.Compared = true
 	if err := r.compare(ctx, &d); err != nil {
-		if IsBail(err) {
+		if IsReported(err) {
 			return d, err
 		}
 		// The comparison only counts if the state does.
@@ -66,8 +66,8 @@ func (r *differ) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 		return d, r.bail(d.Located, codeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
 	}
 	d.MustReplace = d.Diff.Replaces()
-	d.Reason = d.explain(paths)
-	d.completeReason()
+	d.Reason = explain(&d, paths)
+	completeReason(&d)
 	if !d.Replaces() {
 		return d, nil
 	}
@@ -290,7 +290,7 @@ func (r *book) isProtected(l Located) bool {
 }
 
 // importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).
-func (d Diffed) importRefusal() string {
+func importRefusal(d Diffed) string {
 	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
 		"please remove the `import` declaration from your program;"}
 	for _, k := range d.Diff.ReplaceKeys {

@@ -37,7 +37,7 @@ func (r *sweeper) finish(ctx context.Context) error {
 		return err
 	}
 	steps, left := r.planDeletes(all, chosen)
-	if !r.followPlanAtEnd(left, steps) {
+	if !r.plans.followAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
 	if err := r.ensureProviders(ctx, steps); err != nil {

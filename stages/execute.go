@@ -96,7 +96,7 @@ const (
 )
 
 // Settle tells the program that the steps are not taken.
-func (a Assignment) Settle(err error) { a.chain.built.settle(err) }
+func (a Assignment) Settle(err error) { a.chain.built.Question.Settle(err) }
 
 // Sequence is the number of the registration.
 func (a Assignment) Sequence() int64 { return int64(a.chain.built.Seq) }
@@ -107,12 +107,6 @@ func (a Assignment) String() string {
 		return fmt.Sprintf("%s of %s", a.steps[0].Op, a.steps[0].URN)
 	}
 	return string(a.chain.built.URN)
-}
-
-func (b Built) settle(err error) {
-	if b.Question != nil {
-		b.Question.Settle(err)
-	}
 }
 
 // Report says how an assignment ended.
@@ -153,7 +147,7 @@ func (e *executor) receive(b Built, x pipeline.Exchange[Assignment, Executed]) e
 func (e *executor) add(c *chain) {
 	var gate []graph.ID
 	for _, d := range c.built.after {
-		gate = append(gate, d.task)
+		gate = append(gate, d.Task)
 	}
 	c.open = len(c.built.Tasks)
 	for _, t := range c.built.Tasks {
@@ -189,7 +183,7 @@ func (e *executor) lose(tasks []graph.ID) {
 			continue
 		case j.err == nil:
 			j.err = errDeclined
-			e.skip(j.chain, Assignment{steps: j.built.Steps(), cause: j.built.after[0].urn})
+			e.skip(j.chain, Assignment{steps: j.built.Steps(), cause: j.built.after[0].URN})
 		}
 		j.open--
 	}
@@ -277,7 +271,7 @@ func (e *executor) complete() error {
 // abandon answers whoever waits for steps that will not be taken.
 func (e *executor) abandon(reason error) {
 	for _, j := range e.jobs {
-		j.built.settle(reason)
+		j.built.Question.Settle(reason)
 	}
 	for _, a := range e.urgent {
 		a.Settle(reason)

@@ -30,8 +30,8 @@ func newExtensions(inState map[string]json.RawMessage) *extensions {
 	return &extensions{inState: inState, known: map[string]Parameterization{}}
 }
 
-// extensionRef is how states refer to an extension: the same for the same content (state.md 1.10).
-func (p Parameterization) extensionRef() string {
+// ref is how states refer to an extension: the same for the same content (state.md 1.10).
+func (p Parameterization) ref() string {
 	h := sha256.New()
 	h.Write([]byte(p.Name))
 	h.Write([]byte{0})
@@ -43,7 +43,7 @@ func (p Parameterization) extensionRef() string {
 
 // register remembers an extension and returns its reference.
 func (e *extensions) register(p Parameterization) string {
-	ref := p.extensionRef()
+	ref := p.ref()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known[ref] = p

@@ -25,11 +25,12 @@ type families struct {
 	known    map[urn.URN]*family
 	children map[urn.URN][]urn.URN // of those known, by parent
 	beneath  map[urn.URN]int       // registrations in flight, by parent
+	coming   map[*Question]*family // of registrations that are complete and not answered
 	ended    *await.Event          // fired when one of them ends; nil while nobody waits for that
 }
 
 func newFamilies() *families {
-	return &families{known: map[urn.URN]*family{}, children: map[urn.URN][]urn.URN{}, beneath: map[urn.URN]int{}}
+	return &families{known: map[urn.URN]*family{}, children: map[urn.URN][]urn.URN{}, beneath: map[urn.URN]int{}, coming: map[*Question]*family{}}
 }
 
 // of returns what is known of a registration that has ended; nil for any other URN.
@@ -57,14 +58,32 @@ func (f *families) registering(parent urn.URN) (done func()) {
 	}
 }
 
-// remember keeps what the children of a registration that has ended inherit.
-func (f *families) remember(reply *RegisterReply, of *family) {
-	if of == nil || reply.URN == "" {
+// expect says what a registration passes on to its children once it is answered.
+func (f *families) expect(q *Question, of *family) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.coming[q] = of
+}
+
+// adopt changes the goal that an expected registration passes on.
+func (f *families) adopt(q *Question, goal *Goal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if of := f.coming[q]; of != nil {
+		of.goal = goal
+	}
+}
+
+// answered keeps what a registration passes on now that it is answered; a nil reply forgets it.
+func (f *families) answered(q *Question, reply *RegisterReply) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	of := f.coming[q]
+	delete(f.coming, q)
+	if of == nil || reply == nil || reply.URN == "" {
 		return
 	}
 	of.id = reply.ID
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if f.known[reply.URN] == nil { // a remote component is registered twice: by its provider, and by who asked for it
 		f.children[of.parent] = append(f.children[of.parent], reply.URN)
 	}

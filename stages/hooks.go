@@ -229,14 +229,14 @@ func (r *taker) afterMade(s *taking, final *state.Resource, outputs property.Map
 }
 
 // hasHooks tells whether a step can have hooks to run: most have none, and their input is not made.
-func (d *Decision) hasHooks() bool {
+func hasHooks(d *Decision) bool {
 	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }
 
 // hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
 // no hooks it is empty.
 func hookInput(s *Decision, of *state.Resource) HookInput {
-	if !s.hasHooks() {
+	if !hasHooks(s) {
 		return HookInput{}
 	}
 	in := HookInput{URN: of.URN, ID: of.ID, Name: of.URN.Name(), Type: of.Type}

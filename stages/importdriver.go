@@ -108,7 +108,7 @@ func (r *importRun) rootStep(root urn.URN) *Decision {
 // importStep is the step of an item.
 func (r *importRun) importStep(p *plannedImport) *Decision {
 	fresh := p.fresh()
-	d := &Decision{Rank: Rank{Seq: p.seq}, Settles: r.interruptions.byURN[p.urn].name(), StepInfo: StepInfo{
+	d := &Decision{Rank: Rank{Seq: p.seq}, Settles: settledBy(r.interruptions.byURN[p.urn]), StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {

@@ -78,7 +78,7 @@ func (r *importer) importOne(ctx context.Context, l Located) (Located, error) {
 			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
 		},
-		Rank: Rank{Seq: l.Seq, Place: importPlace}, Settles: l.interrupted.name(),
+		Rank: Rank{Seq: l.Seq, Place: importPlace}, Settles: settledBy(l.interrupted),
 	}
 	steps := []*Decision{s}
 	switch {
@@ -97,14 +97,14 @@ func (r *importer) importOne(ctx context.Context, l Located) (Located, error) {
 	}
 	r.record.note(steps...)
 	for _, d := range r.outcomes.deletionsOf(l.claimed) {
-		if err := r.progress.await(ctx, d.root, over); err != nil {
+		if err := r.progress.await(ctx, d.Root, over); err != nil {
 			return l, err
 		}
 	}
 	err := r.takeImport(l, steps)
 	imported := r.record.outcomeOf(s)
 	switch {
-	case IsBail(err):
+	case IsReported(err):
 		return l, err
 	case err != nil || imported.Fate != FateDone:
 		l.answered = true

@@ -52,7 +52,7 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 			errs = append(errs, err)
 			continue
 		}
-		u := q.urn(root)
+		u := q.under(root)
 		if seen[u] {
 			errs = append(errs, fmt.Errorf("duplicate import '%v' of type '%v'", q.Name, q.Type))
 		}
@@ -66,10 +66,10 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 
 // URN is what the resource will be called in a stack.
 func (q ImportRequest) URN(stack, project string) urn.URN {
-	return q.urn(urn.RootStack(stack, project))
+	return q.under(urn.RootStack(stack, project))
 }
 
-func (q ImportRequest) urn(root urn.URN) urn.URN {
+func (q ImportRequest) under(root urn.URN) urn.URN {
 	return cmp.Or(q.Parent, root).Child(q.Type, q.Name)
 }
 
@@ -135,7 +135,7 @@ func (r *importRun) planImports(requests []ImportRequest) (*ImportPlan, error) {
 	}
 	plan.items = append(defaults, explicit...)
 	for i, q := range requests {
-		u := q.urn(plan.root)
+		u := q.under(plan.root)
 		if q.Type.IsProvider() || r.isImported(u, q.ID) {
 			continue
 		}
@@ -164,7 +164,7 @@ func (r *importRun) isImported(u urn.URN, id string) bool {
 func (r *importRun) planProviders(root urn.URN, requests []ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
 	planned := map[urn.URN]*plannedImport{}
 	for _, q := range requests {
-		u := q.urn(root)
+		u := q.under(root)
 		if !q.Type.IsProvider() || r.base.olds[u] != nil {
 			continue
 		}

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -26,17 +27,21 @@ type Question struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
-	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
-	family *family
 }
 
 func newQuestion(reportsResult bool) *Question {
 	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
-// Settle tells the program that the item goes no further. It does nothing when the question has been answered.
+// wait returns the answer, waiting for it if need be.
+func (q *Question) wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
+
+// Settle tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
 func (q *Question) Settle(err error) {
-	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*bailError)) {
+	if q == nil {
+		return
+	}
+	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*ReportedError)) {
 		err = ErrShutDown
 	}
 	q.promise.Fail(err)
@@ -103,7 +108,7 @@ type Located struct {
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	invalid error
 	// interrupted are the interrupted creates of the resource, nil if there are none.
-	interrupted *interruption
+	interrupted *Interruption
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
@@ -190,7 +195,7 @@ type Built struct {
 	Tasks []Task
 	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
-	after []deletion
+	after []Deletion
 	// refusal is why the steps must not be taken, nil for almost all.
 	refusal error
 	// keepsGoing is true where a failure stops nothing but what waits for it.
@@ -207,6 +212,20 @@ func (b Built) Steps() []*Decision {
 		steps = append(steps, t.Steps...)
 	}
 	return steps
+}
+
+// Deletion is the task by which a delete-before-replace deletes a recorded state.
+type Deletion struct {
+	Task graph.ID
+	URN  urn.URN
+	Root int // number of the registration that the delete belongs to
+}
+
+// Interruption is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+type Interruption struct {
+	URN urn.URN
+	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
+	Open, Again bool
 }
 
 // Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without

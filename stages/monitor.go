@@ -84,11 +84,11 @@ func (m *monitor) Register(ctx context.Context, req *RegisterRequest) (*Register
 	if !m.intake.Put(Submitted{Question: q, Register: req}) {
 		return nil, ErrShutDown
 	}
-	reply, err := q.promise.Wait(ctx)
+	reply, err := q.wait(ctx)
+	m.families.answered(q, reply)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	m.families.remember(reply, q.family)
 	if !req.Custom && !req.Remote {
 		// The outputs of a component may refer to resources that the program has not registered yet (steps.md 1.3).
 		shown := *reply
@@ -109,11 +109,11 @@ func (m *monitor) Read(ctx context.Context, req *ReadRequest) (*RegisterReply, e
 	if !m.intake.Put(Submitted{Question: q, Read: req}) {
 		return nil, ErrShutDown
 	}
-	reply, err := q.promise.Wait(ctx)
+	reply, err := q.wait(ctx)
+	m.families.answered(q, reply)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	m.families.remember(reply, q.family)
 	return reply, nil
 }
 

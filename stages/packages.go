@@ -26,7 +26,7 @@ func (p *packages) register(pkg Package) (string, error) {
 		p.known = map[string]Package{}
 	}
 	if pkg.Extension != nil {
-		content := pkg.Extension.extensionRef()
+		content := pkg.Extension.ref()
 		if have, ok := p.known[content]; !ok || bytes.Equal(packageKey(have), key) {
 			ref = content // else the same extension of another plugin has the name
 		}

@@ -76,27 +76,26 @@ func (r *plans) formerInputs(c Checked) property.Map {
 	return c.Old.Inputs
 }
 
-// followPlan holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
+// follow holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
-func (b *builder) followPlan(d Diffed, steps []*Decision) error {
-	p := b.plans
-	b.noteDoubt(d)
+func (p *plans) follow(d Diffed, steps []*Decision) error {
+	p.noteDoubt(d)
 	if d.Goal == nil || d.answered || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
-		p.goals[d.URN] = &state.PlannedResource{Goal: d.plannedGoal(b.plannedInputs(d)), Seed: b.seedFor(d.URN)}
+		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.seedFor(d.URN)}
 	}
 	if d.imported && len(steps) == 0 {
 		p.passOver(d.URN)
 	}
 	for i, s := range steps {
-		of, ok := d.plannedAs(s)
+		of, ok := plannedAs(d, s)
 		if !ok {
 			continue
 		}
 		if v := p.take(of, s, d.Reason); v != nil {
-			return b.bail(d.Located, 0, v)
+			return p.bail(d.Located, 0, v)
 		}
 		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
 	}
@@ -105,7 +104,7 @@ func (b *builder) followPlan(d Diffed, steps []*Decision) error {
 
 // plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
 // they only carry on what is recorded, and whether there are any may depend on what registers first.
-func (d Diffed) plannedAs(s *Decision) (urn.URN, bool) {
+func plannedAs(d Diffed, s *Decision) (urn.URN, bool) {
 	switch {
 	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
 		return d.URN, true // under its new name
@@ -117,19 +116,19 @@ func (d Diffed) plannedAs(s *Decision) (urn.URN, bool) {
 
 // plannedInputs is how the inputs of a registration change. For an object that is made anew it has both what the new object
 // gets and what the recorded one has not: it may turn out that it can stay.
-func (b *builder) plannedInputs(d Diffed) state.PlannedDiff {
+func (p *plans) plannedInputs(d Diffed) state.PlannedDiff {
 	inputs := d.accepted
-	if b.plans.unsure[d.URN] && b.outcomes.isGone(d.claimed) {
-		inputs = d.eitherInputs()
+	if p.unsure[d.URN] && p.outcomes.isGone(d.claimed) {
+		inputs = eitherInputs(d)
 	}
-	out := state.NewPlannedDiff(b.formerInputs(d.Checked), inputs)
+	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
 	if d.Raw && d.Old != nil {
 		out.Deletes = state.NewPlannedDiff(d.Old.Inputs, inputs).Deletes
 	}
 	return out
 }
 
-func (d Diffed) plannedGoal(inputs state.PlannedDiff) *state.PlannedGoal {
+func plannedGoal(d Diffed, inputs state.PlannedDiff) *state.PlannedGoal {
 	g := d.Goal
 	return &state.PlannedGoal{
 		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: inputs, Parent: g.Parent,
@@ -145,9 +144,9 @@ func (p *plans) note(s plannedStep) {
 	}
 }
 
-// followPlanAtEnd is followPlan for the end phase: first what stays, then what is deleted, in the base's order. False says
+// followAtEnd is follow for the end phase: first what stays, then what is deleted, in the base's order. False says
 // that the plan is violated and the run has stopped.
-func (r *plans) followPlanAtEnd(staying []*Decision, deletes map[graph.ID]*Decision) bool {
+func (r *plans) followAtEnd(staying []*Decision, deletes map[graph.ID]*Decision) bool {
 	all := slices.Clone(staying)
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
 		all = append(all, deletes[id])

@@ -37,28 +37,28 @@ func (r *plans) holdImportToPlan(l Located) error {
 		if l.Old != nil {
 			was = l.Old.ImportID
 		}
-		return r.bail(l, 0, l.violates(changed("importID", was, l.Goal.ImportID)))
+		return r.bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
 	}
-	if v := l.notDeleted(planned); v != nil {
+	if v := notDeleted(l, planned); v != nil {
 		return r.bail(l, 0, v)
 	}
 	if d := changedOption(planned.Goal, l.Goal); d != nil {
-		return r.bail(l, 0, l.violates(d))
+		return r.bail(l, 0, violates(l, d))
 	}
 	return nil
 }
 
-func (l Located) violates(d *difference) *PlanViolation {
+func violates(l Located, d *difference) *PlanViolation {
 	return &PlanViolation{
 		URN: l.URN, Rule: fmt.Sprintf("resource %s violates plan: %s", l.URN, d.text), Planned: d.planned, Now: d.now,
 	}
 }
 
-func (l Located) notDeleted(planned *state.PlannedResource) *PlanViolation {
+func notDeleted(l Located, planned *state.PlannedResource) *PlanViolation {
 	if planned.Goal != nil {
 		return nil
 	}
-	return l.violates(&difference{
+	return violates(l, &difference{
 		text: "resource unexpectedly not deleted", planned: orNothing(planned.Ops), now: "the program declares the resource",
 	})
 }
@@ -70,7 +70,7 @@ func (r *plans) violationOf(c Checked) *PlanViolation {
 	var goal *state.PlannedGoal
 	switch {
 	case planned != nil:
-		if v := c.notDeleted(planned); v != nil {
+		if v := notDeleted(c.Located, planned); v != nil {
 			return v
 		}
 		goal = planned.Goal
@@ -89,7 +89,7 @@ func (r *plans) violationOf(c Checked) *PlanViolation {
 	if d == nil {
 		return nil
 	}
-	return c.violates(d)
+	return violates(c.Located, d)
 }
 
 // unchangedGoal is the goal that leaves a recorded state as it is. What states do not record is not compared.

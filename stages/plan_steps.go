@@ -106,12 +106,12 @@ func (p *plans) take(of urn.URN, s *Decision, why Reason) *PlanViolation {
 }
 
 // holdAnew is holdToPlan for what a delete-before-replace of something else has deleted and the program declares again.
-func (b *builder) holdAnew(d Diffed) error {
-	if b.plans.held == nil {
+func (p *plans) holdAnew(d Diffed) error {
+	if p.held == nil {
 		return nil
 	}
-	if v := b.violationOf(d.Checked); v != nil {
-		return b.bail(d.Located, 0, v)
+	if v := p.violationOf(d.Checked); v != nil {
+		return p.bail(d.Located, 0, v)
 	}
 	return nil
 }

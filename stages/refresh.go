@@ -108,7 +108,7 @@ func (r *refresher) rebuild(ctx context.Context, steps []*Decision, all []found)
 	}
 	if failed || r.IsHalted() {
 		r.Halt()
-		return &bailError{errRefreshFailed}
+		return &ReportedError{errRefreshFailed}
 	}
 	return nil
 }

@@ -52,10 +52,10 @@ func (r *reader) refreshRegistered(ctx context.Context, l Located) (Located, err
 	r.record.note(s)
 	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
 	// shown to nobody, except for a resource that waits for its replacement.
-	f := r.refreshOne(ctx, s, refreshing{into: l.toRefresh(r.Mode), unread: OpUpdate, record: true})
+	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), unread: OpUpdate, record: true})
 	if !f.ok {
 		r.Halt()
-		return l, &bailError{errRefreshFailed}
+		return l, &ReportedError{errRefreshFailed}
 	}
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
@@ -66,7 +66,7 @@ func (r *reader) refreshRegistered(ctx context.Context, l Located) (Located, err
 
 // toRefresh returns the state into which a refresh puts what it finds. If it is not followed by anything that records the
 // program's options, it has those.
-func (l Located) toRefresh(mode Mode) *state.Resource {
+func toRefresh(l Located, mode Mode) *state.Resource {
 	if mode == ModeUpdate {
 		return l.Old.Clone()
 	}
@@ -102,7 +102,7 @@ func (r *reader) refreshRest(ctx context.Context) error {
 	}
 	if err := p.Wait(); err != nil {
 		r.Halt()
-		return &bailError{errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
+		return &ReportedError{errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
 	}
 	return nil
 }

@@ -253,7 +253,7 @@ func (c *completion) goal() (*Goal, error) {
 			f.providers = map[string]string{}
 		}
 	}
-	c.question.family = f
+	c.families.expect(c.question, f)
 	return g, nil
 }
 
@@ -296,7 +296,7 @@ func (r *admission) completeRead(ctx context.Context, s Submitted) (*ReadGoal, e
 			return nil, fmt.Errorf(deniedText, pkg, req.Type)
 		}
 	}
-	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true}
+	r.families.expect(s.Question, &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.extensions.register(*pkg.Extension)

@@ -110,7 +110,7 @@ func (a *arrangement) place(i int) {
 	a.all, a.placed[s] = append(a.all, s), true
 }
 
-// isOld tells whether a state of the base awaits deletion, from before or because the program has declared another one in its
+// isOld tells whether a state of the base awaits Deletion, from before or because the program has declared another one in its
 // place.
 func (a *arrangement) isOld(res *state.Resource) bool {
 	now := a.world.current(res)

@@ -56,7 +56,7 @@ func (r *recoverer) resolveCreates(ctx context.Context, resolve func(state.Pendi
 	r.interruptions = newInterruptions(kept, again, r.base)
 	if failed {
 		r.Halt()
-		return &bailError{errRefreshFailed}
+		return &ReportedError{errRefreshFailed}
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (r *sweeper) untargetedDeletes(all remains, steps map[graph.ID]*Decision) e
 	r.diagnose("", Info, 0, "to delete them too, add: "+targetFlags(slices.Compact(found)))
 	if !r.DryRun() {
 		r.Halt()
-		return &bailError{errors.New("delete untargeted resource")}
+		return &ReportedError{errors.New("delete untargeted resource")}
 	}
 	return nil
 }

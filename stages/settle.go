@@ -34,7 +34,7 @@ func (r *recoverer) settleChanges(ctx context.Context) error {
 		concerned[op.Resource.URN] = true
 	}
 	err := r.refresher.refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
-	if err != nil && !IsBail(err) {
+	if err != nil && !IsReported(err) {
 		return err
 	}
 	if r.taker.Recorder == nil {

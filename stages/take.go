@@ -27,7 +27,7 @@ func (r *taker) carryOut(a Assignment) (Report, error) {
 			rep.end = taskFailed
 		}
 	}
-	if IsBail(rep.err) {
+	if IsReported(rep.err) {
 		return rep, rep.err
 	}
 	return rep, nil
@@ -43,7 +43,7 @@ func (r *taker) takeTask(steps []*Decision, b Built) (begun bool, err error) {
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
 		if !answered && !r.enter() {
-			b.settle(ErrShutDown)
+			b.Question.Settle(ErrShutDown)
 			return false, nil
 		}
 		stopped, err := r.runStep(s, b.Question)
@@ -67,13 +67,13 @@ var errUnsettled = errors.New("an earlier operation of this run on the resource 
 func (r *taker) taskFailed(b Built, err error) error {
 	_, protected := err.(*ProtectedError)
 	switch {
-	case IsBail(err):
+	case IsReported(err):
 		return err
 	case b.keepsGoing, b.Question == nil && protected:
 		return err
 	case !r.ContinueOnError:
 		r.Halt()
-		return &bailError{err}
+		return &ReportedError{err}
 	case b.Question != nil:
 		r.world.markFailed(b.URN, b.URN)
 		b.Question.answer(r.failedReply(b))
@@ -106,7 +106,7 @@ func (r *taker) refuseChain(b Built) error {
 		return err
 	}
 	if !r.enter() {
-		b.settle(ErrShutDown)
+		b.Question.Settle(ErrShutDown)
 		return nil
 	}
 	for _, s := range steps {
@@ -251,7 +251,7 @@ func (r *control) broken(d *Decision, err error) error {
 	r.diagnose(d.URN, Error, 0, err.Error())
 	r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 	r.Halt()
-	return &bailError{err}
+	return &ReportedError{err}
 }
 
 // begin records that an operation is about to start; what needs no record returns nil.

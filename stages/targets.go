@@ -43,12 +43,12 @@ func (r *namer) include(l *Located) {
 	grows := !r.outcomes.isGone(l.claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
-		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && l.dependsOnAny(n.grown.targets)
+		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
 		if l.Included && grows {
 			n.grown.targets.Add(l.URN)
 		}
 	case sel.Excludes.IsConstrained():
-		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && l.dependsOnAny(n.grown.excludes))
+		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
 		if !l.Included && grows {
 			n.grown.excludes.Add(l.URN)
 		}
@@ -59,7 +59,7 @@ func (r *namer) include(l *Located) {
 }
 
 // dependsOnAny tells whether the registration refers to a member of the set.
-func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
+func dependsOnAny(l *Located, set *urn.PatternSet) bool {
 	return refersTo(l.newState(Checked{}), set, 0)
 }
 
@@ -90,7 +90,7 @@ func (r *targets) unknownTargets(set *urn.PatternSet) error {
 		return nil
 	}
 	r.failures.add(Failure{Err: errUnknownTargets})
-	return &bailError{errUnknownTargets}
+	return &ReportedError{errUnknownTargets}
 }
 
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
