@@ -86,9 +86,7 @@ func (r *analyst) stackResources() ([]StackResource, error) {
 
 // finalStates returns the managed resources that this run has registered or carried over, in canonical order.
 func (r *book) finalStates() []*state.Resource {
-	r.world.mu.Lock()
-	news := maps.Clone(r.world.news)
-	r.world.mu.Unlock()
+	news := r.world.all()
 	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.names.newNameOf(u) != u }) // carried over, then renamed
 	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
 	out := make([]*state.Resource, len(order))

@@ -95,8 +95,6 @@ func (b *builder) standing(u urn.URN) *state.Resource {
 	if old == nil || isImplicit(old.Type) {
 		return nil
 	}
-	b.names.mu.RLock()
-	defer b.names.mu.RUnlock()
 	if b.includesRecorded(old) {
 		return nil
 	}

@@ -40,12 +40,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 
 // setOutputs replaces the outputs of the state that s produced.
 func (r *taker) setOutputs(s *Decision, outputs property.Map) error {
-	r.world.mu.Lock()
-	before := r.world.news[s.URN]
-	after := before.Clone()
-	after.Outputs = outputs
-	r.world.news[s.URN] = after
-	r.world.mu.Unlock()
+	before, after := r.world.setOutputs(s.URN, outputs)
 	r.noteOutputs(s, outputs)
 
 	if r.Recorder != nil && r.world.current(before) != nil { // a destroy has deleted it by the time its outputs are set
@@ -66,22 +61,13 @@ func (r *taker) setOutputs(s *Decision, outputs property.Map) error {
 	return nil
 }
 
-func (w *world) setStackOutputs(s *Decision, outputs property.Map) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stack, w.stackOutputs = s, &outputs
-}
-
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
 // over the old ones, so that nothing is lost (steps.md 9.7).
 func (r *taker) FinishOutputs() error {
-	r.world.mu.Lock()
-	s, outputs := r.world.stack, r.world.stackOutputs
-	r.world.mu.Unlock()
+	s, final := r.world.takeStackOutputs()
 	if s == nil {
 		return nil
 	}
-	final := *outputs
 	failed := r.failures.any() || r.IsHalted()
 	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()

@@ -188,7 +188,7 @@ func (r *plans) Planned() map[urn.URN]*state.PlannedResource {
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := r.made(u); s != nil {
+		if s := r.world.made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}
@@ -205,11 +205,4 @@ func (r *plans) Planned() map[urn.URN]*state.PlannedResource {
 		planned.Uncertain = p.unsure[u] && slices.ContainsFunc(planned.Ops, replaces)
 	}
 	return p.goals
-}
-
-// made returns the state that a registration led to.
-func (r *book) made(u urn.URN) *state.Resource {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
-	return r.world.news[u]
 }

@@ -88,6 +88,25 @@ func (r *record) setUncertain() {
 	r.uncertain = true
 }
 
+func (r *record) isUncertain() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.uncertain
+}
+
+// allDecided returns all decisions, allReported those that are counted and listed.
+func (r *record) allDecided() []*Decision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.decided)
+}
+
+func (r *record) allReported() []*Decision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.reported)
+}
+
 // outcomeOf returns what has become of a decision so far.
 func (r *record) outcomeOf(d *Decision) Outcome {
 	r.mu.Lock()
@@ -162,7 +181,7 @@ func (r *book) noteStay(res *state.Resource, why Reason) {
 // Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
 // about the rest. It is called once the run is over.
 func (r *book) Decided() []Decided {
-	steps := r.final(r.record.decided)
+	steps := r.final(r.record.allDecided())
 	slices.SortStableFunc(steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN))
 	})

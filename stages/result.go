@@ -15,11 +15,7 @@ import (
 // counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
 // steps of one resource in the order in which they were taken.
 func (r *book) Steps() ([]StepInfo, map[Op]int) {
-	r.record.mu.Lock()
-	reported := slices.Clone(r.record.reported)
-	r.record.mu.Unlock()
-
-	steps := r.final(reported)
+	steps := r.final(r.record.allReported())
 	byURN := map[urn.URN][]StepInfo{}
 	var urns []urn.URN
 	for _, s := range steps {
@@ -117,9 +113,7 @@ func (r *book) OldStackOutputs() property.Map {
 
 // IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
 func (r *book) IsUncertain() bool {
-	r.record.mu.Lock()
-	defer r.record.mu.Unlock()
-	return r.record.uncertain
+	return r.record.isUncertain()
 }
 
 // DerivedID makes the UUID of an object that the engine itself names, such as a provider: the same for the same entropy

@@ -28,19 +28,19 @@ func (g *Goal) isManaged() bool { return g.Custom && !g.Type.IsProvider() }
 // standBy decides whether the run makes a registration what the program declares, and whether its recorded state is read
 // again first. Both follow from what was decided about the resources that it refers to, which the program has been told
 // before. The names must be locked.
-func (r *namer) standBy(l *Located) {
+func (r *book) standBy(l *Located) {
 	if r.Mode != ModeUpdate {
 		l.stranded = r.isStranded(l)
 		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
 	}
-	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includesRecorded(l.Old) {
+	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
 		l.rereads = true
 		r.names.readers[l.Old] = l.Seq
 	}
 }
 
 // isStranded tells whether a registration or a read refers to something that is not created.
-func (r *namer) isStranded(l *Located) bool {
+func (r *book) isStranded(l *Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
@@ -49,9 +49,15 @@ func (r *namer) isStranded(l *Located) bool {
 	return found
 }
 
-// includesRecorded is [Run.include] for a recorded state, of which nothing is part without being named. The names must be
-// locked.
+// includesRecorded is include for a recorded state, of which nothing is part without being named.
 func (r *book) includesRecorded(s *state.Resource) bool {
+	r.names.mu.RLock()
+	defer r.names.mu.RUnlock()
+	return r.includes(s)
+}
+
+// includes is includesRecorded while the names are locked.
+func (r *book) includes(s *state.Resource) bool {
 	sel, grown := r.Targeting, r.names.grown
 	switch {
 	case sel.Targets.IsConstrained():

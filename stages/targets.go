@@ -34,7 +34,7 @@ func isImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackTy
 
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
-func (r *namer) include(l *Located) {
+func (r *book) include(l *Located) {
 	l.Included = true
 	if l.Goal == nil || isImplicit(l.Goal.Type) {
 		return

@@ -29,9 +29,7 @@ type tokens struct {
 
 // PublishViews publishes view steps for the call that the token was made for.
 func (r *taker) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	r.tokens.mu.Lock()
-	p, ok := r.tokens.known[token]
-	r.tokens.mu.Unlock()
+	p, ok := r.tokens.find(token)
 	if !ok {
 		return &unknownTokenError{token}
 	}
@@ -113,6 +111,13 @@ func (t *tokens) add(token string, p *publication) {
 		t.known = map[string]*publication{}
 	}
 	t.known[token] = p
+}
+
+func (t *tokens) find(token string) (*publication, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, ok := t.known[token]
+	return p, ok
 }
 
 func (t *tokens) remove(token string) {

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"maps"
 	"sync"
 
 	"github.com/sluice-iac/sluice/property"
@@ -22,7 +23,7 @@ type world struct {
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
 	stack        *Decision
-	stackOutputs *property.Map
+	stackOutputs property.Map
 	unsettled    map[*state.Resource]bool // whose operations stay pending: see Run.end
 }
 
@@ -170,4 +171,43 @@ func (w *world) takeOpen(u urn.URN) (*Decision, bool) {
 	s, ok := w.open[u]
 	delete(w.open, u)
 	return s, ok
+}
+
+// made returns the state that the step of a registration has produced, nil if there is none.
+func (w *world) made(u urn.URN) *state.Resource {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.news[u]
+}
+
+// all returns the states that steps of registrations have produced, by URN.
+func (w *world) all() map[urn.URN]*state.Resource {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.news)
+}
+
+// setOutputs gives the state of a URN other outputs and returns it before and after that.
+func (w *world) setOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before = w.news[u]
+	after = before.Clone()
+	after.Outputs = outputs
+	w.news[u] = after
+	return before, after
+}
+
+// setStackOutputs keeps the outputs that the root stack has registered until the run ends.
+func (w *world) setStackOutputs(s *Decision, outputs property.Map) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stack, w.stackOutputs = s, outputs
+}
+
+// takeStackOutputs returns them, with the decision about the root stack; nil if it has registered none.
+func (w *world) takeStackOutputs() (*Decision, property.Map) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stack, w.stackOutputs
 }
