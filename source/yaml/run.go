@@ -10,6 +10,7 @@ import (
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
@@ -34,18 +35,19 @@ type evaluation struct {
 	siblings  map[string]bool           // of components: the logical names of their resources
 	functions map[*ast.Invoke]*function // what the invokes call; complete before the evaluation begins
 
-	mu         sync.Mutex // guards what follows
-	found      syntax.Diagnostics
-	fatal      error // why nothing more can be done
-	byURN      map[urn.URN]*resource
-	stackReads map[string]func() (property.Map, error) // the outputs of other stacks, each read when it is called first
+	otherStacks await.Flight[string, *property.Map] // outputs by name; nil after an error, which has been reported
+
+	mu    sync.Mutex // guards what follows
+	found syntax.Diagnostics
+	fatal error // why nothing more can be done
+	byURN map[urn.URN]*resource
 }
 
 func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded, configs string) *evaluation {
 	info := m.Info()
 	return &evaluation{
 		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project, configs),
-		found: slices.Clone(l.diagnostics), refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]func() (property.Map, error){},
+		found: slices.Clone(l.diagnostics), refs: map[string]string{}, byURN: map[urn.URN]*resource{},
 	}
 }
 
