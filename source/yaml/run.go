@@ -7,9 +7,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
@@ -197,30 +197,21 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 // evaluateAll evaluates every node as soon as what it needs is there, all that is independent at once, and then registers
 // the outputs, which it returns.
 func (e *evaluation) evaluateAll(ctx context.Context) (map[string]property.Value, error) {
-	var wg conc.WaitGroup
-	var mu sync.Mutex // guards the waiting counts
-	var start func(n *node)
-	start = func(n *node) {
-		wg.Go(func() {
-			e.evaluate(n)
-			mu.Lock()
-			defer mu.Unlock()
-			for _, d := range n.dependents {
-				if d.waiting--; d.waiting == 0 {
-					start(d)
-				}
-			}
-		})
+	all := make([]graph.ID, len(e.scope.order))
+	for i := range all {
+		all[i] = graph.ID(i)
 	}
-	mu.Lock()
-	for _, n := range e.scope.order {
-		if len(n.needs) == 0 {
-			start(n)
-		}
+	ready, err := graph.NewReadySet(e.scope.dependencies(), all, graph.Schedule{})
+	if err != nil {
+		return nil, err
 	}
-	mu.Unlock()
-	if caught := wg.WaitAndRecover(); caught != nil {
-		return nil, caught.AsError()
+	// What is not evaluated after the end of the run is poisoned, so every node gets its turn.
+	err = ready.Run(context.WithoutCancel(ctx), 0, func(_ context.Context, id graph.ID) error {
+		e.evaluate(e.scope.order[id])
+		return nil
+	})
+	if err != nil {
+		return nil, err // a panic
 	}
 	return e.registerOutputs(ctx)
 }
