@@ -253,7 +253,7 @@ var deletesFirst = graph.Schedule{Direction: graph.DependentsFirst, Scope: graph
 func taskOf(entry graph.Scheduled, first, place graph.ID) Task {
 	t := Task{ID: first + place}
 	for _, a := range entry.After {
-		t.After = append(t.After, first+graph.ID(a))
+		t.After = append(t.After, first+a)
 	}
 	return t
 }

@@ -201,13 +201,17 @@ func (e *evaluation) evaluateAll(ctx context.Context) (map[string]property.Value
 	for i := range all {
 		all[i] = graph.ID(i)
 	}
-	ready, err := graph.NewReadySet(e.scope.dependencies(), all, graph.Schedule{})
+	schedule, err := e.scope.dependencies().Schedule(all, graph.Schedule{})
 	if err != nil {
 		return nil, err
 	}
+	var ready graph.ReadySet
+	for i, entry := range schedule {
+		ready.Add(graph.ID(i), entry.After...)
+	}
 	// What is not evaluated after the end of the run is poisoned, so every node gets its turn.
-	err = ready.Run(context.WithoutCancel(ctx), 0, func(_ context.Context, id graph.ID) error {
-		e.evaluate(e.scope.order[id])
+	err = ready.Run(context.WithoutCancel(ctx), func(_ context.Context, i graph.ID) error {
+		e.evaluate(e.scope.order[schedule[i].Node])
 		return nil
 	})
 	if err != nil {
