@@ -145,7 +145,7 @@ func (r *analyst) askAll(ask func(Analyzer) (Findings, error)) ([]Findings, erro
 func (r *analyst) analysis(a Analyzed) Analysis {
 	g := a.Goal
 	out := Analysis{URN: a.URN, Type: g.Type, Name: g.Name, Properties: a.Inputs, Options: AnalysisOptions{
-		Protect: isTrue(g.Protect), IgnoreChanges: g.IgnoreChanges, DeleteBeforeReplace: g.DeleteBeforeReplace,
+		Protect: g.IsProtected(), IgnoreChanges: g.IgnoreChanges, DeleteBeforeReplace: g.DeleteBeforeReplace,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs, CustomTimeouts: g.CustomTimeouts, Parent: g.Parent,
 	}}
 	if a.Alias != "" {
@@ -209,7 +209,7 @@ func summarize(after PolicyStage, at urn.URN, info AnalyzerInfo, failed, notAppl
 	if after == AfterAnalyzeStack {
 		kind = StackPolicy
 	}
-	out := PolicySummary{After: after, URN: at, Pack: info.Name, Version: info.Version, Failed: sortedStrings(failed)}
+	out := PolicySummary{After: after, URN: at, Pack: info.Name, Version: info.Version, Failed: slices.Compact(slices.Sorted(slices.Values(failed)))}
 	for _, p := range info.Policies {
 		asked := (p.Type == kind || p.Type == UnknownPolicy) && p.Level != Disabled
 		if asked && !slices.Contains(failed, p.Name) && !slices.Contains(notApplicable, p.Name) {
@@ -220,7 +220,9 @@ func summarize(after PolicyStage, at urn.URN, info AnalyzerInfo, failed, notAppl
 	return out
 }
 
-func joinNames(names []string) string { return strings.Join(sortedStrings(names), ", ") }
+func joinNames(names []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
+}
 
 // bailAnalysis is bail for an analyzer that could not answer. That one is gone is said once, and not of a resource.
 func (r *analyst) bailAnalysis(l Located, err error) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -213,7 +212,7 @@ type ProtectedError struct{ URN urn.URN }
 
 func (e *ProtectedError) Error() string {
 	return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the `protect` flag "+
-		"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", e.URN, shellQuote(string(e.URN)))
+		"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", e.URN, e.URN.ShellQuoted())
 }
 
 // applyRead is steps.md 4.1.
@@ -284,6 +283,3 @@ func (r *taker) markSecrets(s *state.Resource) *state.Resource {
 	}
 	return s
 }
-
-// shellQuote quotes a word for a POSIX shell: URNs have "$" in them, and may have quotes.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'" }

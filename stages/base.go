@@ -42,12 +42,12 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 	at := make(map[urn.URN][]graph.ID, len(resources))
 	for i, res := range resources {
 		id := graph.ID(i)
-		references(res, func(u urn.URN, kind graph.Kind) {
+		for ref := range res.References() {
 			// Only earlier entries count, and every one with that URN does (steps.md 5.3).
-			for _, dep := range at[name(res, u)] {
-				build.AddEdge(id, dep, kind)
+			for _, dep := range at[name(res, ref.URN)] {
+				build.AddEdge(id, dep, ref.Kind)
 			}
-		})
+		}
 		u := name(res, res.URN)
 		at[u] = append(at[u], id)
 		b.all[res.URN] = append(b.all[res.URN], res)
@@ -58,7 +58,7 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 		if res.Type.IsProvider() {
 			b.providers[urn.ProviderRef{URN: res.URN, ID: res.ID}.String()] = res
 		}
-		for _, u := range sortedSet(append([]urn.URN{res.DeletedWith}, res.ReplaceWith...)) {
+		for _, u := range urn.SortedSet(append([]urn.URN{res.DeletedWith}, res.ReplaceWith...)) {
 			b.attached[u] = append(b.attached[u], res)
 		}
 	}
@@ -75,28 +75,4 @@ func (b *base) withinComponents() *graph.Graph {
 		})
 	})
 	return b.expanded
-}
-
-// references calls f for everything that a state refers to: "all dependencies" of steps.md 0.1.
-func references(r *state.Resource, f func(urn.URN, graph.Kind)) {
-	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
-		f(ref.URN, graph.Provider)
-	}
-	if r.Parent != "" {
-		f(r.Parent, graph.Parent)
-	}
-	for _, d := range r.Dependencies {
-		f(d, graph.Dependency)
-	}
-	for _, ds := range r.PropertyDependencies {
-		for _, d := range ds {
-			f(d, graph.PropertyDependency)
-		}
-	}
-	if r.DeletedWith != "" {
-		f(r.DeletedWith, graph.DeletedWith)
-	}
-	for _, d := range r.ReplaceWith {
-		f(d, graph.ReplaceWith)
-	}
 }

@@ -311,7 +311,7 @@ func orderOf(d Diffed) Order {
 		return OrderInterrupted
 	case d.deleteFirst:
 		return OrderName // two objects of that name cannot exist, whatever the program says (steps.md 3.5)
-	case isTrue(wish):
+	case wish != nil && *wish:
 		return OrderOption
 	case wish != nil:
 		return ""

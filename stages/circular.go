@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -80,7 +79,9 @@ func way(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 // referencesOf returns the names of today of what a state refers to, sorted.
 func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	var us []urn.URN
-	references(r, func(u urn.URN, _ graph.Kind) { us = append(us, b.names.newNameOf(u)) })
+	for ref := range r.References() {
+		us = append(us, b.names.newNameOf(ref.URN))
+	}
 	slices.Sort(us)
 	return slices.Compact(us)
 }

@@ -194,7 +194,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 			if m.res.Protect && !r.IgnoreProtect {
 				return r.bail(d.Located, 0, fmt.Errorf("unable to replace resource %q as part of replacing %q as it is currently marked for protection. "+
 					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
-					"`sluice state unprotect %s`", m.res.URN, d.URN, shellQuote(string(m.res.URN))))
+					"`sluice state unprotect %s`", m.res.URN, d.URN, m.res.URN.ShellQuoted()))
 			}
 			s.Op, s.Kind = OpDeleteReplaced, DeletedFirst
 		}

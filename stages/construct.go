@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -28,7 +30,7 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedKeys(c.providers) {
+	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
 		if c.providers[name] == "" {
 			delete(c.providers, name)
 		}
@@ -52,7 +54,7 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 		deps[name] = ds
 	}
 	for name, ds := range res.Outputs.OutputDependencies() {
-		deps[name] = sortedSet(append(deps[name], ds...))
+		deps[name] = urn.SortedSet(append(deps[name], ds...))
 	}
 	c.constructed(res.URN)
 	q.answer(&RegisterReply{URN: res.URN, Outputs: res.Outputs.DowngradeOutputs(), PropertyDependencies: deps})

@@ -286,7 +286,7 @@ func (r *differ) checkAnew(ctx context.Context, a Analyzed) (accepted, inputs pr
 // isProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
 // be unprotected and replaced in one update (steps.md 3.9).
 func (r *book) isProtected(l Located) bool {
-	return isTrue(l.Goal.Protect) && l.Old.Protect && !r.IgnoreProtect
+	return l.Goal.IsProtected() && l.Old.Protect && !r.IgnoreProtect
 }
 
 // importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).

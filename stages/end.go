@@ -95,7 +95,7 @@ func (r *sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*Decis
 			users[key] = s.Old
 		}
 	}
-	keys := sortedKeys(users)
+	keys := slices.Sorted(maps.Keys(users))
 	errs := make([]error, len(keys))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, key := range keys {

@@ -111,7 +111,7 @@ func ignoredDifferences(paths []string, olds, news property.Map) []string {
 			out = append(out, text)
 		}
 	}
-	return sortedStrings(out)
+	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
 // changedOptions names the options in which two states differ, in alphabetical order. Options that a state does not keep
@@ -143,5 +143,5 @@ func changedOptions(old, now *state.Resource) []string {
 }
 
 func sameNames(a, b []string) bool {
-	return slices.Equal(a, b) || slices.Equal(sortedStrings(a), sortedStrings(b))
+	return slices.Equal(a, b) || slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }

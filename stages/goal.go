@@ -36,3 +36,9 @@ type Goal struct {
 	SourcePosition          string
 	StackTrace              []state.StackFrame
 }
+
+// IsProtected reports whether the program protects the resource.
+func (g *Goal) IsProtected() bool { return g.Protect != nil && *g.Protect }
+
+// IsRetained reports whether the program has the object retained when the resource is deleted.
+func (g *Goal) IsRetained() bool { return g.RetainOnDelete != nil && *g.RetainOnDelete }

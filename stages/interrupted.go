@@ -82,7 +82,7 @@ type InterruptedCreateError struct {
 }
 
 func (e *InterruptedCreateError) Error() string {
-	name := shellQuote(string(e.Interrupted))
+	name := e.Interrupted.ShellQuoted()
 	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and nobody knows whether the object exists.\n"+
 		"    `sluice recover` finds out, or asks\n"+
 		"    --import-pending-creates %s --import-pending-creates ID  records the object that was made\n"+

@@ -103,7 +103,7 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 		deps[name] = ds
 	}
 	for name, ds := range args.OutputDependencies() {
-		deps[name] = sortedSet(append(deps[name], ds...))
+		deps[name] = urn.SortedSet(append(deps[name], ds...))
 	}
 	res, err := p.Call(ctx, providers.CallRequest{Token: req.Token, Args: args.DowngradeBareOutputs(), ArgDependencies: deps, Deployment: d, StackTraceHandle: req.StackTraceHandle})
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 		ret[name] = ds
 	}
 	for name, ds := range res.Return.OutputDependencies() {
-		ret[name] = sortedSet(append(ret[name], ds...))
+		ret[name] = urn.SortedSet(append(ret[name], ds...))
 	}
 	return &CallReply{Return: res.Return.DowngradeOutputs(), ReturnDependencies: ret, Failures: checkFailures(res.Failures)}, nil
 }

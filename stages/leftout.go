@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -73,8 +72,8 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Deci
 	if whole {
 		why = Reason{Kind: ReasonCarried, Cause: res.URN}
 	}
-	references(res, func(u urn.URN, kind graph.Kind) {
-		old := b.base.olds[u]
+	for ref := range res.References() {
+		u, old := ref.URN, b.base.olds[ref.URN]
 		if whole && old != nil {
 			b.record.use(old, res.URN)
 		}
@@ -83,9 +82,9 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Deci
 		case old != nil:
 			olds = append(olds, old)
 		case len(b.base.all[u]) == 0 && res == l.Old && err == nil:
-			err = b.bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", kind, u, l.URN))
+			err = b.bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
-	})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +152,7 @@ func (r *targets) uncreated(l Located, steps []*Decision) error {
 func targetFlags(us []urn.URN) string {
 	flags := make([]string, len(us))
 	for i, u := range us {
-		flags[i] = "--target " + shellQuote(string(u))
+		flags[i] = "--target " + u.ShellQuoted()
 	}
 	return strings.Join(flags, " ")
 }
@@ -168,10 +167,10 @@ func (r *book) missingFrom(s *Decision) urn.URN {
 
 // uncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
 func (r *book) uncreatedOf(res *state.Resource) (missing urn.URN) {
-	references(res, func(u urn.URN, _ graph.Kind) {
-		if (missing == "" || u < missing) && r.outcomes.has(u, skippedCreate) {
+	for ref := range res.References() {
+		if u := ref.URN; (missing == "" || u < missing) && r.outcomes.has(u, skippedCreate) {
 			missing = u
 		}
-	})
+	}
 	return missing
 }

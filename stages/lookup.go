@@ -149,9 +149,9 @@ func (l Located) newState(inputs Checked) *state.Resource {
 	g := l.Goal
 	s := &state.Resource{
 		URN: l.URN, Custom: g.Custom, Type: g.Type, Inputs: inputs.Inputs, Parent: g.Parent,
-		Protect: isTrue(g.Protect), Dependencies: g.Dependencies, Provider: g.Provider,
+		Protect: g.IsProtected(), Dependencies: g.Dependencies, Provider: g.Provider,
 		PropertyDependencies: g.PropertyDependencies, AdditionalSecretOutputs: g.AdditionalSecretOutputs,
-		CustomTimeouts: g.CustomTimeouts, ImportID: g.ImportID, RetainOnDelete: isTrue(g.RetainOnDelete),
+		CustomTimeouts: g.CustomTimeouts, ImportID: g.ImportID, RetainOnDelete: g.IsRetained(),
 		DeletedWith: g.DeletedWith, ReplaceWith: g.ReplaceWith, SourcePosition: g.SourcePosition, StackTrace: g.StackTrace,
 		IgnoreChanges: g.IgnoreChanges, HideDiff: g.HideDiff, ReplaceOnChanges: g.ReplaceOnChanges,
 		ReplacementTrigger: g.ReplacementTrigger, ResourceHooks: g.ResourceHooks, ExtensionRef: g.ExtensionRef,
@@ -192,5 +192,3 @@ func (l Located) newRead() *state.Resource {
 	}
 	return s
 }
-
-func isTrue(b *bool) bool { return b != nil && *b }

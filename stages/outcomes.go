@@ -82,11 +82,11 @@ func (o *outcomes) leaveUncreated(s *state.Resource) {
 	defer o.mu.Unlock()
 	o.byID[s.URN] |= same | skippedCreate
 	var needs []urn.URN
-	references(s, func(u urn.URN, _ graph.Kind) {
-		if _, ok := o.uncreated[u]; ok {
-			needs = append(needs, u)
+	for ref := range s.References() {
+		if _, ok := o.uncreated[ref.URN]; ok {
+			needs = append(needs, ref.URN)
 		}
-	})
+	}
 	o.uncreated[s.URN] = needs
 }
 
@@ -96,7 +96,9 @@ func (o *outcomes) missingFor(s *state.Resource) []urn.URN {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	var todo []urn.URN
-	references(s, func(u urn.URN, _ graph.Kind) { todo = append(todo, u) })
+	for ref := range s.References() {
+		todo = append(todo, ref.URN)
+	}
 	found := map[urn.URN]bool{}
 	for len(todo) > 0 {
 		u := todo[len(todo)-1]

@@ -123,8 +123,8 @@ func changedOption(p *state.PlannedGoal, g *Goal) *difference {
 		return changed("provider", p.Provider, g.Provider)
 	case p.Parent != g.Parent:
 		return changed("parent", p.Parent, g.Parent)
-	case p.Protect != isTrue(g.Protect):
-		return changed("protect", p.Protect, isTrue(g.Protect))
+	case p.Protect != g.IsProtected():
+		return changed("protect", p.Protect, g.IsProtected())
 	case dbr(p.DeleteBeforeReplace) != dbr(g.DeleteBeforeReplace):
 		return changed("deleteBeforeReplace", dbr(p.DeleteBeforeReplace), dbr(g.DeleteBeforeReplace))
 	case p.ImportID != g.ImportID:

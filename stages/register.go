@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -132,7 +131,7 @@ func (c *completion) inherit() {
 
 // dependencies collects what the request depends on (steps.md 1.2 items 8 and 9).
 func (c *completion) dependencies() {
-	c.deps = sortedSet(c.req.Dependencies)
+	c.deps = urn.SortedSet(c.req.Dependencies)
 	c.propDeps = map[string][]urn.URN{}
 	if len(c.req.PropertyDependencies) == 0 && !c.req.Remote {
 		for name := range c.props.All() {
@@ -141,7 +140,7 @@ func (c *completion) dependencies() {
 		return
 	}
 	for name, ds := range c.req.PropertyDependencies {
-		c.propDeps[name] = sortedSet(ds)
+		c.propDeps[name] = urn.SortedSet(ds)
 	}
 }
 
@@ -208,13 +207,13 @@ func (c *completion) rebuildDependencies() {
 		all := slices.Clone(c.opts.DependsOn)
 		c.propDeps = map[string][]urn.URN{}
 		for name := range c.props.All() {
-			c.propDeps[name] = sortedSet(carried[name])
+			c.propDeps[name] = urn.SortedSet(carried[name])
 			all = append(all, carried[name]...)
 		}
-		c.deps = sortedSet(all)
+		c.deps = urn.SortedSet(all)
 	} else {
 		for name := range c.props.All() {
-			c.propDeps[name] = sortedSet(append(slices.Clone(c.propDeps[name]), carried[name]...))
+			c.propDeps[name] = urn.SortedSet(append(slices.Clone(c.propDeps[name]), carried[name]...))
 		}
 	}
 	if !c.req.Remote {
@@ -303,20 +302,7 @@ func (r *admission) completeRead(ctx context.Context, s Submitted) (*ReadGoal, e
 	}
 	return &ReadGoal{
 		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
-		Dependencies: sortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		Dependencies: urn.SortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
 		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
 	}, nil
 }
-
-// sortedSet returns the distinct URNs in ascending order: the wire's order is arbitrary and must not reach a state.
-func sortedSet(us []urn.URN) []urn.URN {
-	if len(us) == 0 {
-		return nil
-	}
-	out := slices.Clone(us)
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// sortedKeys returns the keys of a map in ascending order.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -77,7 +77,9 @@ func (a *arrangement) name(res *state.Resource, u urn.URN) urn.URN {
 
 func (a *arrangement) declare(s *state.Resource) {
 	var needs []int
-	references(s, func(u urn.URN, _ graph.Kind) { needs = append(needs, a.at[a.name(s, u)]...) })
+	for ref := range s.References() {
+		needs = append(needs, a.at[a.name(s, ref.URN)]...)
+	}
 	u := a.name(s, s.URN)
 	a.at[u] = append(a.at[u], len(a.declared))
 	a.declared, a.needs, a.begun = append(a.declared, s), append(a.needs, needs), append(a.begun, false)
@@ -93,8 +95,8 @@ func (a *arrangement) place(i int) {
 		a.place(n)
 	}
 	s := a.declared[i]
-	references(s, func(u urn.URN, _ graph.Kind) {
-		u = a.name(s, u)
+	for ref := range s.References() {
+		u := a.name(s, ref.URN)
 		// What is left as it is may refer to what is declared again later.
 		if at := a.at[u]; len(at) > 0 && at[0] > i && !a.waits(at, map[int]bool{}) {
 			for _, n := range at {
@@ -106,7 +108,7 @@ func (a *arrangement) place(i int) {
 				a.placeRest(c)
 			}
 		}
-	})
+	}
 	a.all, a.placed[s] = append(a.all, s), true
 }
 
@@ -125,8 +127,8 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 	}
 	possible := true
 	var needs []int
-	references(c, func(u urn.URN, _ graph.Kind) {
-		u = a.name(c, u)
+	for ref := range c.References() {
+		u := a.name(c, ref.URN)
 		for _, other := range a.rest[u] {
 			// What is declared stands for what it was.
 			if (a.isOld(other) || len(a.at[u]) == 0) && a.base.ids[other] < a.base.ids[c] {
@@ -134,7 +136,7 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 			}
 		}
 		needs = append(needs, a.at[u]...)
-	})
+	}
 	if !possible || a.waits(needs, map[int]bool{}) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sluice-iac/sluice/property"
@@ -44,7 +45,7 @@ func replaceOnChanges(d *providers.DiffResponse, patterns []string, initErrors b
 		d.Changes = providers.DiffSome
 	}
 	d.ReplaceKeys = keys
-	return sortedStrings(upgraded), nil
+	return slices.Compact(slices.Sorted(slices.Values(upgraded))), nil
 }
 
 // upgradeDetailed upgrades the entries of a detailed diff, in a copy: the provider's answer may be shared.
@@ -69,7 +70,7 @@ func upgradeDetailed(d *providers.DiffResponse, contained func(string) bool) (up
 // replacingProperties are the properties that force a replacement, most precise first choice: the detailed diff.
 func replacingProperties(d providers.DiffResponse) []string {
 	var out []string
-	for _, p := range sortedKeys(d.DetailedDiff) {
+	for _, p := range slices.Sorted(maps.Keys(d.DetailedDiff)) {
 		if d.DetailedDiff[p].Kind.IsReplace() {
 			out = append(out, p)
 		}
@@ -77,18 +78,12 @@ func replacingProperties(d providers.DiffResponse) []string {
 	if len(out) > 0 {
 		return out
 	}
-	return sortedStrings(d.ReplaceKeys)
+	return slices.Compact(slices.Sorted(slices.Values(d.ReplaceKeys)))
 }
 
 func changedProperties(d providers.DiffResponse) []string {
 	if len(d.DetailedDiff) > 0 {
-		return sortedKeys(d.DetailedDiff)
+		return slices.Sorted(maps.Keys(d.DetailedDiff))
 	}
-	return sortedStrings(d.ChangedKeys)
-}
-
-func sortedStrings(s []string) []string {
-	out := slices.Clone(s)
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Compact(slices.Sorted(slices.Values(d.ChangedKeys)))
 }

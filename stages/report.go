@@ -41,11 +41,11 @@ func (r *book) blamed(b Built) (urn.URN, bool) {
 				// Of what the recorded state refers to and the program does not, the program has not awaited the end.
 				wanted = b.newState(Checked{})
 			}
-			references(wanted, func(u urn.URN, kind graph.Kind) {
-				if kind != graph.Provider || r.base.providers[wanted.Provider] == nil {
-					f(u)
+			for ref := range wanted.References() {
+				if ref.Kind != graph.Provider || r.base.providers[wanted.Provider] == nil {
+					f(ref.URN)
 				}
-			})
+			}
 		}
 	})
 }

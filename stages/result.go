@@ -65,11 +65,11 @@ func (r *book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.U
 		if res == nil {
 			continue
 		}
-		references(res, func(dep urn.URN, kind graph.Kind) {
-			if id, ok := at[dep]; ok && id != graph.ID(i) {
-				b.AddEdge(graph.ID(i), id, kind)
+		for ref := range res.References() {
+			if id, ok := at[ref.URN]; ok && id != graph.ID(i) {
+				b.AddEdge(graph.ID(i), id, ref.Kind)
 			}
-		})
+		}
 	}
 	order, err := b.Graph().TopologicalOrder(graph.Order{Priority: func(id graph.ID) int64 {
 		if old := r.base.olds[urns[id]]; old != nil {

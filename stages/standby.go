@@ -44,9 +44,12 @@ func (r *book) isStranded(l *Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
-	found := false
-	references(l.unmade(Checked{}), func(u urn.URN, _ graph.Kind) { found = found || r.outcomes.has(u, skippedCreate) })
-	return found
+	for ref := range l.unmade(Checked{}).References() {
+		if r.outcomes.has(ref.URN, skippedCreate) {
+			return true
+		}
+	}
+	return false
 }
 
 // includesRecorded is include for a recorded state, of which nothing is part without being named.
@@ -70,9 +73,12 @@ func (r *book) includes(s *state.Resource) bool {
 
 // refersTo tells whether a state refers to a member of the set, in another way than one of those left out.
 func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
-	found := false
-	references(s, func(u urn.URN, kind graph.Kind) { found = found || kind&without == 0 && set.Matches(u) })
-	return found
+	for ref := range s.References() {
+		if ref.Kind&without == 0 && set.Matches(ref.URN) {
+			return true
+		}
+	}
+	return false
 }
 
 // standBy decides about what is passive.

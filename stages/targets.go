@@ -79,7 +79,7 @@ func (r *targets) unknownTargets(set *urn.PatternSet) error {
 		if like := state.Near(r.base.resources, string(u)); len(like) > 0 {
 			text += "\nDid you mean"
 			for _, u := range like {
-				text += "\n  " + shellQuote(string(u))
+				text += "\n  " + u.ShellQuoted()
 			}
 		} else {
 			text += "\n`sluice stack --show-urns` lists what there is."
