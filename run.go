@@ -265,7 +265,7 @@ func (s *session) run(ctx context.Context) error {
 		err = r.ImportAll(s.operations, imports)
 	default:
 		program.Go(func() { s.runProgram(programCtx, ctx) })
-		err = r.Unrecorded(pipeline.Run(r.Admission(), s.engine.assemble(r), nil))
+		err = r.Unrecorded(pipeline.Run(r.Admitted, s.engine.assemble(r), nil))
 	}
 	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
@@ -275,7 +275,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 	if err == nil && imports == nil {
 		r.CheckPlanFulfilled()
-		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
+		_ = r.AnalyzeStack(r.Admitted) // what went wrong is recorded
 	}
 	if stages.IsReported(err) {
 		err = nil // it has been reported

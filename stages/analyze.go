@@ -68,10 +68,10 @@ func (r *analyst) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
 	}
 	broke := &ViolationError{URN: a.URN, Policies: broken}
 	if r.DryRun() {
-		r.failures.add(Failure{Seq: a.Seq, URN: a.URN, Err: broke})
+		r.fail(a.Seq, a.URN, codeShown, broke)
 		return a, nil
 	}
-	return a, r.bailQuietly(a.Located, broke)
+	return a, r.bail(a.Located, codeShown, broke)
 }
 
 // enforced returns the violations that count, with the levels that they have in effect (steps.md 11.3), and the names of
@@ -230,7 +230,7 @@ func (r *analyst) bailAnalysis(l Located, err error) error {
 	if !errors.As(err, &lost) {
 		return r.bail(l, codeFailed, err)
 	}
-	if !r.failures.once(lost.Analyzer) {
+	if !r.failed.once(lost.Analyzer) {
 		r.Halt()
 		return &ReportedError{err}
 	}

@@ -45,14 +45,14 @@ func (r *analyst) AnalyzeStack(ctx context.Context) error {
 		r.Emit(summarize(AfterAnalyzeStack, "", an.Info(), failedIn(found[i]), found[i].NotApplicable))
 	}
 	if len(broken) > 0 {
-		r.failures.add(Failure{Err: &ViolationError{Policies: broken}})
+		r.fail(0, "", codeShown, &ViolationError{Policies: broken})
 	}
 	return nil
 }
 
 // onlyViolations tells whether nothing has failed but policies in a preview.
 func (r *analyst) onlyViolations() bool {
-	for _, f := range r.failures.sorted() {
+	for _, f := range r.Failures() {
 		if !r.DryRun() || !errors.As(f.Err, new(*ViolationError)) {
 			return false
 		}

@@ -54,7 +54,7 @@ func (r *taker) applySame(s *taking) applied {
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
 	if final.Type.IsProvider() {
-		if err := r.Registry.Same(r.operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
+		if err := r.Registry.Same(r.Operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
 			return failed(err)
 		}
 	}
@@ -66,7 +66,7 @@ func (r *access) providerOfState(s *state.Resource) (providers.Provider, error) 
 	if !s.Custom {
 		return nil, nil
 	}
-	return r.providerFor(r.operations, s)
+	return r.providerFor(r.Operations, s)
 }
 
 func (r *taker) applyCreate(s *taking) applied {
@@ -161,7 +161,7 @@ func (r *taker) applyDelete(s *taking) applied {
 	old := s.Old
 	if reader, ok := r.names.readerOf(old); ok {
 		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
-		if err := r.progress.await(r.admission, reader, reread); err != nil {
+		if err := r.progress.await(r.Admitted, reader, reread); err != nil {
 			return failed(err)
 		}
 	}
@@ -173,7 +173,7 @@ func (r *taker) applyDelete(s *taking) applied {
 	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
 		var err error
 		// Also for what is let go without a call: a provider that cannot be started is found out now (steps.md 5.2).
-		if p, err = r.providerFor(r.operations, old); err != nil {
+		if p, err = r.providerFor(r.Operations, old); err != nil {
 			return failed(err)
 		}
 	}
@@ -220,11 +220,11 @@ func (r *taker) applyRead(s *taking) applied {
 	final := s.New.Clone()
 	a := applied{final: final}
 	if final.ID != "" { // it is not known in this preview
-		p, err := r.providerFor(r.operations, final)
+		p, err := r.providerFor(r.Operations, final)
 		if err != nil {
 			return failed(err)
 		}
-		res, err := p.Read(r.operations, providers.ReadRequest{
+		res, err := p.Read(r.Operations, providers.ReadRequest{
 			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
 			Timeout: final.CustomTimeouts.Read, OldViews: s.publication.oldViews(), Status: s.publication,
 		})

@@ -282,8 +282,7 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		if !r.DryRun() {
 			return r.bail(d.Located, 0, err)
 		}
-		r.diagnose(d.URN, Error, 0, err.Error())
-		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+		r.fail(d.Seq, d.URN, 0, err)
 	}
 	if d.Goal.ImportID != "" {
 		text := importRefusal(d)

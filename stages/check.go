@@ -32,7 +32,7 @@ func Check(run *Run) pipeline.Stage[Located, Checked] {
 				return err
 			}
 			if l.invalid != nil {
-				return r.bailQuietly(l, fmt.Errorf("resource %s is invalid: %w", l.URN, l.invalid))
+				return r.bail(l, codeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.invalid))
 			}
 			c.accepted = c.Inputs
 			if err := r.holdToPlan(&c); err != nil {
@@ -185,7 +185,7 @@ func (r *checker) accepted(c Checked, news property.Map, res providers.CheckResp
 		r.diagnose(c.URN, Error, code, text)
 		all = append(all, text)
 	}
-	return property.Map{}, r.bailQuietly(c.Located, errors.New(strings.Join(all, "; ")))
+	return property.Map{}, r.bail(c.Located, codeShown, errors.New(strings.Join(all, "; ")))
 }
 
 func checkFailure(u urn.URN, inputs property.Map, f providers.CheckFailure) (int, string) {

@@ -80,7 +80,7 @@ func (c *completion) notConstructed(g *Goal, err error) error {
 	}
 	c.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
 	l := Located{Registered: Registered{Question: q, Goal: g}}
-	return c.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
+	return c.bail(l, codeShown, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).

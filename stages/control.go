@@ -15,29 +15,29 @@ type control struct {
 	// Now is the clock by which states and events are stamped.
 	Now func() time.Time
 
-	events   *events
-	failures *failures
-	halted   *await.Event // fired when no further step may start
-	over     *await.Event // fired when the run is completely done
-	running  atomic.Int64 // steps under way
-	// admission is the context of everything that leads to decisions; it ends when the run halts.
-	admission context.Context
-	stop      context.CancelCauseFunc
-	// answering is the context of requests of programs: it ends when they get no more answers, with ErrShutDown.
-	answering context.Context
+	events  *events
+	failed  *failures
+	halted  *await.Event // fired when no further step may start
+	over    *await.Event // fired when the run is completely done
+	running atomic.Int64 // steps under way
+	// Admitted is the context of everything that leads to decisions; it ends when the run halts.
+	Admitted context.Context
+	stop     context.CancelCauseFunc
+	// Answering is the context of requests of programs: it ends when they get no more answers, with ErrShutDown.
+	Answering context.Context
 	hangUp    context.CancelCauseFunc
-	// operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
+	// Operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
 	// running when the run stops can finish.
-	operations context.Context
+	Operations context.Context
 }
 
 func newControl(ctx context.Context, info RunInfo, now func() time.Time, observe func(Event)) *control {
 	c := &control{
-		Info: info, Now: now, events: &events{observe: observe}, failures: &failures{},
-		halted: await.NewEvent(), over: await.NewEvent(), operations: ctx,
+		Info: info, Now: now, events: &events{observe: observe}, failed: &failures{},
+		halted: await.NewEvent(), over: await.NewEvent(), Operations: ctx,
 	}
-	c.admission, c.stop = context.WithCancelCause(ctx)
-	c.answering, c.hangUp = context.WithCancelCause(ctx)
+	c.Admitted, c.stop = context.WithCancelCause(ctx)
+	c.Answering, c.hangUp = context.WithCancelCause(ctx)
 	return c
 }
 
@@ -49,9 +49,6 @@ func (r *control) Halt() {
 		r.hangUp(ErrShutDown)
 	}
 }
-
-// Admission is the context that the pipeline is to run under: it ends when the run halts.
-func (r *control) Admission() context.Context { return r.admission }
 
 // enter counts a step that is about to run; it refuses when the run is halted.
 func (r *control) enter() bool {
@@ -76,6 +73,9 @@ func (r *control) shutDown() {
 	r.over.Fire()
 	r.hangUp(ErrShutDown)
 }
+
+// awaitEnd waits until the run is completely done, or ctx ends.
+func (r *control) awaitEnd(ctx context.Context) error { return r.over.Wait(ctx) }
 
 // IsHalted tells whether steps may no longer start.
 func (r *control) IsHalted() bool { return r.halted.Fired() }

@@ -75,7 +75,7 @@ func (e *executor) takeBatch(b Built) error {
 		return nil
 	}
 	batch := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[Built]) error { return emit(b) })
-	return e.control.Unrecorded(pipeline.Run(e.control.admission, pipeline.ViaActor(batch, e.actor()), nil))
+	return e.control.Unrecorded(pipeline.Run(e.control.Admitted, pipeline.ViaActor(batch, e.actor()), nil))
 }
 
 // Assignment is what a member of execute's crew is to do.

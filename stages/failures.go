@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sluice-iac/sluice/pipeline"
@@ -37,7 +36,7 @@ type failures struct {
 	said map[string]bool
 }
 
-// once tells whether this is the first time that it is asked about something.
+// once reports whether this is the first time that it is asked about something.
 func (f *failures) once(what string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,40 +81,48 @@ func (e *ReportedError) Error() string { return e.Err.Error() }
 func (e *ReportedError) Unwrap() error { return e.Err }
 
 // Failures returns what went wrong, ordered by URN.
-func (r *control) Failures() []Failure { return r.failures.sorted() }
+func (r *control) Failures() []Failure { return r.failed.sorted() }
 
-// bail records a failure, shows it and returns the error that stops the pipeline. A call that was given up because the run
-// had stopped already is not a failure of its own.
-func (r *control) bail(l Located, code int, err error) error {
-	if r.IsHalted() && isCancellation(err) {
-		return &ReportedError{err}
+// hasFailed reports whether anything went wrong.
+func (r *control) hasFailed() bool { return r.failed.any() }
+
+// fail makes the run fail: it shows what went wrong at a resource, and records it. seq is the number of the registration, 0
+// for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [codeShown] for what has
+// been shown already.
+func (r *control) fail(seq int, u urn.URN, code int, err error) {
+	if code != codeShown {
+		r.diagnose(u, Error, code, err.Error())
 	}
-	r.diagnose(l.URN, Error, code, err.Error())
-	return r.bailQuietly(l, err)
+	r.failed.add(Failure{Seq: seq, URN: u, Err: err})
 }
 
-// bailQuietly is bail for what has been shown already.
-func (r *control) bailQuietly(l Located, err error) error {
-	r.failures.add(Failure{Seq: l.Seq, URN: l.URN, Err: err})
+// bail is fail for what stops the run, and returns the error that stops the pipeline. A call that was given up because the run
+// had stopped already is not a failure of its own.
+func (r *control) bail(l Located, code int, err error) error {
+	if code != codeShown && r.IsHalted() && isCancellation(err) {
+		return &ReportedError{err}
+	}
+	r.fail(l.Seq, l.URN, code, err)
 	r.Halt()
 	return &ReportedError{err}
 }
 
-// isCancellation recognises a call that was given up, also when the error has come over a wire.
+// isCancellation reports whether a call was given up.
 func isCancellation(err error) bool {
-	return errors.Is(err, context.Canceled) || strings.Contains(err.Error(), context.Canceled.Error()) || errors.Is(err, ErrShutDown)
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrShutDown)
 }
 
 // ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
 func (r *control) ProgramFailed(err error, shown bool) {
-	if r.failures.any() {
+	if r.hasFailed() {
 		r.Halt() // most likely a consequence
 		return
 	}
-	if !shown {
-		r.diagnose("", Error, 0, err.Error())
+	code := 0
+	if shown {
+		code = codeShown
 	}
-	r.failures.add(Failure{Err: err})
+	r.fail(0, "", code, err)
 	r.Halt()
 }
 

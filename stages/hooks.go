@@ -79,7 +79,7 @@ func (r *taker) runHooks(kind string, of *state.Resource, in HookInput) error {
 		if r.DryRun() && !h.OnDryRun {
 			continue
 		}
-		err := h.Run(r.operations, in)
+		err := h.Run(r.Operations, in)
 		switch {
 		case err == nil:
 		case h.IgnoreErrors:
@@ -102,8 +102,7 @@ func hookError(kind, name string, err error) error {
 // runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
 func (r *taker) runAfterHooks(kind string, s *taking, of *state.Resource, in HookInput) {
 	if err := r.runHooks(kind, of, in); err != nil {
-		r.diagnose(of.URN, Error, 0, err.Error())
-		r.failures.add(Failure{Seq: s.Seq, URN: of.URN, Err: err})
+		r.fail(s.Seq, of.URN, 0, err)
 		if !r.ContinueOnError {
 			s.stopped = true
 			r.Halt()
@@ -157,7 +156,7 @@ func (r *taker) askErrorHooks(names []string, in HookInput) (again bool, err err
 		if !ok {
 			return false, fmt.Errorf("error hook %q was not registered", name)
 		}
-		retry, err := h.Run(r.operations, in)
+		retry, err := h.Run(r.Operations, in)
 		if err != nil {
 			return false, fmt.Errorf("error hook %q failed: %w", name, err)
 		}
@@ -169,7 +168,7 @@ func (r *taker) askErrorHooks(names []string, in HookInput) (again bool, err err
 // callCreate runs the hooks around a Create and the call itself.
 func (r *taker) callCreate(p providers.Provider, s *taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
 	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
-		res, err = p.Create(r.operations, req)
+		res, err = p.Create(r.Operations, req)
 		return err
 	})
 	return res, err
@@ -177,14 +176,14 @@ func (r *taker) callCreate(p providers.Provider, s *taking, req providers.Create
 
 func (r *taker) callUpdate(p providers.Provider, s *taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
 	err = r.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
-		res, err = p.Update(r.operations, req)
+		res, err = p.Update(r.Operations, req)
 		return err
 	})
 	return res, err
 }
 
 func (r *taker) callDelete(p providers.Provider, s *taking, req providers.DeleteRequest) error {
-	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.operations, req) })
+	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.Operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.

@@ -250,11 +250,11 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 
 // checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
 func (r *taker) checkImported(s *taking, final *state.Resource, found property.Map) error {
-	p, err := r.providerFor(r.operations, final)
+	p, err := r.providerFor(r.Operations, final)
 	if err != nil {
 		return err
 	}
-	res, err := p.Check(r.operations, providers.CheckRequest{
+	res, err := p.Check(r.Operations, providers.CheckRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.Import.Seed,
 	})
 	if err != nil || len(res.Failures) == 0 {

@@ -150,12 +150,12 @@ func (r *taker) applyImport(s *taking) applied {
 // readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
 // inputs.
 func (r *taker) readForImport(s *taking, final *state.Resource) (providers.ReadResponse, error) {
-	p, err := r.providerFor(r.operations, final)
+	p, err := r.providerFor(r.Operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err
 	}
 	id := final.ImportID
-	res, err := p.Read(r.operations, providers.ReadRequest{
+	res, err := p.Read(r.Operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: id, Timeout: final.CustomTimeouts.Read, Status: s.publication,
 	})
 	var partial *providers.InitError

@@ -119,8 +119,7 @@ func (b *builder) doubtful(d Diffed, steps []*Decision) error {
 		case b.DryRun():
 			s.Kind = Unasked
 			err := &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.URN}
-			b.diagnose(d.URN, Error, codePreviewFailed, err.Error())
-			b.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+			b.fail(d.Seq, d.URN, codePreviewFailed, err)
 		default:
 			return &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.URN}
 		}
@@ -139,7 +138,7 @@ func settledBy(i *Interruption) urn.URN {
 // settle records that the interrupted creates of a URN need not be known of any more.
 func (r *taker) settle(u urn.URN) error {
 	for _, begun := range r.interruptions.settle(u) {
-		if err := r.endCreate(r.operations, begun); err != nil {
+		if err := r.endCreate(r.Operations, begun); err != nil {
 			return err
 		}
 	}

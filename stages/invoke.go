@@ -112,7 +112,7 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 		}
 		text := fmt.Sprintf("call to function '%v' failed: %v", req.Token, err)
 		m.diagnose("", Error, codeCallFailed, text)
-		m.failures.add(Failure{Err: shownError(text)})
+		m.fail(0, "", codeShown, shownError(text))
 		m.Halt()
 		return nil, ErrShutDown
 	}

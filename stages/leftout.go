@@ -142,8 +142,7 @@ func (r *targets) uncreated(l Located, steps []*Decision) error {
 			r.warn(s.URN, "%v", err)
 			continue
 		}
-		r.diagnose(s.URN, Error, code, err.Error())
-		r.failures.add(Failure{Seq: l.Seq, URN: s.URN, Err: err})
+		r.fail(l.Seq, s.URN, code, err)
 	}
 	return nil
 }

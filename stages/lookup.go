@@ -126,6 +126,7 @@ func (r *book) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (cod
 
 // Numbers of diagnostics (steps.md appendix B).
 const (
+	codeShown           = -1 // no code: what has been shown already
 	codeFailed          = 2000
 	codeDuplicateURN    = 2001
 	codeInvalidResource = 2002

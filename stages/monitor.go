@@ -34,14 +34,14 @@ type familyKey struct {
 
 // begin admits a request; the function it returns ends it. The context it returns ends with the run.
 func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
-	if m.answering.Err() != nil {
+	if m.Answering.Err() != nil {
 		return nil, nil, ErrShutDown
 	}
 	m.mu.Lock()
 	m.inFlight++
 	m.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
-	release := context.AfterFunc(m.answering, func() { cancel(ErrShutDown) })
+	release := context.AfterFunc(m.Answering, func() { cancel(ErrShutDown) })
 	return ctx, func() {
 		release()
 		cancel(nil)
@@ -189,10 +189,10 @@ func (m *monitor) RegisterInvokeTransform(_ context.Context, t InvokeTransform) 
 // Log reports a message. An error message alone does not make the run fail: the program says by how it ends whether it has
 // failed.
 func (m *monitor) Log(_ context.Context, msg LogMessage) {
-	if msg.Severity == Error && (m.IsHalted() || m.failures.any()) && isEchoOfShutDown(msg.Message) {
+	if msg.Severity == Error && (m.IsHalted() || m.hasFailed()) && isEchoOfShutDown(msg.Message) {
 		return // the program repeats what it was told when the run stopped
 	}
-	m.events.send(Diagnostic{LogMessage: msg})
+	m.Emit(Diagnostic{LogMessage: msg})
 }
 
 // WaitForShutdown says that the program will submit no more, and waits for the end of the run.
@@ -205,7 +205,7 @@ func (m *monitor) WaitForShutdown(ctx context.Context) error {
 		return errAlreadyWaiting
 	}
 	m.end()
-	return m.over.Wait(ctx)
+	return m.awaitEnd(ctx)
 }
 
 // Monitor is what the run's program talks to.

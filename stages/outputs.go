@@ -48,7 +48,7 @@ func (r *taker) setOutputs(s *Decision, outputs property.Map) error {
 			Replace: []state.Replacement{{Old: before, New: after}},
 			Elide:   s.Old != nil && property.EqualMaps(s.Old.Outputs, outputs),
 		}
-		if err := r.Recorder.End(r.operations, c); err != nil {
+		if err := r.Recorder.End(r.Operations, c); err != nil {
 			return r.broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
 		}
 	}
@@ -68,7 +68,7 @@ func (r *taker) FinishOutputs() error {
 	if s == nil {
 		return nil
 	}
-	failed := r.failures.any() || r.IsHalted()
+	failed := r.hasFailed() || r.IsHalted()
 	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()
 		for name, v := range final.All() {

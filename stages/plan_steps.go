@@ -129,7 +129,7 @@ func (p *plans) mayRest(u urn.URN) bool {
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
 // delete of what is gone already was not needed.
 func (r *plans) CheckPlanFulfilled() {
-	if r.held == nil || r.IsHalted() || r.failures.any() {
+	if r.held == nil || r.IsHalted() || r.hasFailed() {
 		return
 	}
 	for _, u := range slices.Sorted(maps.Keys(r.left)) {
@@ -144,7 +144,6 @@ func (r *plans) CheckPlanFulfilled() {
 		if len(left) == len(r.held.Resources[u].Ops) {
 			v.Now = "nothing happened to the resource"
 		}
-		r.diagnose(u, Error, codeFailed, v.Error())
-		r.failures.add(Failure{URN: u, Err: v})
+		r.fail(0, u, codeFailed, v)
 	}
 }

@@ -66,7 +66,7 @@ func (r *refresher) recordProgress(s *Decision, f found) error {
 	default:
 		return nil
 	}
-	return r.taker.Recorder.End(r.operations, c)
+	return r.taker.Recorder.End(r.Operations, c)
 }
 
 // found is what a refresh found: the state as it is now, nil if the object is gone.
@@ -188,7 +188,7 @@ func (r *reader) recordFound(s *Decision, now *state.Resource) error {
 	if r.Recorder == nil {
 		return nil
 	}
-	if err := r.Recorder.End(r.operations, c); err != nil {
+	if err := r.Recorder.End(r.Operations, c); err != nil {
 		return fmt.Errorf("recording what became of %s: %w", s.URN, err)
 	}
 	return nil
@@ -225,7 +225,7 @@ func (r *reader) readNow(ctx context.Context, s *taking, how refreshing) (now *s
 		return r.markSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
 	// The difference that people see is from what was recorded to what is there.
-	if diff, err = r.callDiff(r.operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
+	if diff, err = r.callDiff(r.Operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
 		return r.markSecrets(now), "", diff, err
 	}
 	diff.DetailedDiff = inverted(diff.DetailedDiff)
@@ -252,7 +252,7 @@ func opOf(changed bool) Op {
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
 func (r *reader) callRead(p providers.Provider, s *taking) (providers.ReadResponse, []string, error) {
 	old := s.Old
-	res, err := p.Read(r.operations, providers.ReadRequest{
+	res, err := p.Read(r.Operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
 		Timeout: old.CustomTimeouts.Read, OldViews: s.publication.oldViews(), Status: s.publication,
 	})

@@ -79,7 +79,7 @@ func (r *reader) refreshView(s *taking, record bool) error {
 	}
 	if record && r.Recorder != nil && !a.unrecorded {
 		a.change.Add, a.change.Refresh = a.final, true
-		if err := r.Recorder.End(r.operations, a.change); err != nil {
+		if err := r.Recorder.End(r.Operations, a.change); err != nil {
 			return r.broken(s.Decision, fmt.Errorf("recording what became of %s: %w", s.URN, err))
 		}
 	}

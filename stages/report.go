@@ -76,7 +76,7 @@ func (r *taker) reportFailure(d *Decision, info StepInfo, a applied) {
 	}
 	if !a.reported {
 		r.diagnose(at, Error, code, text)
-		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: a.err})
+		r.fail(d.Seq, d.URN, codeShown, a.err)
 	}
 	if a.status == statusUnknown {
 		r.record.setUncertain()

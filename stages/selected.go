@@ -126,8 +126,7 @@ func (r *sweeper) untargetedDeletes(all remains, steps map[graph.ID]*Decision) e
 		found = append(found, s.URN)
 		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
 			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
-		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
-		r.failures.add(Failure{Seq: s.Seq, URN: s.URN, Err: err})
+		r.fail(s.Seq, s.URN, codeUntargetedDelete, err)
 	}
 	if len(found) == 0 {
 		return nil

@@ -61,7 +61,7 @@ func (r *recoverer) findCreated(op state.Pending) (id string, absent bool) {
 	if len(names) == 0 {
 		return "", false
 	}
-	p, err := r.access.providerFor(r.operations, res)
+	p, err := r.access.providerFor(r.Operations, res)
 	if err != nil {
 		r.warn(res.URN, "The object cannot be looked for: %v", err)
 		return "", false
@@ -161,7 +161,7 @@ func isMadeUp(text, resource string) bool {
 
 // exists asks the provider for an object by a name; "" means that there is none.
 func (r *recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
-	found, err := p.Read(r.operations, providers.ReadRequest{
+	found, err := p.Read(r.Operations, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Read,
 	})
 	if err != nil || !found.Exists || found.ID == "" {

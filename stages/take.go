@@ -114,8 +114,7 @@ func (r *taker) refuseChain(b Built) error {
 			r.record.end(s, Outcome{Fate: FateFailed})
 		}
 	}
-	r.diagnose(b.URN, Error, codeFailed, b.refusal.Error())
-	r.failures.add(Failure{Seq: b.Seq, URN: b.URN, Err: b.refusal})
+	r.fail(b.Seq, b.URN, codeFailed, b.refusal)
 	r.leave()
 	return r.taskFailed(b, b.refusal)
 }
@@ -248,8 +247,7 @@ func (r *taker) attempt(s *taking) applied {
 
 // broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
 func (r *control) broken(d *Decision, err error) error {
-	r.diagnose(d.URN, Error, 0, err.Error())
-	r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+	r.fail(d.Seq, d.URN, 0, err)
 	r.Halt()
 	return &ReportedError{err}
 }
@@ -275,7 +273,7 @@ func (r *taker) begin(d *Decision) (*state.Resource, error) {
 	default:
 		return nil, nil
 	}
-	return op.Resource, r.Recorder.Begin(r.operations, op)
+	return op.Resource, r.Recorder.Begin(r.Operations, op)
 }
 
 // end records what a step did.
@@ -289,7 +287,7 @@ func (r *taker) end(s *taking, a applied) error {
 		r.world.unsettle(a.change.Begun)
 		return nil
 	}
-	if err := r.Recorder.End(r.operations, a.change); err != nil {
+	if err := r.Recorder.End(r.Operations, a.change); err != nil {
 		return tellMade(s.Decision, a.final, err)
 	}
 	if s.Settles != "" && a.final != nil {

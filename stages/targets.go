@@ -89,7 +89,7 @@ func (r *targets) unknownTargets(set *urn.PatternSet) error {
 	if !unknown {
 		return nil
 	}
-	r.failures.add(Failure{Err: errUnknownTargets})
+	r.fail(0, "", codeShown, errUnknownTargets)
 	return &ReportedError{errUnknownTargets}
 }
 
