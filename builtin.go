@@ -20,7 +20,7 @@ func withBuiltin(s *session) providers.Host {
 		StackOutputs: s.options.StackOutputs,
 		Warn:         s.warn,
 		Resource: func(u urn.URN) (builtin.Resource, bool) {
-			r, ok := s.deployment.Lookup(u)
+			r, ok := s.deployment.Find(u)
 			if !ok {
 				return builtin.Resource{}, false
 			}

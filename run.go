@@ -271,12 +271,8 @@ func (s *session) run(ctx context.Context) error {
 	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
 	}
-	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsReported(outErr) {
-		err = outErr
-	}
-	if err == nil && imports == nil {
-		r.CheckPlanFulfilled()
-		_ = r.AnalyzeStack(r.Admitted()) // what went wrong is recorded
+	if finishErr := r.Finish(err != nil || imports != nil); finishErr != nil && err == nil {
+		err = finishErr
 	}
 	if stages.IsReported(err) {
 		err = nil // it has been reported
@@ -316,7 +312,7 @@ func (s *session) runProgram(ctx, caller context.Context) {
 
 // cancelProviders asks the providers to abort; session.close waits for it.
 func (s *session) cancelProviders() {
-	failed := len(s.deployment.Failures()) > 0
+	failed := s.deployment.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)
 	s.background.run(func() {
 		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)

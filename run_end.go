@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
 )
 
 // close ends everything, emits the last events and builds the result.
@@ -39,21 +40,22 @@ func (s *session) close(ctx context.Context, runErr error) (*Result, error) {
 	for _, err := range errs {
 		s.deployment.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: err.Error()}})
 	}
-	err := s.failure(errs)
-	result := s.result()
+	results := s.deployment.Results()
+	err := s.failure(results.Failures, errs)
+	result := &Result{Steps: results.Steps, Changes: results.Changes, Outputs: results.Outputs}
 	if err == nil {
 		result.Plan = s.madePlan()
 	}
 	result.decided = s.decided(err)
-	s.deployment.Emit(s.summary(err, result))
+	s.deployment.Emit(s.summary(err, results))
 	s.deployment.Emit(stages.Ended{})
 	return result, err
 }
 
 // failure turns what went wrong into the operation's error.
-func (s *session) failure(errs []error) error {
+func (s *session) failure(failures []stages.Failure, errs []error) error {
 	var all *multierror.Error
-	for _, f := range s.deployment.Failures() {
+	for _, f := range failures {
 		all = multierror.Append(all, f)
 	}
 	if len(errs) == 0 && (all.ErrorOrNil() == nil || s.failedByAborting()) && (s.options.Interrupts.Stopped() || s.interrupted) {
@@ -74,15 +76,10 @@ func (s *session) failedByAborting() bool {
 	return before != nil && !*before
 }
 
-func (s *session) result() *Result {
-	steps, counts := s.deployment.Steps()
-	return &Result{Steps: steps, Changes: counts, Outputs: s.deployment.StackOutputs()}
-}
-
-func (s *session) summary(err error, res *Result) stages.Summary {
+func (s *session) summary(err error, res standard.Results) stages.Summary {
 	out := stages.Summary{
-		IsPreview: s.op.dryRun, MaybeCorrupt: s.deployment.IsUncertain(), Duration: time.Since(s.began), Changes: res.Changes,
-		Result: resultOf(err), Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
+		IsPreview: s.op.dryRun, MaybeCorrupt: res.Uncertain, Duration: time.Since(s.began), Changes: res.Changes,
+		Result: resultOf(err), Outputs: res.Outputs, OldOutputs: res.OldOutputs,
 	}
 	for _, a := range s.deployment.Analyzers() {
 		out.Policies = append(out.Policies, a.Info())

@@ -84,17 +84,14 @@ func (r *Run) ProgramFailed(err error, shown bool) { r.control.ProgramFailed(err
 // Halt lets no further step start; running ones finish. When none is running, programs get no more answers.
 func (r *Run) Halt() { r.control.Halt() }
 
-// IsHalted reports whether steps may no longer start.
-func (r *Run) IsHalted() bool { return r.control.IsHalted() }
-
 // Admitted is the context that the pipeline is to run under: it ends when the run halts.
 func (r *Run) Admitted() context.Context { return r.control.Admitted }
 
 // Emit delivers an event to the run's observer.
 func (r *Run) Emit(e stages.Event) { r.control.Emit(e) }
 
-// Failures returns what went wrong, ordered by URN.
-func (r *Run) Failures() []stages.Failure { return r.control.Failures() }
+// HasFailed reports whether anything went wrong so far.
+func (r *Run) HasFailed() bool { return r.control.HasFailed() }
 
 // Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline.
 func (r *Run) Refuse(err error) error { return r.control.Refuse(err) }
@@ -185,22 +182,43 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	return s.EndPhase(ctx)
 }
 
-// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
-// over the old ones, so that nothing is lost (steps.md 9.7).
-func (r *Run) FinishOutputs() error { return r.taker.FinishOutputs() }
+// Finish ends a run of which nothing more is to be taken: it applies the root stack's outputs (steps.md 9.7), and after success
+// reports what was planned and did not happen (12.5) and lets the analyzers judge the stack as it has become (11.4). failed is
+// true when something went wrong that the run has not recorded, or when there was no program.
+func (r *Run) Finish(failed bool) error {
+	if err := r.taker.FinishOutputs(); err != nil {
+		return err
+	}
+	if !failed {
+		r.plans.CheckPlanFulfilled()
+		_ = r.analyst().analyzeStack(r.control.Admitted) // what went wrong is recorded
+	}
+	return nil
+}
 
-// CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5).
-func (r *Run) CheckPlanFulfilled() { r.plans.CheckPlanFulfilled() }
+// Results is what a run has come to once it is over.
+type Results struct {
+	// Steps are the steps taken, in an order that does not depend on timing: every resource after what it refers to, ties in the
+	// order of the recorded state and then of the URNs; the steps of one resource in the order in which they were taken.
+	Steps []stages.StepInfo
+	// Changes is how many steps there were of each kind that is counted.
+	Changes map[stages.Op]int
+	// Outputs are the outputs of the root stack after the run, OldOutputs those before it.
+	Outputs, OldOutputs property.Map
+	// Failures are what went wrong, ordered by URN.
+	Failures []stages.Failure
+	// Uncertain is true if the outcome of some operation is unknown (steps.md 9.3).
+	Uncertain bool
+}
 
-// AnalyzeStack lets the analyzers judge the stack as it has become (steps.md 11.4). It is called once, when everything is
-// done and the outputs of the stack are final, and asks nothing after a failure: except in a preview that has failed for
-// policies alone, so that all that is wrong comes to light at once.
-func (r *Run) AnalyzeStack(ctx context.Context) error { return r.analyst().analyzeStack(ctx) }
-
-// Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
-// counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
-// steps of one resource in the order in which they were taken.
-func (r *Run) Steps() ([]stages.StepInfo, map[stages.Op]int) { return r.book.Steps() }
+// Results returns what the run has come to. It is called once the run is over.
+func (r *Run) Results() Results {
+	res := Results{
+		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
+	}
+	res.Steps, res.Changes = r.book.Steps()
+	return res
+}
 
 // Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
 // about the rest. It is called once the run is over.
@@ -210,17 +228,8 @@ func (r *Run) Decided() []stages.Decided { return r.book.Decided() }
 // over.
 func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Planned() }
 
-// StackOutputs returns the outputs of the root stack as they are after the run, OldStackOutputs as they were before.
-func (r *Run) StackOutputs() property.Map { return r.book.StackOutputs() }
-
-// OldStackOutputs returns the outputs of the root stack as they were before the run.
-func (r *Run) OldStackOutputs() property.Map { return r.book.OldStackOutputs() }
-
-// IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
-func (r *Run) IsUncertain() bool { return r.book.IsUncertain() }
-
-// Lookup finds a resource that was registered or read in this run and whose step is done.
-func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
+// Find finds a resource that was registered or read in this run and whose step is done.
+func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
 
 // ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, their providers and
 // parents included, sorted: what a destroy has to leave in order to leave the protected ones (steps.md 6.1). resources are in

@@ -10,7 +10,7 @@ import (
 // standBy decides whether the run makes a registration what the program declares, and whether its recorded state is read
 // again first. Both follow from what was decided about the resources that it refers to, which the program has been told
 // before. The names must be locked.
-func (r *Book) standBy(l *stages.Located) {
+func (r locator) standBy(l *stages.Located) {
 	if r.Mode != stages.ModeUpdate {
 		l.Stranded = r.isStranded(l)
 		l.Passive = l.Stranded || l.Goal != nil && l.Goal.IsManaged()
@@ -22,7 +22,7 @@ func (r *Book) standBy(l *stages.Located) {
 }
 
 // isStranded tells whether a registration or a read refers to something that is not created.
-func (r *Book) isStranded(l *stages.Located) bool {
+func (r locator) isStranded(l *stages.Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
@@ -78,7 +78,7 @@ func (r *Book) NoteDeclared(steps []*stages.Decision) {
 
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
-func (r *Book) include(l *stages.Located) {
+func (r locator) include(l *stages.Located) {
 	l.Included = true
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return

@@ -59,7 +59,7 @@ func (b *Base) hasObject(res *state.Resource) bool {
 
 // interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
 // nil if there are none. The names must be locked.
-func (r *Book) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.Interruption {
+func (r locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.Interruption {
 	if len(r.Interruptions.ByURN) == 0 {
 		return nil
 	}

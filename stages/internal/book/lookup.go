@@ -9,8 +9,8 @@ import (
 
 // Locate numbers a registration, gives it its URN and finds the recorded state that it continues, as one action (ORD-1). The
 // error is one of the program, with the code of its diagnostic.
-func (r *Book) Locate(in stages.Registered) (l stages.Located, code int, err error) {
-	n := r.Names
+func (b *Book) Locate(in stages.Registered) (l stages.Located, code int, err error) {
+	n, r := b.Names, locator{b}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.next++
@@ -23,8 +23,11 @@ func (r *Book) Locate(in stages.Registered) (l stages.Located, code int, err err
 	return l, code, err
 }
 
+// locator is what lookup knows and decides while the names are locked.
+type locator struct{ *Book }
+
 // claim does the work of locate. The names must be locked.
-func (r *Book) claim(l *stages.Located) (code int, err error) {
+func (r locator) claim(l *stages.Located) (code int, err error) {
 	n, s := r.Names, l.Subject()
 	if s.Parent != "" {
 		if _, ok := n.seen[s.Parent]; !ok && !n.kept[s.Parent] {
@@ -57,7 +60,7 @@ func (r *Book) claim(l *stages.Located) (code int, err error) {
 }
 
 // claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
-func (r *Book) claimAlias(l *stages.Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
+func (r locator) claimAlias(l *stages.Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
 	n := r.Names
 	for _, a := range urn.ExpandAliases(who, aliases, n.matched) {
 		old := r.Base.Olds[a]

@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -25,8 +26,15 @@ const (
 // maxRetries is how often an error hook may ask for another try (steps.md 9.6).
 const maxRetries = 100
 
+// caller makes the calls that change something, with the hooks of the program around them (steps.md 9.6).
+type caller struct {
+	*control.Control
+	hooks     *HookSet
+	keepGoing bool // a failed hook does not stop the run
+}
+
 // runHooks runs a resource's hooks of one type, in their order. A failing hook ends it, unless its errors are ignored.
-func (r *Taker) runHooks(kind string, of *state.Resource, in stages.HookInput) error {
+func (r *caller) runHooks(kind string, of *state.Resource, in stages.HookInput) error {
 	for _, name := range of.ResourceHooks[kind] {
 		h, ok := r.hooks.hook(name)
 		if !ok {
@@ -56,10 +64,10 @@ func hookError(kind, name string, err error) error {
 }
 
 // runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
-func (r *Taker) runAfterHooks(kind string, s *Taking, of *state.Resource, in stages.HookInput) {
+func (r *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in stages.HookInput) {
 	if err := r.runHooks(kind, of, in); err != nil {
 		r.Fail(s.Seq, of.URN, 0, err)
-		if !r.ContinueOnError {
+		if !r.keepGoing {
 			s.stopped = true
 			r.Halt()
 		}
@@ -69,7 +77,7 @@ func (r *Taker) runAfterHooks(kind string, s *Taking, of *state.Resource, in sta
 // retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
 // try: somebody waits for what runs to end. Nor is there one when nobody knows what this one has done: a create could make a
 // second object (state.md 9.4 R-6).
-func (r *Taker) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
+func (r *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
 	for {
@@ -106,7 +114,7 @@ func (e *errorHookError) Error() string {
 func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
 // askErrorHooks runs all error hooks and tells whether any asked for another try.
-func (r *Taker) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
+func (r *caller) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
 	for _, name := range names {
 		h, ok := r.hooks.errorHook(name)
 		if !ok {
@@ -122,7 +130,7 @@ func (r *Taker) askErrorHooks(names []string, in stages.HookInput) (again bool, 
 }
 
 // callCreate runs the hooks around a Create and the call itself.
-func (r *Taker) callCreate(p providers.Provider, s *Taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
+func (r *caller) callCreate(p providers.Provider, s *Taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
 	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Create(r.Operations, req)
 		return err
@@ -130,7 +138,7 @@ func (r *Taker) callCreate(p providers.Provider, s *Taking, req providers.Create
 	return res, err
 }
 
-func (r *Taker) callUpdate(p providers.Provider, s *Taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
+func (r *caller) callUpdate(p providers.Provider, s *Taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
 	err = r.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Update(r.Operations, req)
 		return err
@@ -138,12 +146,12 @@ func (r *Taker) callUpdate(p providers.Provider, s *Taking, req providers.Update
 	return res, err
 }
 
-func (r *Taker) callDelete(p providers.Provider, s *Taking, req providers.DeleteRequest) error {
+func (r *caller) callDelete(p providers.Provider, s *Taking, req providers.DeleteRequest) error {
 	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.Operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.
-func (r *Taker) before(s *stages.Decision) error {
+func (r *caller) before(s *stages.Decision) error {
 	switch s.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:
 		return r.runHooks(beforeCreate, s.New, hookInput(s, s.New))
@@ -157,7 +165,7 @@ func (r *Taker) before(s *stages.Decision) error {
 
 // after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
-func (r *Taker) after(s *Taking, final *state.Resource, outputs property.Map) {
+func (r *caller) after(s *Taking, final *state.Resource, outputs property.Map) {
 	switch {
 	case s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced:
 		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
@@ -168,7 +176,7 @@ func (r *Taker) after(s *Taking, final *state.Resource, outputs property.Map) {
 }
 
 // afterMade runs the hooks that follow a create or an update with these outputs.
-func (r *Taker) afterMade(s *Taking, final *state.Resource, outputs property.Map) {
+func (r *caller) afterMade(s *Taking, final *state.Resource, outputs property.Map) {
 	kind := ""
 	switch s.Op {
 	case stages.OpCreate, stages.OpCreateReplacement:

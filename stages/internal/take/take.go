@@ -14,33 +14,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// settle records that the interrupted creates of a URN need not be known of any more.
-func (r *Taker) settle(u urn.URN) error {
-	for _, begun := range r.Interruptions.Settle(u) {
-		if err := r.EndCreate(r.Operations, begun); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// NewTaker returns the taker of a run.
-func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Taker {
-	return &Taker{
-		Control: c, Book: b, Access: a, Plans: p, Recorder: s.Recorder, hooks: h, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
-	}
-}
-
 // Taker takes steps. Nothing else calls Create, Update and Delete.
 type Taker struct {
 	*control.Control
 	*book.Book
 	*access.Access
 	*plan.Plans
+	*caller
 	Recorder       state.Recorder // nil in previews, which record nothing
-	hooks          *HookSet
 	tokens         *tokens
 	MonitorAddress func() (string, error)
+}
+
+// NewTaker returns the taker of a run.
+func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans, s stages.Settings, h *HookSet) *Taker {
+	return &Taker{
+		Control: c, Book: b, Access: a, Plans: p, Recorder: s.Recorder, tokens: &tokens{}, MonitorAddress: s.MonitorAddress,
+		caller: &caller{Control: c, hooks: h, keepGoing: s.ContinueOnError},
+	}
 }
 
 // EndCreate records that a create of an earlier run is settled.
@@ -217,4 +208,14 @@ func tellMade(d *stages.Decision, made *state.Resource, err error) error {
 	}
 	return fmt.Errorf("%w\nThe object with the ID %s was made. When the state can be written again, `sluice recover --adopt '%s=%s'` records it",
 		err, made.ID, d.URN, made.ID)
+}
+
+// settle records that the interrupted creates of a URN need not be known of any more.
+func (r *Taker) settle(u urn.URN) error {
+	for _, begun := range r.Interruptions.Settle(u) {
+		if err := r.EndCreate(r.Operations, begun); err != nil {
+			return err
+		}
+	}
+	return nil
 }
