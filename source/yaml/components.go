@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -48,7 +49,7 @@ func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
 	return host
 }
 
-// isYAMLPlugin tells whether the runtime of a plugin is yaml.
+// isYAMLPlugin reports whether the runtime of a plugin is yaml.
 func isYAMLPlugin(directory string) bool {
 	b, err := os.ReadFile(filepath.Join(directory, pluginFile))
 	if err != nil {
@@ -114,7 +115,7 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 	if err := c.refuseCycles(); err != nil {
 		return nil, err
 	}
-	if c.packages, err = lockedPackages(directory); err != nil {
+	if c.packages, err = packages.Locked(directory); err != nil {
 		return nil, err
 	}
 	c.schema, err = schemaOf(c.plugin)
