@@ -16,10 +16,11 @@ type Program struct {
 	Nodes []*Node
 }
 
-// Bind gives every name its meaning, and orders the nodes. The scope has the settings. If there are errors, which Bind adds to
-// the report, the nodes are in the order of the file.
+// Bind gives every name its meaning, and orders the nodes. The scope has the settings. If Bind finds errors, which it adds
+// to the report, the nodes are in the order of the file.
 func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 	b := &binder{scope: s, report: r, hints: map[string]string{}}
+	before := r.Errors()
 	nodes := b.declare(t)
 	for _, n := range nodes {
 		b.useDefault(n)
@@ -31,7 +32,7 @@ func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 	for _, o := range t.Outputs {
 		b.expr(outputs, o.Value)
 	}
-	if r.Errors() == 0 {
+	if r.Errors() == before {
 		nodes = b.sorted(nodes)
 	}
 	return &Program{Template: t, Scope: s, Nodes: nodes}
