@@ -35,7 +35,6 @@ var tolerated = map[string]map[string]int{
 	shape.Bools: {
 		"cmd/sluice.operationFlags":   29,
 		"internal/simulate.Operation": 8,
-		"property.WireOptions":        7,
 		"stages.Settings":             7,
 		"stages.Step":                 12,
 		"state.Resource":              8,
