@@ -13,7 +13,6 @@ import (
 var tolerated = map[string]map[string]int{
 	shape.Knot: {
 		".":             15,
-		"bench":         9,
 		"cmd/sluice":    68,
 		"stages":        54,
 		"state/backend": 13,
