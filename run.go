@@ -183,7 +183,7 @@ func (s *session) record(ctx context.Context) (err error) {
 	if s.recorder, err = s.options.State.Record(ctx, s.found); err != nil {
 		return err
 	}
-	s.deployment.Recorder = s.recorder
+	s.deployment.SetRecorder(s.recorder)
 	if s.migrated {
 		if err := s.recorder.Rebase(ctx, s.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)
@@ -270,14 +270,14 @@ func (s *session) run(ctx context.Context) error {
 	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
 	}
-	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
+	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsReported(outErr) {
 		err = outErr
 	}
 	if err == nil && imports == nil {
 		r.CheckPlanFulfilled()
 		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
 	}
-	if stages.IsBail(err) {
+	if stages.IsReported(err) {
 		err = nil // it has been reported
 	}
 	r.ShutDown()

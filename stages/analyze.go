@@ -17,7 +17,8 @@ import (
 // Analyze is the stage that asks the analyzers (steps.md 11): for each registration first every analyzer's
 // remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
 // update; a preview goes on and fails at its end.
-func Analyze(r *Run) pipeline.Stage[Checked, Analyzed] {
+func Analyze(run *Run) pipeline.Stage[Checked, Analyzed] {
+	r := run.analyst
 	workers := readWorkers
 	if len(r.Analyzers) == 0 {
 		workers = 1 // everything passes through
@@ -39,7 +40,7 @@ func Analyze(r *Run) pipeline.Stage[Checked, Analyzed] {
 	}
 }
 
-func (r *Run) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
+func (r *analyst) analyze(ctx context.Context, a Analyzed) (Analyzed, error) {
 	inputs, err := r.remediate(ctx, a, r.Emit)
 	if err != nil {
 		return a, err
@@ -92,7 +93,7 @@ func enforced(f Findings) (violations []Violation, mandatory []string) {
 
 // remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports what they
 // rewrote and what they could not.
-func (r *Run) remediate(ctx context.Context, a Analyzed, report func(Event)) (property.Map, error) {
+func (r *analyst) remediate(ctx context.Context, a Analyzed, report func(Event)) (property.Map, error) {
 	for _, an := range r.Analyzers {
 		info := an.Info()
 		answer, err := an.Remediate(ctx, r.analysis(a))
@@ -121,7 +122,7 @@ func (r *Run) remediate(ctx context.Context, a Analyzed, report func(Event)) (pr
 
 // askAll asks all analyzers at once, or as many as the run allows, and returns their answers in the analyzers' order. Its
 // error joins those of the analyzers that could not answer, in that order too.
-func (r *Run) askAll(ask func(Analyzer) (Findings, error)) ([]Findings, error) {
+func (r *analyst) askAll(ask func(Analyzer) (Findings, error)) ([]Findings, error) {
 	found := make([]Findings, len(r.Analyzers))
 	errs := make([]error, len(r.Analyzers))
 	p := pool.New()
@@ -141,7 +142,7 @@ func (r *Run) askAll(ask func(Analyzer) (Findings, error)) ([]Findings, error) {
 }
 
 // analysis describes a registration with its inputs as they are.
-func (r *Run) analysis(a Analyzed) Analysis {
+func (r *analyst) analysis(a Analyzed) Analysis {
 	g := a.Goal
 	out := Analysis{URN: a.URN, Type: g.Type, Name: g.Name, Properties: a.Inputs, Options: AnalysisOptions{
 		Protect: isTrue(g.Protect), IgnoreChanges: g.IgnoreChanges, DeleteBeforeReplace: g.DeleteBeforeReplace,
@@ -156,7 +157,7 @@ func (r *Run) analysis(a Analyzed) Analysis {
 
 // providerState describes the provider that a reference names: as this run has registered it, or as it is recorded under
 // that ID. It is nil when there is no reference, and not ok when nobody knows the provider.
-func (r *Run) providerState(reference string) (p *ProviderState, ok bool) {
+func (r *book) providerState(reference string) (p *ProviderState, ok bool) {
 	if reference == "" {
 		return nil, true
 	}
@@ -174,7 +175,9 @@ func (r *Run) providerState(reference string) (p *ProviderState, ok bool) {
 }
 
 // violate reports a violation at a resource.
-func (r *Run) violate(at urn.URN, an Analyzer, v Violation) { r.Emit(violationEvent(at, an.Info(), v)) }
+func (r *analyst) violate(at urn.URN, an Analyzer, v Violation) {
+	r.Emit(violationEvent(at, an.Info(), v))
+}
 
 func violationEvent(at urn.URN, info AnalyzerInfo, v Violation) PolicyViolation {
 	if v.Severity == "" {
@@ -220,14 +223,14 @@ func summarize(after PolicyStage, at urn.URN, info AnalyzerInfo, failed, notAppl
 func joinNames(names []string) string { return strings.Join(sortedStrings(names), ", ") }
 
 // bailAnalysis is bail for an analyzer that could not answer. That one is gone is said once, and not of a resource.
-func (r *Run) bailAnalysis(l Located, err error) error {
+func (r *analyst) bailAnalysis(l Located, err error) error {
 	var lost *AnalyzerLostError
 	if !errors.As(err, &lost) {
 		return r.bail(l, codeFailed, err)
 	}
 	if !r.failures.once(lost.Analyzer) {
 		r.Halt()
-		return &bailError{err}
+		return &ReportedError{err}
 	}
 	return r.bail(Located{}, codeFailed, lost)
 }

@@ -14,7 +14,7 @@ import (
 // AnalyzeStack lets the analyzers judge the stack as it has become (steps.md 11.4). It is called once, when everything is
 // done and the outputs of the stack are final, and asks nothing after a failure: except in a preview that has failed for
 // policies alone, so that all that is wrong comes to light at once.
-func (r *Run) AnalyzeStack(ctx context.Context) error {
+func (r *analyst) AnalyzeStack(ctx context.Context) error {
 	if len(r.Analyzers) == 0 || r.IsHalted() || !r.onlyViolations() {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *Run) AnalyzeStack(ctx context.Context) error {
 }
 
 // onlyViolations tells whether nothing has failed but policies in a preview.
-func (r *Run) onlyViolations() bool {
+func (r *analyst) onlyViolations() bool {
 	for _, f := range r.failures.sorted() {
 		if !r.DryRun() || !errors.As(f.Err, new(*ViolationError)) {
 			return false
@@ -61,7 +61,7 @@ func (r *Run) onlyViolations() bool {
 }
 
 // stackResources describes all managed resources of the stack as they are now, each after what it refers to.
-func (r *Run) stackResources() ([]StackResource, error) {
+func (r *analyst) stackResources() ([]StackResource, error) {
 	var out []StackResource
 	for _, s := range r.finalStates() {
 		provider, ok := r.providerState(s.Provider)
@@ -85,10 +85,8 @@ func (r *Run) stackResources() ([]StackResource, error) {
 }
 
 // finalStates returns the managed resources that this run has registered or carried over, in canonical order.
-func (r *Run) finalStates() []*state.Resource {
-	r.world.mu.Lock()
-	news := maps.Clone(r.world.news)
-	r.world.mu.Unlock()
+func (r *book) finalStates() []*state.Resource {
+	news := r.world.all()
 	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.names.newNameOf(u) != u }) // carried over, then renamed
 	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
 	out := make([]*state.Resource, len(order))
@@ -99,8 +97,8 @@ func (r *Run) finalStates() []*state.Resource {
 }
 
 // deleteFirstOf returns what the program demanded of a replacement. States that are only carried over have no demands.
-func (r *Run) deleteFirstOf(u urn.URN) *bool {
-	if f := r.monitor.familyOf(u); f != nil && f.goal != nil {
+func (r *analyst) deleteFirstOf(u urn.URN) *bool {
+	if f := r.families.of(u); f != nil && f.goal != nil {
 		return f.goal.DeleteBeforeReplace
 	}
 	return nil

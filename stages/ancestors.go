@@ -31,12 +31,12 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 		next int
 		doubt
 	}
-	epoch := b.run.names.claimEpoch()
+	epoch := b.names.claimEpoch()
 	stack := []frame{{id: id}}
 	visited[id] = true
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		deps := b.run.base.graph.Dependencies(f.id)
+		deps := b.base.graph.Dependencies(f.id)
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
@@ -62,7 +62,7 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 		case visited[e.ID]:
 			f.doubt = undecided
 		default:
-			claimant, d := b.run.doubtAbout(e.ID)
+			claimant, d := b.doubtAbout(e.ID)
 			if d == undecided && claimant < seq {
 				return claimant, true
 			}
@@ -74,7 +74,7 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 }
 
 // doubtAbout tells whether the registration that goes on with a base state is decided.
-func (r *Run) doubtAbout(id graph.ID) (claimant int, d doubt) {
+func (r *book) doubtAbout(id graph.ID) (claimant int, d doubt) {
 	res := r.base.resources[id]
 	if res.Delete {
 		return 0, settled
@@ -91,7 +91,7 @@ func (r *Run) doubtAbout(id graph.ID) (claimant int, d doubt) {
 
 // awaitDecisionsAbout waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
-func (r *Run) awaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
+func (r *book) awaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
 	id, ok := r.base.ids[res]
 	if !ok {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // apply does what a step stands for and says what changed (steps.md 8.1).
-func (r *Run) apply(s *Step) applied {
+func (r *taker) apply(s *taking) applied {
 	switch s.Op {
 	case OpSame:
 		return r.applySame(s)
@@ -38,18 +38,18 @@ func (r *Run) apply(s *Step) applied {
 func failed(err error) applied { return applied{err: err, status: classify(err)} }
 
 // present returns what a recorded state has become, if it is still there.
-func (r *Run) present(old *state.Resource) []*state.Resource {
+func (r *book) present(old *state.Resource) []*state.Resource {
 	if now := r.world.current(old); now != nil {
 		return []*state.Resource{now}
 	}
 	return nil
 }
 
-func (r *Run) applySame(s *Step) applied {
+func (r *taker) applySame(s *taking) applied {
 	switch {
-	case s.skipped:
+	case s.Kind == Uncreated:
 		return applied{unrecorded: true}
-	case s.carried:
+	case s.IsKept():
 		return applied{final: s.Old, unrecorded: true}
 	}
 	final := s.New.Clone()
@@ -63,14 +63,14 @@ func (r *Run) applySame(s *Step) applied {
 }
 
 // providerOfState returns the provider that creates and updates a state; nil for a component.
-func (r *Run) providerOfState(s *state.Resource) (providers.Provider, error) {
+func (r *access) providerOfState(s *state.Resource) (providers.Provider, error) {
 	if !s.Custom {
 		return nil, nil
 	}
 	return r.providerFor(r.operations, s)
 }
 
-func (r *Run) applyCreate(s *Step) applied {
+func (r *taker) applyCreate(s *taking) applied {
 	final := s.New.Clone()
 	p, err := r.providerOfState(final)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Run) applyCreate(s *Step) applied {
 	}
 	a := applied{final: final}
 	switch {
-	case s.unasked:
+	case s.Kind == Unasked:
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
@@ -109,7 +109,7 @@ func (r *Run) applyCreate(s *Step) applied {
 }
 
 // giveWay removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
-func (r *Run) giveWay(old *state.Resource, c *state.Change) {
+func (r *book) giveWay(old *state.Resource, c *state.Change) {
 	now := r.world.current(old)
 	switch {
 	case now == nil:
@@ -124,7 +124,7 @@ func (r *Run) giveWay(old *state.Resource, c *state.Change) {
 	}
 }
 
-func (r *Run) applyUpdate(s *Step) applied {
+func (r *taker) applyUpdate(s *taking) applied {
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
 	a := applied{final: final, change: state.Change{Remove: r.present(s.Old)}}
@@ -158,7 +158,7 @@ func (r *Run) applyUpdate(s *Step) applied {
 }
 
 // applyDelete is steps.md 5.4.
-func (r *Run) applyDelete(s *Step) applied {
+func (r *taker) applyDelete(s *taking) applied {
 	old := s.Old
 	if reader, ok := r.names.readerOf(old); ok {
 		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
@@ -194,7 +194,7 @@ func (r *Run) applyDelete(s *Step) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.deleteFirst && !now.Delete { // an import may have taken its place already
+	if s.Kind == DeletedFirst && !now.Delete { // an import may have taken its place already
 		waiting := now.Clone()
 		waiting.PendingReplacement = true
 		return applied{change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
@@ -203,7 +203,7 @@ func (r *Run) applyDelete(s *Step) applied {
 }
 
 // sparesCall tells whether an object is let go without its provider being asked (steps.md 5.4 item 4).
-func (r *Run) sparesCall(old *state.Resource) bool {
+func (r *taker) sparesCall(old *state.Resource) bool {
 	with := old.DeletedWith
 	return old.External || old.RetainOnDelete || with != "" && (r.outcomes.has(with, deleted) || r.outcomes.has(r.names.newNameOf(with), deleted))
 }
@@ -217,10 +217,10 @@ func (e *ProtectedError) Error() string {
 }
 
 // applyRead is steps.md 4.1.
-func (r *Run) applyRead(s *Step) applied {
+func (r *taker) applyRead(s *taking) applied {
 	final := s.New.Clone()
 	a := applied{final: final}
-	if !s.idUnknown {
+	if final.ID != "" { // it is not known in this preview
 		p, err := r.providerFor(r.operations, final)
 		if err != nil {
 			return failed(err)
@@ -255,7 +255,7 @@ func (r *Run) applyRead(s *Step) applied {
 
 // markSecrets makes outputs secret that the program or the inputs say are (steps.md 3.14). It may be called on a state
 // that is not published yet.
-func (r *Run) markSecrets(s *state.Resource) *state.Resource {
+func (r *taker) markSecrets(s *state.Resource) *state.Resource {
 	var out map[string]property.Value
 	mark := func(name string) {
 		v, ok := s.Outputs.Get(name)

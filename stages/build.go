@@ -19,9 +19,10 @@ import (
 // Decisions come out as if they were made one at a time in order of arrival. A registration therefore waits for an
 // earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
 // state depends on. Programs that declare a resource after what it depends on never make it wait.
-func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
+func Build(run *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
+	crew := &questioner{prober: run.prober(), differ: run.differ()}
 	b := &builder{
-		run: r, clear: make([]int, len(r.base.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{},
+		control: run.control, book: run.book, plans: run.plans, targets: run.targets, clear: make([]int, len(run.resources)), parked: map[int][]Diffed{}, roots: map[int]*root{},
 		rechecks: map[int]Diffed{}, circles: newCircles(),
 	}
 	return pipeline.Actor[Diffed, Ask, Answer, Built]{
@@ -29,14 +30,17 @@ func Build(r *Run) pipeline.Actor[Diffed, Ask, Answer, Built] {
 		Workers: readWorkers,
 		Buffer:  64,
 		Receive: func(_ context.Context, d Diffed, x pipeline.Exchange[Ask, Built]) error { return b.receive(d, x) },
-		Work:    r.work,
+		Work:    crew.work,
 		Resume:  func(_ context.Context, a Answer, x pipeline.Exchange[Ask, Built]) error { return b.resume(a, x) },
 	}
 }
 
 // builder holds what is being decided.
 type builder struct {
-	run      *Run
+	*control
+	*book
+	*plans
+	*targets
 	clear    []int            // base states that no open decision can concern: see openAncestor
 	parked   map[int][]Diffed // by the number of the registration that they wait for
 	roots    map[int]*root    // delete-before-replaces whose dependents are being probed
@@ -54,7 +58,7 @@ func (b *builder) receive(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 
 // waitsFor returns the earlier registration, not decided yet, whose decision could concern the recorded state old.
 func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
-	id, ok := b.run.base.ids[old]
+	id, ok := b.base.ids[old]
 	if old == nil || !ok {
 		return 0, false
 	}
@@ -65,40 +69,40 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 const closureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
 
 // commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
-func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commit(d Diffed, steps []*Decision, x pipeline.Exchange[Ask, Built]) error {
 	return b.commitAfter(d, steps, nil, x)
 }
 
 // commitAfter is commit for steps that must not begin before others are over.
-func (b *builder) commitAfter(d Diffed, steps []*Step, after []deletion, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commitAfter(d Diffed, steps []*Decision, after []Deletion, x pipeline.Exchange[Ask, Built]) error {
 	var tasks []Task
 	if len(steps) > 0 {
-		tasks = []Task{{ID: b.run.outcomes.newTasks(1), Steps: steps}}
+		tasks = []Task{{ID: b.outcomes.newTasks(1), Steps: steps}}
 	}
 	return b.commitTasks(d, steps, Built{Located: d.Located, Tasks: tasks, after: after}, x)
 }
 
 // commitTasks is commit for steps that are taken in several tasks.
-func (b *builder) commitTasks(d Diffed, steps []*Step, out Built, x pipeline.Exchange[Ask, Built]) error {
-	if err := b.followPlan(d, steps); err != nil {
+func (b *builder) commitTasks(d Diffed, steps []*Decision, out Built, x pipeline.Exchange[Ask, Built]) error {
+	if err := b.plans.follow(d, steps); err != nil {
 		return err
 	}
-	if err := b.run.uncreated(d.Located, steps); err != nil {
+	if err := b.uncreated(d.Located, steps); err != nil {
 		return err
 	}
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
-	out.refusal = b.run.doubtful(d, steps)
-	b.run.progress.pass(d.Seq, decided)
+	out.refusal = b.doubtful(d, steps)
+	b.progress.pass(d.Seq, decided)
 	for i, s := range steps {
-		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
+		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
 		if s.Reason.Kind == ReasonNone {
 			s.Reason = d.Reason
 		}
 	}
-	b.run.decisions.note(steps...)
-	b.run.noteDeclared(steps)
+	b.record.note(steps...)
+	b.noteDeclared(steps)
 	if err := x.Emit(out); err != nil {
 		return err
 	}
@@ -115,7 +119,7 @@ func (b *builder) commitTasks(d Diffed, steps []*Step, out Built, x pipeline.Exc
 
 // decide is the case split of steps.md 3.6.
 func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	o := b.run.outcomes
+	o := b.outcomes
 	switch {
 	case d.answered:
 		return b.commit(d, nil, x)
@@ -133,7 +137,7 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		}
 		return b.recreate(d, x)
 	case d.violation != nil:
-		return b.run.bail(d.Located, 0, d.violation)
+		return b.bail(d.Located, 0, d.violation)
 	case !d.Included && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
@@ -160,20 +164,20 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 }
 
 // step makes a step that answers the registration.
-func (b *builder) step(d Diffed, op Op) *Step {
+func (b *builder) step(d Diffed, op Op) *Decision {
 	fresh := d.newState(d.Checked)
-	return &Step{
+	return &Decision{
 		StepInfo: StepInfo{
 			Op: op, URN: d.URN, Type: d.Goal.Type, Old: d.Old, New: fresh, Keys: d.Diff.ReplaceKeys, Diffs: d.Diff.ChangedKeys,
 			DetailedDiff: d.Diff.DetailedDiff, Provider: fresh.Provider, Internal: d.Internal, Reason: d.Reason,
 		},
-		replies: true,
+		Answers: true,
 	}
 }
 
-func (b *builder) create(d Diffed) *Step { return b.step(d, OpCreate) }
+func (b *builder) create(d Diffed) *Decision { return b.step(d, OpCreate) }
 
-func (b *builder) same(d Diffed) *Step {
+func (b *builder) same(d Diffed) *Decision {
 	s := b.step(d, OpSame)
 	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
 	return s
@@ -181,12 +185,12 @@ func (b *builder) same(d Diffed) *Step {
 
 // withPrelude puts same steps before a registration's own: for the recorded provider that it names and that this run has
 // not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
-func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
-	var before []*Step
+func (b *builder) withPrelude(d Diffed, steps ...*Decision) []*Decision {
+	var before []*Decision
 	if d.Goal.Custom {
 		before = b.keepProvider(d, d.Goal.Provider)
 	}
-	if b.run.Targeting.Targets.IsConstrained() {
+	if b.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
 		more, _ := b.carryReferences(own.New, d.Located) // what is missing is no error for what is included
 		before = append(before, more...)
@@ -198,48 +202,48 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 // names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
 // and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
 // one.
-func (b *builder) keepProvider(d Diffed, ref string) []*Step {
-	p := b.run.base.providers[ref]
+func (b *builder) keepProvider(d Diffed, ref string) []*Decision {
+	p := b.base.providers[ref]
 	if p == nil || p.Delete {
 		return nil
 	}
-	if _, claimed := b.run.names.claimant(p); claimed {
+	if _, claimed := b.names.claimant(p); claimed {
 		return nil
 	}
-	b.run.decisions.use(p, d.URN)
+	b.record.use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}
-	b.run.outcomes.add(p.URN, same)
+	b.outcomes.add(p.URN, same)
 	steps, _ := b.carryReferences(p, d.Located) // what is missing is no error for what is not itself registered
 	s := carriedStep(p)
-	s.provisional, s.Reason = true, Reason{Kind: ReasonCarried, Cause: d.URN}
+	s.Kind, s.Reason = Provisional, Reason{Kind: ReasonCarried, Cause: d.URN}
 	return append(steps, s)
 }
 
 // replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
-func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
+func (b *builder) replacement(d Diffed, deletedFirst bool) []*Decision {
 	if d.Rechecked != nil {
 		d.Inputs = *d.Rechecked
 	}
 	makes := b.step(d, OpCreateReplacement)
 	marker := b.step(d, OpReplace)
-	marker.replies = false
+	marker.Answers = false
 	marker.New = makes.New
 	if deletedFirst {
-		return []*Step{marker, makes}
+		return []*Decision{marker, makes}
 	}
-	return []*Step{makes, marker}
+	return []*Decision{makes, marker}
 }
 
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
 func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	o := b.run.outcomes
+	o := b.outcomes
 	if d.Old == nil {
 		d.Old = d.claimed // a refresh did not find it any more
 	}
 	d.Raw = true // what the deleted object had does not count
-	if err := b.holdAnew(d); err != nil {
+	if err := b.plans.holdAnew(d); err != nil {
 		return err
 	}
 	why := o.reasonFor(d.claimed)
@@ -260,7 +264,7 @@ func (b *builder) renew(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	if !forced {
 		return b.replace(d, x)
 	}
-	d.Reason = b.run.outcomes.reasonFor(d.claimed)
+	d.Reason = b.outcomes.reasonFor(d.claimed)
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
@@ -271,7 +275,7 @@ func (b *builder) renew(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 
 // replace is steps.md 3.9.
 func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	r := b.run
+	r := b
 	if r.isProtected(d.Located) {
 		err := fmt.Errorf("unable to replace resource %q\nas it is currently marked for protection. To unprotect the resource, "+
 			"remove the `protect` flag from the resource in your program and run `sluice up`", d.URN)
@@ -282,13 +286,13 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 	}
 	if d.Goal.ImportID != "" {
-		text := r.importRefusal(d)
+		text := importRefusal(d)
 		if !r.DryRun() {
 			return r.bail(d.Located, 0, fmt.Errorf("%s", text))
 		}
 		r.diagnose(d.URN, Warning, 0, text)
 	}
-	d.Reason.Order = d.order()
+	d.Reason.Order = orderOf(d)
 	if d.Reason.Order != "" {
 		return b.replaceDeletingFirst(d, x)
 	}
@@ -299,8 +303,8 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
-// order says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
-func (d Diffed) order() Order {
+// orderOf says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
+func orderOf(d Diffed) Order {
 	wish := d.Goal.DeleteBeforeReplace
 	switch {
 	case d.Old.PendingReplacement:
@@ -319,22 +323,21 @@ func (d Diffed) order() Order {
 
 // read is steps.md 4.1.
 func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	g, o := d.Read, b.run.outcomes
+	g, o := d.Read, b.outcomes
 	if g.ID.IsString() && g.ID.AsString() == "" {
-		return b.run.bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+		return b.bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
 	id, fresh := g.ID.AsString(), d.newRead()
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: Reason{Kind: ReasonRead},
-	}, replies: true}
-	s.idUnknown = g.ID.HasUnknowns()
+	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.add(d.URN, read)
 		return b.commit(d, append(b.keepProvider(d, g.Provider), s), x)
 	}
 	o.add(d.URN, replaced)
 	s.Op, s.Reason.Kind = OpReadReplacement, ReasonReadOther
-	marker := &Step{StepInfo: StepInfo{
+	marker := &Decision{StepInfo: StepInfo{
 		Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
 	}}
 	return b.commit(d, append(b.keepProvider(d, g.Provider), s, marker), x)
@@ -355,13 +358,19 @@ type Answer struct {
 	err              error
 }
 
+// questioner is what the crew of build works with.
+type questioner struct {
+	prober *prober
+	differ *differ
+}
+
 // work answers a question. It runs in many goroutines and reads no state of build.
-func (r *Run) work(ctx context.Context, q Ask) (Answer, error) {
+func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil {
-		accepted, inputs, err := r.checkAnew(ctx, q.recheck.Analyzed)
+		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
 		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
 	}
-	diff, err := r.callProbe(ctx, q.probe)
+	diff, err := r.prober.callProbe(ctx, q.probe)
 	return Answer{probe: q.probe, diff: diff, err: err}, nil
 }
 

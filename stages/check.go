@@ -20,7 +20,8 @@ const readWorkers = 512
 
 // Check is the stage that has providers validate inputs (steps.md 3.5). It calls Check of custom resources, and of the
 // registry for provider resources; components and reads pass through. What its provider refuses stops the run.
-func Check(r *Run) pipeline.Stage[Located, Checked] {
+func Check(run *Run) pipeline.Stage[Located, Checked] {
+	r := run.checker()
 	return pipeline.Stage[Located, Checked]{
 		Name:    "check",
 		Workers: readWorkers,
@@ -42,7 +43,7 @@ func Check(r *Run) pipeline.Stage[Located, Checked] {
 	}
 }
 
-func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
+func (r *checker) check(ctx context.Context, l Located) (Checked, error) {
 	c := Checked{Located: l}
 	if l.Goal == nil || l.answered {
 		return c, nil
@@ -78,7 +79,7 @@ func (r *Run) check(ctx context.Context, l Located) (Checked, error) {
 
 // checkAgainst calls Check for a resource with a recorded state. What a refusal says only counts once it is certain that
 // the state does.
-func (r *Run) checkAgainst(ctx context.Context, c *Checked) (property.Map, error) {
+func (r *checker) checkAgainst(ctx context.Context, c *Checked) (property.Map, error) {
 	var olds, news property.Map
 	olds, news, c.Raw = r.checkInputs(c.Located)
 	p, err := r.providerOf(c.Located)
@@ -101,10 +102,10 @@ func (r *Run) checkAgainst(ctx context.Context, c *Checked) (property.Map, error
 // isForgotten tells whether the recorded state of a registration does not count any more because a delete-before-replace of
 // something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
 // else is checked and compared as usual, and is then one whose replacement has begun.
-func (r *Run) isForgotten(l Located) bool { return !l.isRenamed() && r.outcomes.isGone(l.claimed) }
+func (r *book) isForgotten(l Located) bool { return !l.isRenamed() && r.outcomes.isGone(l.claimed) }
 
 // isForgottenAfterAll is isForgotten once every decision that could concern the recorded state has been made.
-func (r *Run) isForgottenAfterAll(ctx context.Context, l Located) (bool, error) {
+func (r *book) isForgottenAfterAll(ctx context.Context, l Located) (bool, error) {
 	if l.claimed == nil || l.isRenamed() {
 		return false, nil
 	}
@@ -115,7 +116,7 @@ func (r *Run) isForgottenAfterAll(ctx context.Context, l Located) (bool, error) 
 }
 
 // checkInputs says what Check is called with (steps.md 3.5).
-func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
+func (r *checker) checkInputs(l Located) (olds, news property.Map, raw bool) {
 	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.isForgotten(l) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
@@ -124,7 +125,7 @@ func (r *Run) checkInputs(l Located) (olds, news property.Map, raw bool) {
 
 // withoutIgnored returns the program's inputs with the recorded values where changes are ignored, and says where that is
 // impossible.
-func (r *Run) withoutIgnored(l Located) property.Map {
+func (r *checker) withoutIgnored(l Located) property.Map {
 	news, kept := ignoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
 	if len(kept) > 0 {
 		r.diagnose(l.URN, Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
@@ -150,7 +151,7 @@ func ignoreChanges(paths []string, olds, news property.Map) (result property.Map
 }
 
 // callCheck calls Check and reports what it refuses.
-func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map) (property.Map, error) {
+func (r *checker) callCheck(ctx context.Context, c Checked, olds, news property.Map) (property.Map, error) {
 	p, err := r.providerOf(c.Located)
 	if err != nil {
 		return property.Map{}, err
@@ -159,7 +160,7 @@ func (r *Run) callCheck(ctx context.Context, c Checked, olds, news property.Map)
 	return r.accepted(c, news, res, err)
 }
 
-func (r *Run) checkRequest(c Checked, olds, news property.Map) providers.CheckRequest {
+func (r *checker) checkRequest(c Checked, olds, news property.Map) providers.CheckRequest {
 	return providers.CheckRequest{
 		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: r.DryRun(),
 		RandomSeed: c.seed, Autonaming: c.autonaming,
@@ -167,7 +168,7 @@ func (r *Run) checkRequest(c Checked, olds, news property.Map) providers.CheckRe
 }
 
 // accepted returns the inputs that a provider has accepted, or reports what it refuses.
-func (r *Run) accepted(c Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
+func (r *checker) accepted(c Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
 	if err != nil {
 		return property.Map{}, r.bail(c.Located, codeFailed, err)
 	}
@@ -229,7 +230,7 @@ func shownValue(v property.Value) string {
 }
 
 // providerOf returns the provider of a registration, which must be there by now (steps.md 3.3).
-func (r *Run) providerOf(l Located) (providers.Provider, error) {
+func (r *access) providerOf(l Located) (providers.Provider, error) {
 	if l.Goal.Type.IsProvider() {
 		return r.Registry, nil
 	}
@@ -248,7 +249,7 @@ func (r *Run) providerOf(l Located) (providers.Provider, error) {
 
 // ensureProvider starts the provider of a registration from its recorded state when this run has not registered it
 // (steps.md 3.3). That state then needs a same step of its own: [builder.keepProvider].
-func (r *Run) ensureProvider(ctx context.Context, l Located) error {
+func (r *access) ensureProvider(ctx context.Context, l Located) error {
 	if l.Goal.Type.IsProvider() {
 		return nil
 	}
@@ -271,7 +272,7 @@ func (r *Run) ensureProvider(ctx context.Context, l Located) error {
 
 // providerFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
 // with the extension that the state needs.
-func (r *Run) providerFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
+func (r *access) providerFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
 	if s.Type.IsProvider() {
 		return r.Registry, nil
 	}

@@ -25,17 +25,17 @@ func newCircles() circles {
 // circular refuses steps after which a resource would refer to itself: no valid state could record it, so nothing is done. Of
 // the resources on a circle the last one that is decided is refused, and it is held by then: only its own references can
 // close the circle, as those of what is left out have been there from the start.
-func (b *builder) circular(d Diffed, steps []*Step) error {
-	if !b.run.Targeting.isPartial() {
+func (b *builder) circular(d Diffed, steps []*Decision) error {
+	if !b.Targeting.isPartial() {
 		return nil
 	}
 	for _, s := range steps {
-		if s.New == nil || s.provisional || s.skipped {
+		if s.New == nil || s.Kind == Provisional || s.Kind == Uncreated {
 			continue
 		}
-		if !s.carried && b.circles.held[d.Old] && s.URN == d.URN {
+		if !s.IsKept() && b.circles.held[d.Old] && s.URN == d.URN {
 			if path := b.wayRound(s.New); path != nil {
-				return b.run.bail(d.Located, 0, fmt.Errorf("%s would depend on itself: %s. Some of these are left out of this operation and "+
+				return b.bail(d.Located, 0, fmt.Errorf("%s would depend on itself: %s. Some of these are left out of this operation and "+
 					"recorded with what they depended on: make them part of it, for example with --target-dependents, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))
 			}
@@ -80,7 +80,7 @@ func way(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 // referencesOf returns the names of today of what a state refers to, sorted.
 func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	var us []urn.URN
-	references(r, func(u urn.URN, _ graph.Kind) { us = append(us, b.run.names.newNameOf(u)) })
+	references(r, func(u urn.URN, _ graph.Kind) { us = append(us, b.names.newNameOf(u)) })
 	slices.Sort(us)
 	return slices.Compact(us)
 }
@@ -91,13 +91,11 @@ func (b *builder) standing(u urn.URN) *state.Resource {
 	if s := b.circles.decided[u]; s != nil {
 		return s
 	}
-	old := b.run.base.olds[u]
+	old := b.base.olds[u]
 	if old == nil || isImplicit(old.Type) {
 		return nil
 	}
-	b.run.names.mu.RLock()
-	defer b.run.names.mu.RUnlock()
-	if b.run.includesRecorded(old) {
+	if b.includesRecorded(old) {
 		return nil
 	}
 	return old

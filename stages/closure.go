@@ -22,7 +22,7 @@ type root struct {
 	set     map[urn.URN]bool    // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]Reason // of the members
 	pending map[graph.ID]*probe // asked and not answered
-	after   []deletion          // of dependents that other roots take with them
+	after   []Deletion          // of dependents that other roots take with them
 }
 
 func newRoot(d Diffed, old *state.Resource) *root {
@@ -41,8 +41,8 @@ type probe struct {
 // replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
 func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	c := newRoot(d, d.Old)
-	if id, ok := b.run.base.ids[d.claimed]; ok {
-		c.closure = graph.NewClosure(b.run.base.graph, id, closureKinds, b.impossible(c))
+	if id, ok := b.base.ids[d.claimed]; ok {
+		c.closure = graph.NewClosure(b.base.graph, id, closureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.closure.Candidates() {
 			if first, open := b.openAncestor(d.Seq, candidate, visited); open {
@@ -62,17 +62,17 @@ func (b *builder) replaceDeletingFirst(d Diffed, x pipeline.Exchange[Ask, Built]
 // One that is deleted already has to be gone before the root is.
 func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
-		res := b.run.base.resources[id]
-		if b.run.outcomes.isGone(res) {
-			c.after = append(c.after, b.run.outcomes.deletionsOf(res)...)
+		res := b.base.resources[id]
+		if b.outcomes.isGone(res) {
+			c.after = append(c.after, b.outcomes.deletionsOf(res)...)
 			return true
 		}
-		return c.isPrecededBy(b.run, res)
+		return c.isPrecededBy(b.book, res)
 	}
 }
 
 // isPrecededBy tells whether a registration before the root's goes on with a recorded state.
-func (c *root) isPrecededBy(r *Run, res *state.Resource) bool {
+func (c *root) isPrecededBy(r *book, res *state.Resource) bool {
 	by, ok := r.names.claimant(res)
 	return ok && by < c.d.Seq
 }
@@ -85,9 +85,9 @@ func (b *builder) advance(c *root, x pipeline.Exchange[Ask, Built]) error {
 			return nil // answers are still to come
 		}
 		for _, id := range ready {
-			in, why, p := c.judge(id, b.run.base.resources[id])
+			in, why, p := c.judge(id, b.base.resources[id])
 			if p == nil {
-				c.settle(id, b.run.base.resources[id], in, why)
+				c.settle(id, b.base.resources[id], in, why)
 				continue
 			}
 			c.pending[id] = p
@@ -137,7 +137,7 @@ func (c *root) settle(id graph.ID, res *state.Resource, in bool, why Reason) {
 
 // callProbe asks the provider. Errors belong to the root. A provider with which an earlier registration goes on has the
 // configuration that this one gives it.
-func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
+func (r *prober) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
 	if claimant, ok := r.names.claimant(r.base.providers[p.old.Provider]); ok && claimant < p.root {
 		if err := r.progress.await(ctx, claimant, over); err != nil {
 			return providers.DiffResponse{}, err
@@ -159,7 +159,7 @@ func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, 
 func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	c := b.roots[a.probe.root]
 	if a.err != nil {
-		return b.run.bail(c.d.Located, codeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.old.URN, a.err))
+		return b.bail(c.d.Located, codeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.old.URN, a.err))
 	}
 	why := Reason{Kind: ReasonDependency, Cause: a.probe.cause, Properties: replacingProperties(a.diff)}
 	c.settle(a.probe.id, a.probe.old, a.diff.Replaces(), why)
@@ -171,11 +171,11 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
 // handing over are one action (ORD-3, ORD-4).
 func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	delete(b.roots, c.d.Seq)
-	r, d := b.run, c.d
-	members := c.members(r)
-	b.noteDoubtAbout(d, members)
+	r, d := b, c.d
+	members := c.members(r.book)
+	b.plans.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
-	deletes := map[graph.ID]*Step{}
+	deletes := map[graph.ID]*Decision{}
 	for _, m := range slices.Backward(members) {
 		if r.outcomes.isGone(m.res) {
 			if _, own := deletes[r.base.ids[m.res]]; !own {
@@ -187,7 +187,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 		if m.res.PendingReplacement || lingers(m.res) {
 			continue
 		}
-		s := &Step{StepInfo: StepInfo{
+		s := &Decision{StepInfo: StepInfo{
 			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: m.res.URN.IsDefaultProvider(), Reason: m.why,
 		}}
 		if !m.res.Delete {
@@ -196,7 +196,7 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
 					"`sluice state unprotect %s`", m.res.URN, d.URN, shellQuote(string(m.res.URN))))
 			}
-			s.Op, s.deleteFirst = OpDeleteReplaced, true
+			s.Op, s.Kind = OpDeleteReplaced, DeletedFirst
 		}
 		deletes[r.base.ids[m.res]] = s
 	}
@@ -208,17 +208,17 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	if d.gone {
 		c.after = append(c.after, r.outcomes.deletionsOf(d.claimed)...)
 	}
-	var own []*Step
+	var own []*Decision
 	deletedFirst := d.gone || !lingers(d.Old)
 	if deletedFirst && !d.isPending() {
 		r.outcomes.add(d.Old.URN, deleted)
-		own = append(own, &Step{StepInfo: StepInfo{
+		own = append(own, &Decision{StepInfo: StepInfo{
 			Op: OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
-		}, deleteFirst: true})
+		}, Kind: DeletedFirst})
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
 	last := Task{ID: r.outcomes.newTasks(1), Steps: own}
-	var steps []*Step
+	var steps []*Decision
 	for _, t := range tasks {
 		last.After = append(last.After, t.ID)
 		steps = append(steps, t.Steps...)
@@ -228,8 +228,8 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 
 // scheduleDeletes makes the tasks of a closure's deletes, by base position: a dependent goes before what it depends on, also
 // if it does so through something that stays.
-func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Step) ([]Task, error) {
-	r := b.run
+func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Decision) ([]Task, error) {
+	r := b
 	schedule, err := r.base.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -239,8 +239,8 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Step) ([]Task,
 	for i, entry := range schedule {
 		tasks[i] = taskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
-			tasks[i].Steps = []*Step{s}
-			r.outcomes.setDeletion(s.Old, deletion{task: tasks[i].ID, urn: s.URN, root: root})
+			tasks[i].Steps = []*Decision{s}
+			r.outcomes.setDeletion(s.Old, Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
 		}
 	}
 	return tasks, nil
@@ -253,7 +253,7 @@ var deletesFirst = graph.Schedule{Direction: graph.DependentsFirst, Scope: graph
 func taskOf(entry graph.Scheduled, first, place graph.ID) Task {
 	t := Task{ID: first + place}
 	for _, a := range entry.After {
-		t.After = append(t.After, first+graph.ID(a))
+		t.After = append(t.After, first+a)
 	}
 	return t
 }
@@ -265,7 +265,7 @@ func (b *builder) lingers(res *state.Resource, members []member) bool {
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
-	r, ref := b.run, state.ProviderRefOf(res)
+	r, ref := b, state.ProviderRefOf(res)
 	return slices.ContainsFunc(r.base.graph.Dependents(r.base.ids[res]), func(e graph.Edge) bool {
 		user := r.base.resources[e.ID]
 		goes := user.PendingReplacement || r.outcomes.isGone(user) ||
@@ -282,7 +282,7 @@ type member struct {
 // members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
 // and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
 // root that has another name now are replaced when they register.
-func (c *root) members(r *Run) []member {
+func (c *root) members(r *book) []member {
 	var out []member
 	if c.closure != nil {
 		for _, id := range c.closure.Members() {

@@ -13,18 +13,18 @@ import (
 // construct has a provider make a remote component (steps.md 10.1). The component and its children come back through the
 // monitor as registrations of their own, so this runs outside every pool and holds no lock.
 func (c *completion) construct(ctx context.Context, g *Goal) error {
-	r, q := c.run, c.question
-	p, err := r.remoteProvider(g.Provider, string(g.Type))
+	q := c.question
+	p, err := c.remoteProvider(g.Provider, string(g.Type))
 	if err != nil {
 		q.Settle(err)
 		return nil
 	}
 	if g.ExtensionRef != "" {
-		if err := r.extensions.apply(ctx, p, g.Provider, g.ExtensionRef); err != nil {
+		if err := c.extensions.apply(ctx, p, g.Provider, g.ExtensionRef); err != nil {
 			return c.notConstructed(g, err)
 		}
 	}
-	d, err := r.deployment()
+	d, err := c.deployment()
 	if err != nil {
 		return err
 	}
@@ -62,27 +62,28 @@ func (c *completion) construct(ctx context.Context, g *Goal) error {
 // constructed takes the goal over that the component has by its own registration, which its provider has made: it is that one
 // which children inherit from and whose provider serves methods (steps.md 1.3, 10.2).
 func (c *completion) constructed(u urn.URN) {
-	c.question.family.goal = nil
-	if inner := c.run.monitor.familyOf(u); inner != nil {
-		c.question.family.goal = inner.goal
+	var goal *Goal
+	if inner := c.families.of(u); inner != nil {
+		goal = inner.goal
 	}
+	c.families.adopt(c.question, goal)
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.
 func (c *completion) notConstructed(g *Goal, err error) error {
-	r, q := c.run, c.question
-	if r.IsHalted() {
+	q := c.question
+	if c.IsHalted() {
 		q.Settle(ErrShutDown)
 		return nil
 	}
-	r.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
+	c.diagnose("", Error, codeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
 	l := Located{Registered: Registered{Question: q, Goal: g}}
-	return r.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
+	return c.bailQuietly(l, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
 func (c *completion) constructUnknown(ctx context.Context, g *Goal) error {
-	reply, err := c.run.monitor.Register(ctx, &RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
+	reply, err := c.monitor.Register(ctx, &RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
 	if err != nil {
 		c.question.Settle(err)
 		return nil
@@ -93,7 +94,7 @@ func (c *completion) constructUnknown(ctx context.Context, g *Goal) error {
 }
 
 // remoteProvider finds a provider that a program named for a construct, a call or an invoke.
-func (r *Run) remoteProvider(reference, what string) (providers.Provider, error) {
+func (r *access) remoteProvider(reference, what string) (providers.Provider, error) {
 	ref, err := urn.ParseProviderRef(reference)
 	if err != nil {
 		return nil, invalid("bad provider reference '%v' for '%v': %w", reference, what, err)
@@ -109,7 +110,7 @@ func (r *Run) remoteProvider(reference, what string) (providers.Provider, error)
 }
 
 // deployment describes the run to a provider that calls back.
-func (r *Run) deployment() (providers.Deployment, error) {
+func (r *admission) deployment() (providers.Deployment, error) {
 	d := providers.Deployment{
 		Project: r.Info.Project, Stack: r.Info.Stack, Organization: r.Info.Organization, Config: r.Info.Config,
 		ConfigSecretKeys: r.Info.ConfigSecretKeys, DryRun: r.DryRun(), Parallel: r.Info.Parallel,

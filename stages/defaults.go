@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -19,15 +18,16 @@ import (
 // defaultProviders makes one provider for each package that is used without an explicit one (steps.md 1.6). The first
 // request for a package registers it; others wait for the same answer (ORD-9). A failure is not remembered.
 type defaultProviders struct {
-	run     *Run
-	newest  map[string]Package // what the language host reported, by package
-	mu      sync.Mutex
-	flights map[string]*await.Promise[string]
+	intake        *await.Mailbox[Submitted]
+	packageConfig func(pkg string) property.Map
+	denied        []string
+	newest        map[string]Package // what the language host reported, by package
+	flights       await.Flight[string, string]
 }
 
-func newDefaultProviders(r *Run) *defaultProviders {
-	d := &defaultProviders{run: r, newest: map[string]Package{}, flights: map[string]*await.Promise[string]{}}
-	for _, p := range r.Packages {
+func newDefaultProviders(intake *await.Mailbox[Submitted], s Settings) *defaultProviders {
+	d := &defaultProviders{intake: intake, packageConfig: s.PackageConfig, denied: s.DeniedProviders, newest: map[string]Package{}}
+	for _, p := range s.Packages {
 		if p.Extension != nil {
 			continue
 		}
@@ -35,15 +35,15 @@ func newDefaultProviders(r *Run) *defaultProviders {
 		if p.Parameterization != nil {
 			name = p.Parameterization.Name
 		}
-		if have, ok := d.newest[name]; !ok || isNewer(p.version(), have.version()) {
+		if have, ok := d.newest[name]; !ok || isNewer(p.ownVersion(), have.ownVersion()) {
 			d.newest[name] = p
 		}
 	}
 	return d
 }
 
-// version is the version of the package itself.
-func (p Package) version() string {
+// ownVersion is the version of the package itself.
+func (p Package) ownVersion() string {
 	if p.Parameterization != nil {
 		return p.Parameterization.Version
 	}
@@ -94,7 +94,7 @@ func (p Package) servedBy(t urn.Type) string {
 
 // spec says how to start the provider of pkg.
 func (p Package) spec(pkg string) providers.Spec {
-	s := providers.Spec{Package: pkg, Version: p.version(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
+	s := providers.Spec{Package: pkg, Version: p.ownVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
 	if p.Parameterization != nil {
 		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
 	}
@@ -117,7 +117,7 @@ func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
 }
 
 func (d *defaultProviders) isDenied(pkg string) bool {
-	return pkg != builtinPackage && (slices.Contains(d.run.DeniedProviders, "*") || slices.Contains(d.run.DeniedProviders, pkg))
+	return pkg != builtinPackage && (slices.Contains(d.denied, "*") || slices.Contains(d.denied, pkg))
 }
 
 // reference returns the reference of the default provider of a package, and registers it first if need be.
@@ -129,26 +129,7 @@ func (d *defaultProviders) reference(ctx context.Context, pkg string, p Package)
 	spec := p.spec(pkg)
 	key := strings.Join([]string{pkg, spec.Version, spec.DownloadURL}, "\x00")
 
-	d.mu.Lock()
-	flight, ok := d.flights[key]
-	if !ok {
-		flight = await.NewPromise[string]()
-		d.flights[key] = flight
-	}
-	d.mu.Unlock()
-	if ok {
-		return flight.Wait(ctx)
-	}
-	ref, err := d.register(ctx, spec)
-	if err != nil {
-		d.mu.Lock()
-		delete(d.flights, key)
-		d.mu.Unlock()
-		flight.Fail(err)
-		return "", err
-	}
-	flight.Resolve(ref)
-	return ref, nil
+	return d.flights.Do(ctx, key, func() (string, error) { return d.register(ctx, spec) })
 }
 
 func (d *defaultProviders) register(ctx context.Context, spec providers.Spec) (string, error) {
@@ -157,16 +138,16 @@ func (d *defaultProviders) register(ctx context.Context, spec providers.Spec) (s
 		return "", err
 	}
 	q := newQuestion(true)
-	ok := d.run.intake.Put(Submitted{Question: q, internal: &Goal{
+	ok := d.intake.Put(Submitted{Question: q, internal: &Goal{
 		Type:   urn.ProviderType(spec.Package),
 		Name:   name,
 		Custom: true,
-		Inputs: spec.Inputs(d.run.PackageConfig(spec.Package)),
+		Inputs: spec.Inputs(d.packageConfig(spec.Package)),
 	}})
 	if !ok {
 		return "", ErrShutDown
 	}
-	reply, err := q.promise.Wait(ctx)
+	reply, err := q.wait(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -15,7 +15,8 @@ import (
 
 // Diff is the stage that compares a registration with its recorded state (steps.md 3.8) and, where that asks for a
 // replacement, has the inputs checked again for the new object (3.9). Reads and new resources pass through.
-func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
+func Diff(run *Run) pipeline.Stage[Analyzed, Diffed] {
+	r := run.differ()
 	return pipeline.Stage[Analyzed, Diffed]{
 		Name:    "diff",
 		Workers: readWorkers,
@@ -30,7 +31,7 @@ func Diff(r *Run) pipeline.Stage[Analyzed, Diffed] {
 	}
 }
 
-func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
+func (r *differ) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	d := Diffed{Analyzed: a}
 	switch {
 	case a.Goal == nil || a.answered || a.passive || a.violation != nil:
@@ -51,7 +52,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 	}
 	d.Compared = true
 	if err := r.compare(ctx, &d); err != nil {
-		if IsBail(err) {
+		if IsReported(err) {
 			return d, err
 		}
 		// The comparison only counts if the state does.
@@ -65,8 +66,8 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 		return d, r.bail(d.Located, codeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
 	}
 	d.MustReplace = d.Diff.Replaces()
-	d.Reason = d.explain(paths)
-	d.completeReason()
+	d.Reason = explain(&d, paths)
+	completeReason(&d)
 	if !d.Replaces() {
 		return d, nil
 	}
@@ -75,7 +76,7 @@ func (r *Run) diff(ctx context.Context, a Analyzed) (Diffed, error) {
 
 // compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors that are no bails are a
 // provider's.
-func (r *Run) compare(ctx context.Context, d *Diffed) error {
+func (r *differ) compare(ctx context.Context, d *Diffed) error {
 	fired, err := r.triggerFired(d.Located)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func (r *Run) compare(ctx context.Context, d *Diffed) error {
 		d.Diff.Changes = providers.DiffNone
 		news := d.Inputs
 		if len(d.Goal.IgnoreChanges) > 0 && !d.remediated {
-			news = r.withoutIgnored(d.Located) // what is recorded are the program's all the same
+			news = r.checker.withoutIgnored(d.Located) // what is recorded are the program's all the same
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
@@ -131,7 +132,7 @@ func replaceBecauseOf(key string) providers.DiffResponse {
 }
 
 // triggerFired compares replacement triggers (steps.md 3.8, the guards).
-func (r *Run) triggerFired(l Located) (bool, error) {
+func (r *differ) triggerFired(l Located) (bool, error) {
 	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
 	if !r.DryRun() && now.HasUnknowns() {
 		return false, r.bail(l, codeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
@@ -146,7 +147,7 @@ func (r *Run) triggerFired(l Located) (bool, error) {
 }
 
 // ordered tells whether something other than a difference demands a replacement, and the key that events name.
-func (r *Run) ordered(l Located) (why Reason, key string) {
+func (r *differ) ordered(l Located) (why Reason, key string) {
 	if r.Targeting.Replace.Matches(l.URN) {
 		return Reason{Kind: ReasonRequested}, "id"
 	}
@@ -165,7 +166,7 @@ func (r *Run) ordered(l Located) (why Reason, key string) {
 }
 
 // providerChanged tells whether a resource must be replaced because another provider manages it now (steps.md 3.8).
-func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
+func (r *differ) providerChanged(ctx context.Context, l Located) (bool, error) {
 	if l.Old.Provider == l.Goal.Provider {
 		return false, nil
 	}
@@ -204,7 +205,7 @@ func (r *Run) providerChanged(ctx context.Context, l Located) (bool, error) {
 }
 
 // callDiff calls the provider's Diff and completes its answer (steps.md 3.8 "interpreting the response").
-func (r *Run) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+func (r *access) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, error) {
 	res, _, err := r.askDiff(ctx, p, u, old, news, allowUnknowns, ignore)
@@ -212,7 +213,7 @@ func (r *Run) callDiff(ctx context.Context, p providers.Provider, u urn.URN, old
 }
 
 // askDiff is callDiff for those who want to know who has compared.
-func (r *Run) askDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
+func (r *access) askDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, Decider, error) {
 	res, err := p.Diff(ctx, providers.DiffRequest{
@@ -256,7 +257,7 @@ func engineDiff(res *providers.DiffResponse, olds, news property.Map, ignore []s
 
 // recheck has the inputs of a replacement's new object checked, without old ones (steps.md 3.9). A replacement that will
 // be refused is not checked again.
-func (r *Run) recheck(ctx context.Context, d *Diffed) error {
+func (r *differ) recheck(ctx context.Context, d *Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == ReasonTainted || d.Reason.Kind == ReasonRequested {
 		return nil
 	}
@@ -273,23 +274,23 @@ func (r *Run) recheck(ctx context.Context, d *Diffed) error {
 
 // checkAnew has the program's inputs checked as those of a new object, and returns them as accepted. The analyzers may
 // rewrite the answer as they did the first one: what they demand holds for replacements too.
-func (r *Run) checkAnew(ctx context.Context, a Analyzed) (accepted, inputs property.Map, err error) {
-	if accepted, err = r.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
+func (r *differ) checkAnew(ctx context.Context, a Analyzed) (accepted, inputs property.Map, err error) {
+	if accepted, err = r.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
 		return accepted, accepted, err
 	}
 	a.Inputs = accepted
-	inputs, err = r.remediate(ctx, a, func(Event) {}) // reported the first time
+	inputs, err = r.analyst.remediate(ctx, a, func(Event) {}) // reported the first time
 	return accepted, inputs, err
 }
 
 // isProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
 // be unprotected and replaced in one update (steps.md 3.9).
-func (r *Run) isProtected(l Located) bool {
+func (r *book) isProtected(l Located) bool {
 	return isTrue(l.Goal.Protect) && l.Old.Protect && !r.IgnoreProtect
 }
 
 // importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).
-func (r *Run) importRefusal(d Diffed) string {
+func importRefusal(d Diffed) string {
 	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
 		"please remove the `import` declaration from your program;"}
 	for _, k := range d.Diff.ReplaceKeys {

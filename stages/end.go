@@ -3,25 +3,17 @@ package stages
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/graph"
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5); in a destroy also
-// what it does declare. In a refresh it reads what the program does not declare instead (7.4). It is called once, when the
-// program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a failed one
-// keeps what it depends on and nothing else.
-//
-// A target that nothing has turned out to be fails the run, but not before the others have been treated: what they name in
-// the program has been (5.1).
-func (r *Run) EndPhase(ctx context.Context) error {
+// endPhase is [Run.EndPhase].
+func (r *sweeper) endPhase(ctx context.Context) error {
 	if r.IsHalted() {
 		return nil
 	}
@@ -32,12 +24,12 @@ func (r *Run) EndPhase(ctx context.Context) error {
 	return unknown
 }
 
-func (r *Run) finish(ctx context.Context) error {
+func (r *sweeper) finish(ctx context.Context) error {
 	switch {
 	case len(r.base.resources) == 0 && len(r.declared) == 0:
 		return nil
 	case r.Mode == ModeRefresh:
-		return r.refreshRest(ctx)
+		return r.reader.refreshRest(ctx)
 	}
 	all := r.remains()
 	chosen, err := r.selected(ctx, all)
@@ -45,7 +37,7 @@ func (r *Run) finish(ctx context.Context) error {
 		return err
 	}
 	steps, left := r.planDeletes(all, chosen)
-	if !r.followPlanAtEnd(left, steps) {
+	if !r.plans.followAtEnd(left, steps) {
 		return nil // the run has stopped
 	}
 	if err := r.ensureProviders(ctx, steps); err != nil {
@@ -58,12 +50,12 @@ func (r *Run) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.takeBatch(Built{Located: Located{Seq: afterAll}, Tasks: tasks})
+	return r.executor.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: tasks})
 }
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
 // done; a failed one keeps what it depends on and nothing else.
-func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([]Task, error) {
+func (r *sweeper) endTasks(all remains, deletes map[graph.ID]*Decision, left []*Decision) ([]Task, error) {
 	schedule, err := all.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -71,7 +63,7 @@ func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([
 	var tasks []Task
 	var gate []graph.ID
 	if len(left) > 0 {
-		r.decisions.note(left...)
+		r.record.note(left...)
 		gate = []graph.ID{r.outcomes.newTasks(1)}
 		tasks = append(tasks, Task{ID: gate[0], Steps: left})
 	}
@@ -82,26 +74,17 @@ func (r *Run) endTasks(all remains, deletes map[graph.ID]*Step, left []*Step) ([
 			t.After = gate
 		}
 		if s := deletes[entry.Node]; !entry.Relay {
-			t.Steps = []*Step{s}
-			r.decisions.note(s)
+			t.Steps = []*Decision{s}
+			r.record.note(s)
 		}
 		tasks = append(tasks, t)
 	}
 	return tasks, nil
 }
 
-// takeBatch has tasks taken that belong to no registration, and waits for them. What fails is recorded.
-func (r *Run) takeBatch(b Built) error {
-	if len(b.Tasks) == 0 {
-		return nil
-	}
-	batch := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[Built]) error { return emit(b) })
-	return r.Unrecorded(pipeline.Run(r.admission, pipeline.ViaActor(batch, Execute(r)), nil))
-}
-
 // ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
 // nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
-func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) error {
+func (r *sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*Decision) error {
 	users := map[string]*state.Resource{} // one for each provider and extension
 	for _, s := range steps {
 		if s.Op == OpRemovePendingReplace && r.base.providers[s.Old.Provider] == nil {
@@ -122,21 +105,18 @@ func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) err
 	var failed error
 	for i, err := range errs {
 		if err != nil {
-			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: afterAll}, codeFailed, err)
+			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: AfterAll}, codeFailed, err)
 		}
 	}
 	return failed
 }
 
-// afterAll is the number of what comes after all registrations.
-const afterAll = math.MaxInt
-
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Step, left []*Step) {
-	steps = map[graph.ID]*Step{}
+func (r *sweeper) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Decision, left []*Decision) {
+	steps = map[graph.ID]*Decision{}
 	needed := r.stillNeeded(all, chosen)
 	for i, res := range all.resources {
 		now := r.world.current(res)
@@ -158,7 +138,7 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(all.resources) - i, StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Decision{Rank: Rank{Seq: AfterAll, Place: len(all.resources) - i}, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == OpRemovePendingReplace,
 		}}
@@ -170,7 +150,7 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 // its recorded state depends on (steps.md 5.3 rule 4). What was skipped, or is no part of the operation, keeps what that
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
-func (r *Run) stillNeeded(all remains, chosen map[urn.URN]bool) map[graph.ID]bool {
+func (r *sweeper) stillNeeded(all remains, chosen map[urn.URN]bool) map[graph.ID]bool {
 	var failed, skipped []graph.ID
 	for i, res := range all.resources {
 		cause, ok := r.world.failureOf(r.names.newNameOf(res.URN))
@@ -205,7 +185,7 @@ func (r *Run) stillNeeded(all remains, chosen map[urn.URN]bool) map[graph.ID]boo
 }
 
 // fateOf says what happens to a state at the end; "" is nothing. declared ones are those of a destroy's program.
-func (r *Run) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
+func (r *sweeper) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
 	switch {
 	case now.Delete && len(r.outcomes.deletionsOf(res)) > 0:
 		return "", Reason{}
@@ -234,6 +214,6 @@ func (r *Run) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
 
 // isOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
 // that is created is not in the base; one that is imported may be there as what a replacement deleted first.
-func (r *Run) isOperatedOn(u urn.URN) bool {
+func (r *book) isOperatedOn(u urn.URN) bool {
 	return r.outcomes.has(r.names.newNameOf(u), same|updated|replaced|read|refreshed|imported)
 }

@@ -35,10 +35,10 @@ func (e *unknownPackageError) Error() string {
 	return fmt.Sprintf("unknown provider package '%v'", e.ref)
 }
 
-// reportedError is an error that a program or plugin has shown itself.
-type reportedError string
+// shownError is an error that a program or plugin has shown itself.
+type shownError string
 
-func (e reportedError) Error() string { return strings.TrimSpace(string(e)) }
+func (e shownError) Error() string { return strings.TrimSpace(string(e)) }
 
 // isEchoOfShutDown tells whether a message only repeats that the monitor went away.
 func isEchoOfShutDown(message string) bool { return strings.Contains(message, ErrShutDown.Error()) }

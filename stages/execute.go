@@ -14,8 +14,11 @@ import (
 // the run has workers takes the steps, each task as soon as what it comes after is done. The crew calls providers, records
 // each operation before it begins and after it ends, and answers the program. In previews it does the same without changing
 // or recording anything.
-func Execute(r *Run) pipeline.Actor[Built, Assignment, Report, Executed] {
-	e := r.executor
+func Execute(run *Run) pipeline.Actor[Built, Assignment, Report, Executed] {
+	return run.executor.actor()
+}
+
+func (e *executor) actor() pipeline.Actor[Built, Assignment, Report, Executed] {
 	return pipeline.Actor[Built, Assignment, Report, Executed]{
 		Name:    "execute",
 		Workers: e.workers,
@@ -23,7 +26,7 @@ func Execute(r *Run) pipeline.Actor[Built, Assignment, Report, Executed] {
 		Receive: func(_ context.Context, b Built, x pipeline.Exchange[Assignment, Executed]) error {
 			return e.receive(b, x)
 		},
-		Work: func(_ context.Context, a Assignment) (Report, error) { return r.carryOut(a) },
+		Work: func(_ context.Context, a Assignment) (Report, error) { return e.taker.carryOut(a) },
 		Resume: func(_ context.Context, rep Report, x pipeline.Exchange[Assignment, Executed]) error {
 			return e.resume(rep, x)
 		},
@@ -35,7 +38,9 @@ func Execute(r *Run) pipeline.Actor[Built, Assignment, Report, Executed] {
 // executor orders the tasks of a run: those of registrations, of the end phase, and of an import. Only the functions of the
 // actor that [Execute] returns use it; they are never called at the same time.
 type executor struct {
-	run     *Run
+	control *control
+	book    *book
+	taker   *taker
 	workers int
 	busy    int
 	ready   graph.ReadySet
@@ -46,7 +51,7 @@ type executor struct {
 // job is a task that is not over.
 type job struct {
 	*chain
-	steps []*Step
+	steps []*Decision
 }
 
 // chain is what one item has the executor do.
@@ -60,8 +65,17 @@ type chain struct {
 // for itself.
 func (c *chain) isBatch() bool { return c.built.Question == nil }
 
-func newExecutor(r *Run) *executor {
-	return &executor{run: r, workers: max(1, r.Workers), jobs: map[graph.ID]job{}}
+func newExecutor(c *control, b *book, t *taker, workers int) *executor {
+	return &executor{control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}}
+}
+
+// takeBatch has tasks taken that belong to no registration, and waits for them. What fails is recorded.
+func (e *executor) takeBatch(b Built) error {
+	if len(b.Tasks) == 0 {
+		return nil
+	}
+	batch := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[Built]) error { return emit(b) })
+	return e.control.Unrecorded(pipeline.Run(e.control.admission, pipeline.ViaActor(batch, e.actor()), nil))
 }
 
 // Assignment is what a member of execute's crew is to do.
@@ -69,7 +83,7 @@ type Assignment struct {
 	kind  assignmentKind
 	chain *chain
 	task  graph.ID
-	steps []*Step
+	steps []*Decision
 	cause urn.URN // of a skip: the resource that failed
 }
 
@@ -82,7 +96,7 @@ const (
 )
 
 // Settle tells the program that the steps are not taken.
-func (a Assignment) Settle(err error) { a.chain.built.settle(err) }
+func (a Assignment) Settle(err error) { a.chain.built.Question.Settle(err) }
 
 // Sequence is the number of the registration.
 func (a Assignment) Sequence() int64 { return int64(a.chain.built.Seq) }
@@ -93,12 +107,6 @@ func (a Assignment) String() string {
 		return fmt.Sprintf("%s of %s", a.steps[0].Op, a.steps[0].URN)
 	}
 	return string(a.chain.built.URN)
-}
-
-func (b Built) settle(err error) {
-	if b.Question != nil {
-		b.Question.Settle(err)
-	}
 }
 
 // Report says how an assignment ended.
@@ -121,7 +129,7 @@ const (
 // is never begun, so that no delete of a replacement runs without its create.
 func (e *executor) receive(b Built, x pipeline.Exchange[Assignment, Executed]) error {
 	c := &chain{built: b}
-	cause, blamed := e.run.blamed(b)
+	cause, blamed := e.book.blamed(b)
 	switch {
 	case blamed:
 		e.decline(c, Assignment{kind: skipSteps, cause: cause})
@@ -139,7 +147,7 @@ func (e *executor) receive(b Built, x pipeline.Exchange[Assignment, Executed]) e
 func (e *executor) add(c *chain) {
 	var gate []graph.ID
 	for _, d := range c.built.after {
-		gate = append(gate, d.task)
+		gate = append(gate, d.Task)
 	}
 	c.open = len(c.built.Tasks)
 	for _, t := range c.built.Tasks {
@@ -175,7 +183,7 @@ func (e *executor) lose(tasks []graph.ID) {
 			continue
 		case j.err == nil:
 			j.err = errDeclined
-			e.skip(j.chain, Assignment{steps: j.built.Steps(), cause: j.built.after[0].urn})
+			e.skip(j.chain, Assignment{steps: j.built.Steps(), cause: j.built.after[0].URN})
 		}
 		j.open--
 	}
@@ -219,7 +227,7 @@ func (e *executor) conclude(c *chain, x pipeline.Exchange[Assignment, Executed])
 	if c.isBatch() {
 		return nil
 	}
-	e.run.progress.pass(c.built.Seq, over)
+	e.book.progress.pass(c.built.Seq, over)
 	return x.Emit(Executed{URN: c.built.URN, Steps: c.built.Steps(), Err: c.err})
 }
 
@@ -263,7 +271,7 @@ func (e *executor) complete() error {
 // abandon answers whoever waits for steps that will not be taken.
 func (e *executor) abandon(reason error) {
 	for _, j := range e.jobs {
-		j.built.settle(reason)
+		j.built.Question.Settle(reason)
 	}
 	for _, a := range e.urgent {
 		a.Settle(reason)

@@ -11,7 +11,7 @@ import (
 )
 
 // explain gives the reason for what the comparison found. upgraded are the properties that replaceOnChanges named.
-func (d *Diffed) explain(upgraded []string) Reason {
+func explain(d *Diffed, upgraded []string) Reason {
 	switch {
 	case d.Reason.Kind != ReasonNone:
 		return d.Reason
@@ -62,7 +62,7 @@ func foundReason(op Op, old *state.Resource, diff providers.DiffResponse) Reason
 
 // completeReason adds to the reason of a comparison what only the registration tells: options that changed, and whose the
 // changed values are.
-func (d *Diffed) completeReason() {
+func completeReason(d *Diffed) {
 	why := &d.Reason
 	switch why.Kind {
 	case ReasonInputs, ReasonProviderSaysSo, ReasonReplaceOnChanges, ReasonUnchanged:
@@ -76,13 +76,13 @@ func (d *Diffed) completeReason() {
 		}
 	}
 	if why.Kind == ReasonInputs || why.Kind == ReasonReplaceOnChanges {
-		why.Filled, why.Remediated = d.notTheProgramsOwn(why.Properties)
+		why.Filled, why.Remediated = notTheProgramsOwn(d, why.Properties)
 	}
 	why.Ignored = ignoredDifferences(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 }
 
 // notTheProgramsOwn picks the changed properties whose values are not what the program gives.
-func (d *Diffed) notTheProgramsOwn(paths []string) (filled, remediated []string) {
+func notTheProgramsOwn(d *Diffed, paths []string) (filled, remediated []string) {
 	for _, text := range paths {
 		path, err := property.ParsePath(text)
 		if err != nil || len(path) == 0 || path[0].IsIndex {

@@ -17,20 +17,21 @@ import (
 // the first call about a resource that needs it; others wait for the same answer. A failure is not remembered. It is no
 // step of the plan and no event: it changes nothing that people see.
 type extensions struct {
-	run      *Run
-	mu       sync.Mutex
-	known    map[string]Parameterization // those that programs registered in this run, by reference
-	applying map[extensionKey]*await.Promise[struct{}]
+	inState  map[string]json.RawMessage // those that the recorded state has
+	applying await.Flight[extensionKey, struct{}]
+
+	mu    sync.Mutex                  // guards known
+	known map[string]Parameterization // those that programs registered in this run, by reference
 }
 
 type extensionKey struct{ provider, ref string }
 
-func newExtensions(r *Run) *extensions {
-	return &extensions{run: r, known: map[string]Parameterization{}, applying: map[extensionKey]*await.Promise[struct{}]{}}
+func newExtensions(inState map[string]json.RawMessage) *extensions {
+	return &extensions{inState: inState, known: map[string]Parameterization{}}
 }
 
-// extensionRef is how states refer to an extension: the same for the same content (state.md 1.10).
-func (p Parameterization) extensionRef() string {
+// ref is how states refer to an extension: the same for the same content (state.md 1.10).
+func (p Parameterization) ref() string {
 	h := sha256.New()
 	h.Write([]byte(p.Name))
 	h.Write([]byte{0})
@@ -42,7 +43,7 @@ func (p Parameterization) extensionRef() string {
 
 // register remembers an extension and returns its reference.
 func (e *extensions) register(p Parameterization) string {
-	ref := p.extensionRef()
+	ref := p.ref()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known[ref] = p
@@ -64,7 +65,7 @@ func (e *extensions) find(ref string) (Parameterization, error) {
 	if ok {
 		return p, nil
 	}
-	raw, ok := e.run.Base.Extensions[ref]
+	raw, ok := e.inState[ref]
 	if !ok {
 		return p, fmt.Errorf("the recorded state has no extension %s", ref)
 	}
@@ -96,28 +97,8 @@ func (e *extensions) recorded(ref string) json.RawMessage {
 
 // apply makes a provider serve the resources of an extension. reference is the provider's.
 func (e *extensions) apply(ctx context.Context, p providers.Provider, reference, ref string) error {
-	key := extensionKey{reference, ref}
-	e.mu.Lock()
-	promise, ok := e.applying[key]
-	if !ok {
-		promise = await.NewPromise[struct{}]()
-		e.applying[key] = promise
-	}
-	e.mu.Unlock()
-	if ok {
-		_, err := promise.Wait(ctx)
-		return err
-	}
-	err := e.parameterize(ctx, p, ref)
-	if err != nil {
-		e.mu.Lock()
-		delete(e.applying, key)
-		e.mu.Unlock()
-		promise.Fail(err)
-		return err
-	}
-	promise.Resolve(struct{}{})
-	return nil
+	_, err := e.applying.Do(ctx, extensionKey{reference, ref}, func() (struct{}, error) { return struct{}{}, e.parameterize(ctx, p, ref) })
+	return err
 }
 
 func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref string) error {
@@ -136,7 +117,7 @@ func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref
 }
 
 // extended returns p once it serves the resource: with the extension that the resource needs, if it needs one.
-func (r *Run) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
+func (r *access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
 	if s.ExtensionRef == "" {
 		return p, nil
 	}
@@ -147,7 +128,7 @@ func (r *Run) extended(ctx context.Context, p providers.Provider, s *state.Resou
 }
 
 // extendFor prepares the provider of a registration for it.
-func (r *Run) extendFor(ctx context.Context, l Located) error {
+func (r *access) extendFor(ctx context.Context, l Located) error {
 	if l.Goal.ExtensionRef == "" {
 		return nil
 	}

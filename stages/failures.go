@@ -75,30 +75,30 @@ func (f *failures) any() bool {
 	return len(f.list) > 0
 }
 
-// bailError stops the pipeline. What it stands for has been reported and recorded.
-type bailError struct{ err error }
+// ReportedError stops the pipeline. What it stands for has been reported and recorded.
+type ReportedError struct{ Err error }
 
-func (e *bailError) Error() string { return e.err.Error() }
-func (e *bailError) Unwrap() error { return e.err }
+func (e *ReportedError) Error() string { return e.Err.Error() }
+func (e *ReportedError) Unwrap() error { return e.Err }
 
 // Failures returns what went wrong, ordered by URN.
-func (r *Run) Failures() []Failure { return r.failures.sorted() }
+func (r *control) Failures() []Failure { return r.failures.sorted() }
 
 // bail records a failure, shows it and returns the error that stops the pipeline. A call that was given up because the run
 // had stopped already is not a failure of its own.
-func (r *Run) bail(l Located, code int, err error) error {
+func (r *control) bail(l Located, code int, err error) error {
 	if r.IsHalted() && isCancellation(err) {
-		return &bailError{err}
+		return &ReportedError{err}
 	}
 	r.diagnose(l.URN, Error, code, err.Error())
 	return r.bailQuietly(l, err)
 }
 
 // bailQuietly is bail for what has been shown already.
-func (r *Run) bailQuietly(l Located, err error) error {
+func (r *control) bailQuietly(l Located, err error) error {
 	r.failures.add(Failure{Seq: l.Seq, URN: l.URN, Err: err})
 	r.Halt()
-	return &bailError{err}
+	return &ReportedError{err}
 }
 
 // isCancellation recognises a call that was given up, also when the error has come over a wire.
@@ -107,7 +107,7 @@ func isCancellation(err error) bool {
 }
 
 // ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
-func (r *Run) ProgramFailed(err error, shown bool) {
+func (r *control) ProgramFailed(err error, shown bool) {
 	if r.failures.any() {
 		r.Halt() // most likely a consequence
 		return
@@ -120,8 +120,8 @@ func (r *Run) ProgramFailed(err error, shown bool) {
 }
 
 // Refuse is bail for the error of a stage that a caller put into the pipeline.
-func (r *Run) Refuse(err error) error {
-	if IsBail(err) || errors.Is(err, pipeline.ErrStopped) {
+func (r *control) Refuse(err error) error {
+	if IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
 		return err
 	}
 	var rejected *RejectedError
@@ -134,12 +134,12 @@ func (r *Run) Refuse(err error) error {
 
 // Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
 // stopped it is recorded, or was somebody's wish.
-func (r *Run) Unrecorded(err error) error {
-	if r.IsHalted() && (IsBail(err) || !errors.As(err, new(*pipeline.StageError))) {
+func (r *control) Unrecorded(err error) error {
+	if r.IsHalted() && (IsReported(err) || !errors.As(err, new(*pipeline.StageError))) {
 		return nil
 	}
 	return err
 }
 
-// IsBail tells whether err only says that the run stopped because of a failure that is already recorded.
-func IsBail(err error) bool { return errors.As(err, new(*bailError)) }
+// IsReported tells whether err only says that the run stopped because of a failure that is already recorded.
+func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }

@@ -1,8 +1,8 @@
 package stages
 
 import (
-	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -25,58 +25,54 @@ const (
 // maxRetries is how often an error hook may ask for another try (steps.md 9.6).
 const maxRetries = 100
 
-// RegisterHook makes a lifecycle hook known under its name.
-func (m *monitor) RegisterHook(_ context.Context, h Hook) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.nameIsFree(h.Name); err != nil {
-		return err
-	}
-	m.hooks[h.Name] = h
-	return nil
+// hookSet are the hooks that programs have registered, by name. It is safe for concurrent use.
+type hookSet struct {
+	mu     sync.Mutex // guards the rest
+	hooks  map[string]Hook
+	errors map[string]ErrorHook
 }
 
-// RegisterErrorHook makes an error hook known under its name. Names are unique across both kinds.
-func (m *monitor) RegisterErrorHook(_ context.Context, h ErrorHook) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.nameIsFree(h.Name); err != nil {
-		return err
-	}
-	m.errorHooks[h.Name] = h
-	return nil
-}
-
-func (m *monitor) nameIsFree(name string) error {
+// add makes a hook of one of the two kinds known. Names are unique across both.
+func (s *hookSet) add(name string, h *Hook, e *ErrorHook) error {
 	if name == "" {
 		return invalid("resource hook name cannot be empty")
 	}
-	_, hook := m.hooks[name]
-	_, errorHook := m.errorHooks[name]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, hook := s.hooks[name]
+	_, errorHook := s.errors[name]
 	if hook || errorHook {
 		return invalid("resource hook already registered for name %q", name)
+	}
+	if s.hooks == nil {
+		s.hooks, s.errors = map[string]Hook{}, map[string]ErrorHook{}
+	}
+	if h != nil {
+		s.hooks[name] = *h
+	} else {
+		s.errors[name] = *e
 	}
 	return nil
 }
 
-func (m *monitor) hook(name string) (Hook, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	h, ok := m.hooks[name]
+func (s *hookSet) hook(name string) (Hook, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, ok := s.hooks[name]
 	return h, ok
 }
 
-func (m *monitor) errorHook(name string) (ErrorHook, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	h, ok := m.errorHooks[name]
+func (s *hookSet) errorHook(name string) (ErrorHook, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, ok := s.errors[name]
 	return h, ok
 }
 
 // runHooks runs a resource's hooks of one type, in their order. A failing hook ends it, unless its errors are ignored.
-func (r *Run) runHooks(kind string, of *state.Resource, in HookInput) error {
+func (r *taker) runHooks(kind string, of *state.Resource, in HookInput) error {
 	for _, name := range of.ResourceHooks[kind] {
-		h, ok := r.monitor.hook(name)
+		h, ok := r.hooks.hook(name)
 		if !ok {
 			return fmt.Errorf("hook %q was not registered", name)
 		}
@@ -104,10 +100,10 @@ func hookError(kind, name string, err error) error {
 }
 
 // runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
-func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInput) {
+func (r *taker) runAfterHooks(kind string, s *taking, of *state.Resource, in HookInput) {
 	if err := r.runHooks(kind, of, in); err != nil {
 		r.diagnose(of.URN, Error, 0, err.Error())
-		r.failures.add(Failure{Seq: s.seq, URN: of.URN, Err: err})
+		r.failures.add(Failure{Seq: s.Seq, URN: of.URN, Err: err})
 		if !r.ContinueOnError {
 			s.stopped = true
 			r.Halt()
@@ -118,7 +114,7 @@ func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInp
 // retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
 // try: somebody waits for what runs to end. Nor is there one when nobody knows what this one has done: a create could make a
 // second object (state.md 9.4 R-6).
-func (r *Run) retrying(operation string, of *state.Resource, in HookInput, f func() error) error {
+func (r *taker) retrying(operation string, of *state.Resource, in HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
 	in.FailedOperation = operation
 	for {
@@ -155,9 +151,9 @@ func (e *errorHookError) Error() string {
 func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
 // askErrorHooks runs all error hooks and tells whether any asked for another try.
-func (r *Run) askErrorHooks(names []string, in HookInput) (again bool, err error) {
+func (r *taker) askErrorHooks(names []string, in HookInput) (again bool, err error) {
 	for _, name := range names {
-		h, ok := r.monitor.errorHook(name)
+		h, ok := r.hooks.errorHook(name)
 		if !ok {
 			return false, fmt.Errorf("error hook %q was not registered", name)
 		}
@@ -171,28 +167,28 @@ func (r *Run) askErrorHooks(names []string, in HookInput) (again bool, err error
 }
 
 // callCreate runs the hooks around a Create and the call itself.
-func (r *Run) callCreate(p providers.Provider, s *Step, req providers.CreateRequest) (res providers.CreateResponse, err error) {
-	err = r.retrying("create", s.New, hookInput(s, s.New), func() error {
+func (r *taker) callCreate(p providers.Provider, s *taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
+	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Create(r.operations, req)
 		return err
 	})
 	return res, err
 }
 
-func (r *Run) callUpdate(p providers.Provider, s *Step, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
-	err = r.retrying("update", s.New, hookInput(s, s.New), func() error {
+func (r *taker) callUpdate(p providers.Provider, s *taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
+	err = r.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Update(r.operations, req)
 		return err
 	})
 	return res, err
 }
 
-func (r *Run) callDelete(p providers.Provider, s *Step, req providers.DeleteRequest) error {
-	return r.retrying("delete", s.Old, hookInput(s, s.Old), func() error { return p.Delete(r.operations, req) })
+func (r *taker) callDelete(p providers.Provider, s *taking, req providers.DeleteRequest) error {
+	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.
-func (r *Run) before(s *Step) error {
+func (r *taker) before(s *Decision) error {
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
 		return r.runHooks(beforeCreate, s.New, hookInput(s, s.New))
@@ -206,10 +202,10 @@ func (r *Run) before(s *Step) error {
 
 // after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
-func (r *Run) after(s *Step, final *state.Resource, outputs property.Map) {
+func (r *taker) after(s *taking, final *state.Resource, outputs property.Map) {
 	switch {
 	case s.Op == OpDelete || s.Op == OpDeleteReplaced:
-		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s, s.Old))
+		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
 	case final == nil || !final.Custom:
 	default:
 		r.afterMade(s, final, outputs)
@@ -217,7 +213,7 @@ func (r *Run) after(s *Step, final *state.Resource, outputs property.Map) {
 }
 
 // afterMade runs the hooks that follow a create or an update with these outputs.
-func (r *Run) afterMade(s *Step, final *state.Resource, outputs property.Map) {
+func (r *taker) afterMade(s *taking, final *state.Resource, outputs property.Map) {
 	kind := ""
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
@@ -227,20 +223,20 @@ func (r *Run) afterMade(s *Step, final *state.Resource, outputs property.Map) {
 	default:
 		return
 	}
-	in := hookInput(s, final)
+	in := hookInput(s.Decision, final)
 	in.NewOutputs = &outputs
 	r.runAfterHooks(kind, s, final, in)
 }
 
 // hasHooks tells whether a step can have hooks to run: most have none, and their input is not made.
-func (s *Step) hasHooks() bool {
-	return s.New != nil && len(s.New.ResourceHooks) > 0 || s.Old != nil && len(s.Old.ResourceHooks) > 0
+func hasHooks(d *Decision) bool {
+	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }
 
 // hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
 // no hooks it is empty.
-func hookInput(s *Step, of *state.Resource) HookInput {
-	if !s.hasHooks() {
+func hookInput(s *Decision, of *state.Resource) HookInput {
+	if !hasHooks(s) {
 		return HookInput{}
 	}
 	in := HookInput{URN: of.URN, ID: of.ID, Name: of.URN.Name(), Type: of.Type}

@@ -15,9 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// PlanImports decides what an import has to make, and has the providers that it makes check their configurations. Nothing
-// is made or recorded yet, so that what cannot be done at all changes nothing. The requests have passed [CheckImports].
-func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
+// plan is [Run.PlanImports].
+func (r *importRun) plan(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
 	plan, err := r.planImports(requests)
 	if err != nil {
 		return nil, err
@@ -28,22 +27,20 @@ func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*Impor
 	return plan, r.checkProviders(ctx, plan)
 }
 
-// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
-// failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
-// [Run.PlanImports].
-func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) error {
+// all is [Run.ImportAll].
+func (r *importRun) all(ctx context.Context, plan *ImportPlan) error {
 	if err := r.startRecorded(ctx); err != nil {
 		return err
 	}
-	return r.takeBatch(Built{Located: Located{Seq: afterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
+	return r.executor.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
 }
 
 // importTasks makes the tasks of an import: everything that is recorded is passed over, in its order, then the root stack is
 // made if it has to be, then the items, each after its parent and its provider.
-func (r *Run) importTasks(plan *ImportPlan) []Task {
+func (r *importRun) importTasks(plan *ImportPlan) []Task {
 	var tasks []Task
 	var gate []graph.ID
-	first := func(steps ...*Step) {
+	first := func(steps ...*Decision) {
 		if len(steps) > 0 {
 			t := Task{ID: r.outcomes.newTasks(1), Steps: steps, After: gate}
 			tasks, gate = append(tasks, t), []graph.ID{t.ID}
@@ -60,7 +57,7 @@ func (r *Run) importTasks(plan *ImportPlan) []Task {
 			t.After = gate
 		}
 		if !entry.Relay {
-			t.Steps = []*Step{r.importStep(plan.items[entry.Node])}
+			t.Steps = []*Decision{r.importStep(plan.items[entry.Node])}
 		}
 		tasks = append(tasks, t)
 	}
@@ -68,7 +65,7 @@ func (r *Run) importTasks(plan *ImportPlan) []Task {
 }
 
 // startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
-func (r *Run) startRecorded(ctx context.Context) error {
+func (r *importRun) startRecorded(ctx context.Context) error {
 	started := make([]error, len(r.base.resources))
 	starting := pool.New().WithMaxGoroutines(readWorkers)
 	for i, res := range r.base.resources {
@@ -88,51 +85,58 @@ func (r *Run) startRecorded(ctx context.Context) error {
 }
 
 // keptSteps leave everything that is recorded as it is.
-func (r *Run) keptSteps() []*Step {
-	var steps []*Step
+func (r *importRun) keptSteps() []*Decision {
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		if res.Delete {
 			continue
 		}
 		s := carriedStep(res)
-		s.place, s.Reason = i, Reason{Kind: ReasonUnchanged}
+		s.Place, s.Reason = i, Reason{Kind: ReasonUnchanged}
 		steps = append(steps, s)
 	}
 	return steps
 }
 
 // rootStep makes the root stack. It gets no outputs, as there is no program to say which.
-func (r *Run) rootStep(root urn.URN) *Step {
-	return &Step{seq: 1, StepInfo: StepInfo{
+func (r *importRun) rootStep(root urn.URN) *Decision {
+	return &Decision{Rank: Rank{Seq: 1}, StepInfo: StepInfo{
 		Op: OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 }
 
 // importStep is the step of an item.
-func (r *Run) importStep(p *plannedImport) *Step {
+func (r *importRun) importStep(p *plannedImport) *Decision {
 	fresh := p.fresh()
-	s := &Step{seq: p.seq, planned: p, settles: r.interruptions.byURN[p.urn], StepInfo: StepInfo{
+	d := &Decision{Rank: Rank{Seq: p.seq}, Settles: settledBy(r.interruptions.byURN[p.urn]), StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {
-		s.Op, s.planned, s.Internal = OpCreate, nil, p.urn.IsDefaultProvider()
+		d.Op, d.Internal = OpCreate, p.urn.IsDefaultProvider()
+		return d
 	}
-	return s
+	d.Import = &ImportOrder{ImportRequest: p.ImportRequest, Provider: p.provider, Seed: p.seed}
+	return d
 }
 
-// nameProvider completes the step of an import by its provider, which may have been made by this import.
-func (r *Run) nameProvider(s *Step) {
-	if s.planned == nil || s.planned.provider == "" {
-		return
+// withProvider completes the step of an import by the reference of its provider, which may have been made by this import.
+func (r *taker) withProvider(d *Decision) *Decision {
+	if d.Import == nil || d.Import.Provider == "" {
+		return d
 	}
-	if maker, ok := r.world.lookup(s.planned.provider); ok {
-		s.New.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
-		s.Provider = s.New.Provider
+	maker, ok := r.world.lookup(d.Import.Provider)
+	if !ok {
+		return d
 	}
+	known := *d
+	known.New = d.New.Clone()
+	known.New.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
+	known.Provider = known.New.Provider
+	return &known
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
-func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
+func (r *importRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
 	calls := pool.New().WithMaxGoroutines(readWorkers)
@@ -159,7 +163,7 @@ func (r *Run) checkProviders(ctx context.Context, plan *ImportPlan) error {
 }
 
 // providerFault says in what way a provider cannot be made, nil if it can.
-func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
+func (r *importRun) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
 	byDefault := p.urn.IsDefaultProvider()
 	for _, f := range res.Failures {
 		code, text := checkFailure(p.urn, p.spec.Inputs(p.config), f)
@@ -179,8 +183,8 @@ func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err e
 }
 
 // applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
-func (r *Run) applyPlannedImport(s *Step) applied {
-	q, final := s.planned, s.New.Clone()
+func (r *taker) applyPlannedImport(s *taking) applied {
+	q, final := s.Import, s.New.Clone()
 	if r.base.olds[s.URN] != nil {
 		return failed(fmt.Errorf("resource '%v' already exists", s.URN))
 	}
@@ -245,19 +249,19 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 }
 
 // checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
-func (r *Run) checkImported(s *Step, final *state.Resource, found property.Map) error {
+func (r *taker) checkImported(s *taking, final *state.Resource, found property.Map) error {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return err
 	}
 	res, err := p.Check(r.operations, providers.CheckRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.planned.seed,
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.Import.Seed,
 	})
 	if err != nil || len(res.Failures) == 0 {
 		return err
 	}
 	advice := "Try specifying a different set of properties to import with in the future."
-	if len(s.planned.Properties) == 0 {
+	if len(s.Import.Properties) == 0 {
 		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", providerPackage(final))
 	}
 	r.warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+

@@ -14,7 +14,8 @@ import (
 // Import is the stage that takes existing objects under management (steps.md 4.2): where a registration names the ID of
 // one that its recorded state is not, the object is read and recorded, and the registration goes on as if that state had
 // been there before. It calls providers, in previews too; everything else passes through.
-func Import(r *Run) pipeline.Stage[Located, Located] {
+func Import(run *Run) pipeline.Stage[Located, Located] {
+	r := &importer{control: run.control, book: run.book, access: run.access, plans: run.plans, taker: run.taker, targets: run.targets}
 	return pipeline.Stage[Located, Located]{
 		Name:    "import",
 		Workers: readWorkers,
@@ -35,7 +36,7 @@ func Import(r *Run) pipeline.Stage[Located, Located] {
 // mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
 // the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
 // created, is left out.
-func (r *Run) mustImport(l Located) bool {
+func (r *importer) mustImport(l Located) bool {
 	g := l.Goal
 	if g == nil || !g.Custom || g.ImportID == "" || l.invalid != nil || l.passive {
 		return false
@@ -58,7 +59,7 @@ func (r *Run) mustImport(l Located) bool {
 const importPlace = -2
 
 // importOne takes the import's steps and makes what it recorded the old state of the registration.
-func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
+func (r *importer) importOne(ctx context.Context, l Located) (Located, error) {
 	if err := r.holdImportToPlan(l); err != nil {
 		return l, err
 	}
@@ -72,48 +73,49 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		return l, err
 	}
 	r.outcomes.add(l.URN, imported)
-	s := &Step{
+	s := &Decision{
 		StepInfo: StepInfo{
 			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
 		},
-		seq: l.Seq, place: importPlace, question: l.Question, settles: l.interrupted,
+		Rank: Rank{Seq: l.Seq, Place: importPlace}, Settles: settledBy(l.interrupted),
 	}
-	steps := []*Step{s}
+	steps := []*Decision{s}
 	switch {
 	case l.Old == nil:
 	case r.outcomes.isGone(l.claimed):
-		s.displaced = l.Old
+		s.Displaced = l.Old
 	default:
-		s.Op, s.Old, s.displaced = OpImportReplacement, l.Old, l.Old
+		s.Op, s.Old, s.Displaced = OpImportReplacement, l.Old, l.Old
 		r.outcomes.add(l.URN, replaced)
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
-		}, seq: l.Seq, place: importPlace + 1, question: l.Question})
+		}, Rank: Rank{Seq: l.Seq, Place: importPlace + 1}})
 	}
 	if err := r.uncreated(l, steps); err != nil {
 		return l, err
 	}
-	r.decisions.note(steps...)
+	r.record.note(steps...)
 	for _, d := range r.outcomes.deletionsOf(l.claimed) {
-		if err := r.progress.await(ctx, d.root, over); err != nil {
+		if err := r.progress.await(ctx, d.Root, over); err != nil {
 			return l, err
 		}
 	}
 	err := r.takeImport(l, steps)
+	imported := r.record.outcomeOf(s)
 	switch {
-	case IsBail(err):
+	case IsReported(err):
 		return l, err
-	case err != nil || !s.taken:
+	case err != nil || imported.Fate != FateDone:
 		l.answered = true
 		return l, nil
 	}
-	l.Old, l.claimed, l.imported = s.New, nil, true
+	l.Old, l.claimed, l.imported = imported.Made, nil, true
 	return l, nil
 }
 
 // takeImport takes the steps of an import unless something that the registration needs has failed.
-func (r *Run) takeImport(l Located, steps []*Step) error {
+func (r *importer) takeImport(l Located, steps []*Decision) error {
 	b := Built{Located: l, Tasks: []Task{{Steps: steps}}}
 	if cause, ok := r.blamed(b); ok {
 		return r.skipChain(Assignment{steps: steps, cause: cause}, b)
@@ -126,8 +128,8 @@ func (r *Run) takeImport(l Located, steps []*Step) error {
 }
 
 // applyImport records the object.
-func (r *Run) applyImport(s *Step) applied {
-	if s.planned != nil {
+func (r *taker) applyImport(s *taking) applied {
+	if s.Import != nil {
 		return r.applyPlannedImport(s)
 	}
 	final := s.New.Clone()
@@ -139,15 +141,15 @@ func (r *Run) applyImport(s *Step) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{final: final}
-	if s.displaced != nil {
-		r.giveWay(s.displaced, &a.change)
+	if s.Displaced != nil {
+		r.giveWay(s.Displaced, &a.change)
 	}
 	return a
 }
 
 // readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
 // inputs.
-func (r *Run) readForImport(s *Step, final *state.Resource) (providers.ReadResponse, error) {
+func (r *taker) readForImport(s *taking, final *state.Resource) (providers.ReadResponse, error) {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err

@@ -52,7 +52,7 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 			errs = append(errs, err)
 			continue
 		}
-		u := q.urn(root)
+		u := q.under(root)
 		if seen[u] {
 			errs = append(errs, fmt.Errorf("duplicate import '%v' of type '%v'", q.Name, q.Type))
 		}
@@ -66,10 +66,10 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 
 // URN is what the resource will be called in a stack.
 func (q ImportRequest) URN(stack, project string) urn.URN {
-	return q.urn(urn.RootStack(stack, project))
+	return q.under(urn.RootStack(stack, project))
 }
 
-func (q ImportRequest) urn(root urn.URN) urn.URN {
+func (q ImportRequest) under(root urn.URN) urn.URN {
 	return cmp.Or(q.Parent, root).Child(q.Type, q.Name)
 }
 
@@ -120,7 +120,7 @@ type ImportPlan struct {
 }
 
 // planImports decides what an import has to make. It calls nobody.
-func (r *Run) planImports(requests []ImportRequest) (*ImportPlan, error) {
+func (r *importRun) planImports(requests []ImportRequest) (*ImportPlan, error) {
 	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: true}
 	for _, res := range r.base.resources {
 		if res.Type == urn.RootStackType && res.Parent == "" && !res.Delete {
@@ -135,7 +135,7 @@ func (r *Run) planImports(requests []ImportRequest) (*ImportPlan, error) {
 	}
 	plan.items = append(defaults, explicit...)
 	for i, q := range requests {
-		u := q.urn(plan.root)
+		u := q.under(plan.root)
 		if q.Type.IsProvider() || r.isImported(u, q.ID) {
 			continue
 		}
@@ -153,7 +153,7 @@ func (r *Run) planImports(requests []ImportRequest) (*ImportPlan, error) {
 }
 
 // isImported tells whether the base has the object already.
-func (r *Run) isImported(u urn.URN, id string) bool {
+func (r *importRun) isImported(u urn.URN, id string) bool {
 	old := r.base.olds[u]
 	return old != nil && cmp.Or(old.ImportID, old.ID) == id
 }
@@ -161,10 +161,10 @@ func (r *Run) isImported(u urn.URN, id string) bool {
 // planProviders decides which providers have to be made, and enters the URN of each request's provider into used. Default
 // providers come in the order of their names, explicit ones in that of their URNs; a provider's own request wins over what
 // those who use it say about it.
-func (r *Run) planProviders(root urn.URN, requests []ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
+func (r *importRun) planProviders(root urn.URN, requests []ImportRequest, used []urn.URN) (defaults, explicit []*plannedImport, err error) {
 	planned := map[urn.URN]*plannedImport{}
 	for _, q := range requests {
-		u := q.urn(root)
+		u := q.under(root)
 		if !q.Type.IsProvider() || r.base.olds[u] != nil {
 			continue
 		}
@@ -228,7 +228,7 @@ func (q ImportRequest) providerSpec() (providers.Spec, error) {
 }
 
 // defaultFor describes the default provider that a request uses.
-func (r *Run) defaultFor(q ImportRequest) (*plannedImport, error) {
+func (r *importRun) defaultFor(q ImportRequest) (*plannedImport, error) {
 	pkg := q.Type.Package()
 	if q.Package.Extension != nil && q.Package.Name != "" {
 		pkg = q.Package.Name

@@ -12,22 +12,15 @@ import (
 // interruptions are the creates that earlier runs began and whose end nobody knows, by URN (state.md 9.4 R-6). They are found before
 // the program starts; which of them there are does not change then.
 type interruptions struct {
-	byURN map[urn.URN]*interruption
+	byURN map[urn.URN]*Interruption
 
-	mu sync.Mutex // guards the creates of each
-}
-
-// interruption is what is to be known about the interrupted creates of one URN.
-type interruption struct {
-	urn urn.URN
-	// open is true when one of them may have made an object that is not recorded, again when another one may be made.
-	open, again bool
-	creates     []*state.Resource // those that are not settled
+	mu      sync.Mutex                    // guards creates
+	creates map[urn.URN][]*state.Resource // those that are not settled
 }
 
 // newInterruptions finds the interrupted creates among pending operations.
 func newInterruptions(pending []state.Pending, again map[*state.Resource]bool, b *base) *interruptions {
-	d := &interruptions{byURN: map[urn.URN]*interruption{}}
+	d := &interruptions{byURN: map[urn.URN]*Interruption{}, creates: map[urn.URN][]*state.Resource{}}
 	for _, op := range pending {
 		if op.Type != state.Creating {
 			continue
@@ -35,14 +28,23 @@ func newInterruptions(pending []state.Pending, again map[*state.Resource]bool, b
 		u := op.Resource.URN
 		of := d.byURN[u]
 		if of == nil {
-			of = &interruption{urn: u, again: true}
+			of = &Interruption{URN: u, Again: true}
 			d.byURN[u] = of
 		}
-		of.creates = append(of.creates, op.Resource)
-		of.open = of.open || !isMoot(op.Resource) && !b.hasObject(op.Resource)
-		of.again = of.again && (again[op.Resource] || isMoot(op.Resource))
+		d.creates[u] = append(d.creates[u], op.Resource)
+		of.Open = of.Open || !isMoot(op.Resource) && !b.hasObject(op.Resource)
+		of.Again = of.Again && (again[op.Resource] || isMoot(op.Resource))
 	}
 	return d
+}
+
+// settle returns the interrupted creates of a URN, once.
+func (i *interruptions) settle(u urn.URN) []*state.Resource {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	creates := i.creates[u]
+	delete(i.creates, u)
+	return creates
 }
 
 // isMoot tells whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
@@ -57,7 +59,7 @@ func (b *base) hasObject(res *state.Resource) bool {
 
 // interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
 // nil if there are none. The names must be locked.
-func (r *Run) interruptionOf(l *Located, who urn.Subject, aliases []urn.Alias) *interruption {
+func (r *book) interruptionOf(l *Located, who urn.Subject, aliases []urn.Alias) *Interruption {
 	if len(r.interruptions.byURN) == 0 {
 		return nil
 	}
@@ -99,7 +101,7 @@ func formerName(e *InterruptedCreateError) string {
 // doubtful says why the steps of a registration must not be taken: they would create what may exist already. A preview shows
 // what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that settle the doubt learn
 // that they do.
-func (r *Run) doubtful(d Diffed, steps []*Step) error {
+func (b *builder) doubtful(d Diffed, steps []*Decision) error {
 	if d.interrupted == nil || d.imported {
 		return nil
 	}
@@ -110,29 +112,33 @@ func (r *Run) doubtful(d Diffed, steps []*Step) error {
 			continue
 		}
 		switch {
-		case !s.replies:
-		case d.interrupted.again:
-			s.settles = d.interrupted
-		case !d.interrupted.open || s.isRead():
-		case r.DryRun():
-			s.unasked = true
-			err := &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.urn}
-			r.diagnose(d.URN, Error, codePreviewFailed, err.Error())
-			r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
+		case !s.Answers:
+		case d.interrupted.Again:
+			s.Settles = d.interrupted.URN
+		case !d.interrupted.Open || s.IsRead():
+		case b.DryRun():
+			s.Kind = Unasked
+			err := &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.URN}
+			b.diagnose(d.URN, Error, codePreviewFailed, err.Error())
+			b.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 		default:
-			return &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.urn}
+			return &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.URN}
 		}
 	}
 	return nil
 }
 
+// settledBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
+func settledBy(i *Interruption) urn.URN {
+	if i == nil {
+		return ""
+	}
+	return i.URN
+}
+
 // settle records that the interrupted creates of a URN need not be known of any more.
-func (r *Run) settle(d *interruption) error {
-	r.interruptions.mu.Lock()
-	creates := d.creates
-	d.creates = nil
-	r.interruptions.mu.Unlock()
-	for _, begun := range creates {
+func (r *taker) settle(u urn.URN) error {
+	for _, begun := range r.interruptions.settle(u) {
 		if err := r.endCreate(r.operations, begun); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func (m *monitor) Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply,
 	}
 	defer done()
 	in := InvokeTransformInput{
-		Token: req.Token, Args: req.Args, Provider: m.run.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
+		Token: req.Token, Args: req.Args, Provider: m.resolveProvider(req.Provider, nil, req.Parent, urn.Type(req.Token).Package()),
 		Version: req.Package.Version, PluginDownloadURL: req.Package.DownloadURL, PluginChecksums: req.Package.Checksums,
 	}
 	m.mu.Lock()
@@ -32,14 +32,14 @@ func (m *monitor) Invoke(ctx context.Context, req *InvokeRequest) (*InvokeReply,
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	unresolved, err := m.unresolved(ctx, req.DependsOn)
+	unresolved, err := m.families.unresolved(ctx, req.DependsOn)
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
 	if unresolved {
 		return &InvokeReply{Unknown: true}, nil
 	}
-	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.run.DryRun()})
+	res, err := p.Invoke(ctx, providers.InvokeRequest{Token: req.Token, Args: in.Args.DowngradeOutputs(), Preview: m.DryRun()})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -62,7 +62,7 @@ func (m *monitor) functionProvider(ctx context.Context, in InvokeTransformInput,
 	if pkg == "" {
 		return nil, invalid("function token %q does not have the form <package>:<module>:<name>", in.Token)
 	}
-	p, err := m.packageFor(p, ref)
+	p, err := m.packages.meant(p, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -71,55 +71,15 @@ func (m *monitor) functionProvider(ctx context.Context, in InvokeTransformInput,
 		if ref == "" {
 			p.Version, p.DownloadURL, p.Checksums = in.Version, in.PluginDownloadURL, in.PluginChecksums
 		}
-		if reference, err = m.run.defaults.reference(ctx, p.servedBy(urn.Type(in.Token)), p); err != nil {
+		if reference, err = m.defaults.reference(ctx, p.servedBy(urn.Type(in.Token)), p); err != nil {
 			return nil, err
 		}
 	}
-	provider, err := m.run.remoteProvider(reference, in.Token)
+	provider, err := m.remoteProvider(reference, in.Token)
 	if err != nil || p.Extension == nil {
 		return provider, err
 	}
-	return provider, m.run.extensions.apply(ctx, provider, reference, m.run.extensions.register(*p.Extension))
-}
-
-// unresolved tells whether any of the resources, or of those below a component among them, has no ID yet. It waits until no
-// registration is in flight beneath such a component, and for nothing else (steps.md 10.4).
-func (m *monitor) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
-	if len(us) == 0 {
-		return false, nil
-	}
-	for {
-		m.mu.Lock()
-		unresolved, busy := m.expand(us)
-		settled := m.settled
-		m.mu.Unlock()
-		if !busy {
-			return unresolved, nil
-		}
-		if err := settled.Wait(ctx); err != nil {
-			return false, err
-		}
-	}
-}
-
-// expand looks at resources and below the components among them: has any no ID, is any registration beneath in flight? The
-// monitor must be locked.
-func (m *monitor) expand(us []urn.URN) (unresolved, busy bool) {
-	todo := append([]urn.URN(nil), us...)
-	for len(todo) > 0 {
-		u := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		f := m.known[u]
-		switch {
-		case f == nil:
-		case !f.custom:
-			busy = busy || m.beneath[u] > 0
-			todo = append(todo, m.children[u]...)
-		case f.id == "" || f.id == urn.UnknownID:
-			unresolved = true
-		}
-	}
-	return unresolved, busy
+	return provider, m.extensions.apply(ctx, provider, reference, m.extensions.register(*p.Extension))
 }
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.
@@ -133,7 +93,7 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	d, err := m.run.deployment()
+	d, err := m.deployment()
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +111,9 @@ func (m *monitor) Call(ctx context.Context, req *CallRequest) (*CallReply, error
 			return nil, context.Cause(ctx)
 		}
 		text := fmt.Sprintf("call to function '%v' failed: %v", req.Token, err)
-		m.run.diagnose("", Error, codeCallFailed, text)
-		m.run.failures.add(Failure{Err: reportedError(text)})
-		m.run.Halt()
+		m.diagnose("", Error, codeCallFailed, text)
+		m.failures.add(Failure{Err: shownError(text)})
+		m.Halt()
 		return nil, ErrShutDown
 	}
 	ret := map[string][]urn.URN{}
@@ -182,18 +142,18 @@ func (m *monitor) methodProvider(ctx context.Context, req *CallRequest) (provide
 		if ref.ID.IsUnknown() {
 			id = urn.UnknownID
 		}
-		return m.run.remoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
+		return m.remoteProvider(urn.ProviderRef{URN: ref.URN, ID: id}.String(), req.Token)
 	}
 	if req.Provider != "" {
-		return m.run.remoteProvider(req.Provider, req.Token)
+		return m.remoteProvider(req.Provider, req.Token)
 	}
 	if hasSelf && ref.URN != "" {
-		f := m.familyOf(ref.URN)
+		f := m.families.of(ref.URN)
 		if f == nil || f.goal == nil {
 			return nil, invalid("unknown resource %v", ref.URN)
 		}
 		if f.goal.Provider != "" {
-			return m.run.remoteProvider(f.goal.Provider, req.Token)
+			return m.remoteProvider(f.goal.Provider, req.Token)
 		}
 	}
 	return m.functionProvider(ctx, InvokeTransformInput{

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -26,17 +27,21 @@ type Question struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
-	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
-	family *family
 }
 
 func newQuestion(reportsResult bool) *Question {
 	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
-// Settle tells the program that the item goes no further. It does nothing when the question has been answered.
+// wait returns the answer, waiting for it if need be.
+func (q *Question) wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
+
+// Settle tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
 func (q *Question) Settle(err error) {
-	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*bailError)) {
+	if q == nil {
+		return
+	}
+	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*ReportedError)) {
 		err = ErrShutDown
 	}
 	q.promise.Fail(err)
@@ -103,7 +108,7 @@ type Located struct {
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	invalid error
 	// interrupted are the interrupted creates of the resource, nil if there are none.
-	interrupted *interruption
+	interrupted *Interruption
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
@@ -190,7 +195,7 @@ type Built struct {
 	Tasks []Task
 	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
-	after []deletion
+	after []Deletion
 	// refusal is why the steps must not be taken, nil for almost all.
 	refusal error
 	// keepsGoing is true where a failure stops nothing but what waits for it.
@@ -198,15 +203,29 @@ type Built struct {
 }
 
 // Steps returns all steps, task by task.
-func (b Built) Steps() []*Step {
+func (b Built) Steps() []*Decision {
 	if len(b.Tasks) == 1 {
 		return b.Tasks[0].Steps
 	}
-	var steps []*Step
+	var steps []*Decision
 	for _, t := range b.Tasks {
 		steps = append(steps, t.Steps...)
 	}
 	return steps
+}
+
+// Deletion is the task by which a delete-before-replace deletes a recorded state.
+type Deletion struct {
+	Task graph.ID
+	URN  urn.URN
+	Root int // number of the registration that the delete belongs to
+}
+
+// Interruption is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+type Interruption struct {
+	URN urn.URN
+	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
+	Open, Again bool
 }
 
 // Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
@@ -214,61 +233,13 @@ func (b Built) Steps() []*Step {
 // can begin and not all may, the lowest comes first.
 type Task struct {
 	ID    graph.ID
-	Steps []*Step
+	Steps []*Decision
 	After []graph.ID
 }
 
 // Executed is a registration whose steps are done.
 type Executed struct {
 	URN   urn.URN
-	Steps []*Step
+	Steps []*Decision
 	Err   error // of the step that failed, nil when all succeeded
 }
-
-// Step is one thing to do to one resource (steps.md 8). It is built by one stage and executed by another; nothing
-// changes it in between.
-type Step struct {
-	StepInfo
-	// seq is the number of the registration, or one after all of them for the end phase; place is the step's place in it.
-	// sub is the place of a view step among those that were published during the step.
-	seq, place, sub int
-	// view is not nil for a step that a provider has published, or that stands for one.
-	view *viewStep
-	// publication takes in the views that the step's provider publishes.
-	publication *publication
-	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
-	deleteFirst bool
-	// skipped marks the same step of a resource that is not created.
-	skipped bool
-	// carried marks a same step for a recorded state that this run did not register.
-	carried bool
-	// provisional marks a carried step that stands for a recorded state only if no registration goes on with it.
-	provisional bool
-	// displaced is the recorded state that an import takes the place of, also where Old does not name it because a
-	// delete-before-replace of something else deletes it.
-	displaced *state.Resource
-	// idUnknown marks a read whose ID is not known in this preview.
-	idUnknown bool
-	// settles are the interrupted creates that are done with once the step has recorded something, nil for almost all.
-	settles *interruption
-	// unasked marks a create in a preview that its provider is not asked about, as it would be refused.
-	unasked bool
-	// planned is what an import without a program asks for, nil for every other step.
-	planned *plannedImport
-	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.
-	taken, failed bool
-	wanted        *state.Resource
-	noted         bool // the run's decisions have it; they guard this
-	// made is true once New is what the step has produced.
-	made bool
-	// stopped is true when a hook after the step has failed and has stopped the run.
-	stopped bool
-	// declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
-	// on under its old name.
-	declared urn.URN
-	// replies is true for the step whose end answers the question.
-	replies  bool
-	question *Question
-}
-
-func (s *Step) isRead() bool { return s.Op == OpRead || s.Op == OpReadReplacement }

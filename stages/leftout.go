@@ -13,12 +13,12 @@ import (
 
 // leaveOut decides about a registration that is not part of the operation.
 func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
-	o := b.run.outcomes
+	o := b.outcomes
 	if d.Old == nil {
 		s := b.same(d)
 		o.leaveUncreated(s.New)
-		s.skipped, s.Reason = true, Reason{Kind: ReasonNotTargeted}
-		return b.commit(d, []*Step{s}, x)
+		s.Kind, s.Reason = Uncreated, Reason{Kind: ReasonNotTargeted}
+		return b.commit(d, []*Decision{s}, x)
 	}
 	if err := b.providerIsThere(d); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return err
 	}
 	own := carriedStep(d.Old)
-	own.replies = true
+	own.Answers = true
 	o.add(d.URN, same)
 	return b.commit(d, append(steps, own), x)
 }
@@ -43,65 +43,65 @@ func (b *builder) providerIsThere(d Diffed) error {
 	if d.Goal.Provider == d.Old.Provider {
 		return nil
 	}
-	recorded := b.run.base.providers[d.Old.Provider]
+	recorded := b.base.providers[d.Old.Provider]
 	if recorded == nil {
-		return b.run.bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+		return b.bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
 	}
-	claimant, claimed := b.run.names.claimant(recorded)
-	if claimed && claimant < d.Seq && !b.run.outcomes.has(b.run.names.newNameOf(recorded.URN), replaced) {
+	claimant, claimed := b.names.claimant(recorded)
+	if claimed && claimant < d.Seq && !b.outcomes.has(b.names.newNameOf(recorded.URN), replaced) {
 		return nil // it goes on
 	}
-	return b.run.bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+	return b.bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
 // carriedStep leaves a recorded state as it is.
-func carriedStep(res *state.Resource) *Step {
-	return &Step{StepInfo: StepInfo{
+func carriedStep(res *state.Resource) *Decision {
+	return &Decision{StepInfo: StepInfo{
 		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: Reason{Kind: ReasonNotTargeted},
-	}, carried: true}
+	}, Kind: Kept}
 }
 
 // carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
 // 6.5). What is missing from the recorded state is an error only for a state that is left as it is. When everything is part
 // of the operation, the state is a provider that is kept, and what it refers to is kept for it.
-func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
+func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Decision, err error) {
 	var olds []*state.Resource
 	why := Reason{Kind: ReasonNotTargeted}
-	whole := !b.run.Targeting.isPartial()
+	whole := !b.Targeting.isPartial()
 	if whole {
 		why = Reason{Kind: ReasonCarried, Cause: res.URN}
 	}
 	references(res, func(u urn.URN, kind graph.Kind) {
-		old := b.run.base.olds[u]
+		old := b.base.olds[u]
 		if whole && old != nil {
-			b.run.decisions.use(old, res.URN)
+			b.record.use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):
 		case old != nil:
 			olds = append(olds, old)
-		case len(b.run.base.all[u]) == 0 && res == l.Old && err == nil:
-			err = b.run.bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", kind, u, l.URN))
+		case len(b.base.all[u]) == 0 && res == l.Old && err == nil:
+			err = b.bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", kind, u, l.URN))
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(olds, func(x, y *state.Resource) int { return int(b.run.base.ids[x] - b.run.base.ids[y]) })
+	slices.SortFunc(olds, func(x, y *state.Resource) int { return int(b.base.ids[x] - b.base.ids[y]) })
 	for _, old := range slices.Compact(olds) {
 		if b.isGenerated(old.URN) {
 			continue // carried meanwhile, as a reference of another one
 		}
-		b.run.outcomes.add(old.URN, same)
+		b.outcomes.add(old.URN, same)
 		b.circles.held[old] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
 			return nil, err
 		}
 		carried := carriedStep(old)
-		carried.provisional, carried.Reason = true, why
+		carried.Kind, carried.Reason = Provisional, why
 		steps = append(append(steps, more...), carried)
 	}
 	return steps, nil
@@ -110,14 +110,14 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 // isGenerated tells whether something has been decided about a URN, or about the one that took it over.
 func (b *builder) isGenerated(u urn.URN) bool {
 	const decided = created | same | updated | deleted | replaced | read | imported
-	return b.run.outcomes.has(u, decided) || b.run.outcomes.has(b.run.names.newNameOf(u), decided)
+	return b.outcomes.has(u, decided) || b.outcomes.has(b.names.newNameOf(u), decided)
 }
 
 // uncreated reports a step whose resource depends on something that is not created because it is not part of the
 // operation (steps.md 6.4). With excludes alone the rules say nothing of it. A state that refers to what does not exist
 // cannot be recorded, so an update is refused then too, before the step is taken; its preview warns. A preview says so of
 // each resource: which of them comes first is a matter of timing.
-func (r *Run) uncreated(l Located, steps []*Step) error {
+func (r *targets) uncreated(l Located, steps []*Decision) error {
 	sel := r.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
 	if !targeted && !sel.Excludes.IsConstrained() {
@@ -159,15 +159,15 @@ func targetFlags(us []urn.URN) string {
 }
 
 // missingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
-func (r *Run) missingFrom(s *Step) urn.URN {
-	if s.skipped || s.New == nil {
+func (r *book) missingFrom(s *Decision) urn.URN {
+	if s.Kind == Uncreated || s.New == nil {
 		return ""
 	}
 	return r.uncreatedOf(s.New)
 }
 
 // uncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
-func (r *Run) uncreatedOf(res *state.Resource) (missing urn.URN) {
+func (r *book) uncreatedOf(res *state.Resource) (missing urn.URN) {
 	references(res, func(u urn.URN, _ graph.Kind) {
 		if (missing == "" || u < missing) && r.outcomes.has(u, skippedCreate) {
 			missing = u

@@ -13,15 +13,24 @@ import (
 // Lookup is the stage that owns names: it numbers registrations in order of arrival, gives each its URN, and finds the
 // recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is an
 // error. It has one writer, calls no provider, and takes microseconds.
-func Lookup(r *Run) pipeline.Stage[Registered, Located] {
+func Lookup(run *Run) pipeline.Stage[Registered, Located] {
+	r := &namer{control: run.control, book: run.book, Registry: run.Registry}
 	return pipeline.Stage[Registered, Located]{
 		Name:    "lookup",
 		Workers: 1,
 		Buffer:  64,
 		Run: func(_ context.Context, in Registered, emit pipeline.Emit[Located]) error {
-			l, err := r.locate(in)
-			if err != nil {
-				return err
+			l, code, err := r.locate(in)
+			switch {
+			case err != nil && l.Goal != nil && (code == codeDuplicateAlias || code == codeURNIsAlias):
+				// Its inputs are still checked, so that more problems come to light at once (steps.md 2.4).
+				r.diagnose(l.URN, Error, code, err.Error())
+				l.invalid = err
+			case err != nil:
+				return r.bail(l, code, err)
+			}
+			if l.Alias != "" && in.subject().typ.IsProvider() {
+				r.Registry.Alias(l.Alias, l.URN)
 			}
 			return emit(l)
 		},
@@ -43,40 +52,31 @@ func (in Registered) subject() subject {
 	return subject{parent: in.Goal.Parent, typ: in.Goal.Type, name: in.Goal.Name, aliases: in.Goal.Aliases}
 }
 
-func (r *Run) locate(in Registered) (Located, error) {
+// locate numbers a registration, gives it its URN and finds the recorded state that it continues, as one action (ORD-1). The
+// error is one of the program, with the code of its diagnostic.
+func (r *book) locate(in Registered) (l Located, code int, err error) {
 	n := r.names
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	n.next++
-	l := Located{Registered: in, Seq: n.next}
-	code, err := r.claim(&l)
+	l = Located{Registered: in, Seq: n.next}
+	code, err = r.claim(&l)
 	r.include(&l)
 	if err == nil {
 		r.standBy(&l)
 	}
-	n.mu.Unlock()
-	switch {
-	case err != nil && l.Goal != nil && (code == codeDuplicateAlias || code == codeURNIsAlias):
-		// Its inputs are still checked, so that more problems come to light at once (steps.md 2.4).
-		r.diagnose(l.URN, Error, code, err.Error())
-		l.invalid = err
-	case err != nil:
-		return Located{}, r.bail(l, code, err)
-	}
-	if l.Alias != "" && in.subject().typ.IsProvider() {
-		r.Registry.Alias(l.Alias, l.URN)
-	}
-	return l, nil
+	return l, code, err
 }
 
-// claim does the work of locate as one action (ORD-1). The names must be locked.
-func (r *Run) claim(l *Located) (code int, err error) {
+// claim does the work of locate. The names must be locked.
+func (r *book) claim(l *Located) (code int, err error) {
 	n, s := r.names, l.subject()
 	if s.parent != "" {
 		if _, ok := n.seen[s.parent]; !ok && !n.kept[s.parent] {
 			return 0, fmt.Errorf("could not find parent resource %v", s.parent)
 		}
 	}
-	who := urn.Subject{Stack: r.Info.Stack, Project: r.Info.Project, Type: s.typ, Name: s.name, Parent: s.parent}
+	who := urn.Subject{Stack: r.root.Stack(), Project: r.root.Project(), Type: s.typ, Name: s.name, Parent: s.parent}
 	l.URN = who.URN()
 	if _, ok := n.seen[l.URN]; ok {
 		return codeDuplicateURN, fmt.Errorf("Duplicate resource URN '%v'; try giving it a unique name", l.URN)
@@ -102,7 +102,7 @@ func (r *Run) claim(l *Located) (code int, err error) {
 }
 
 // claimAlias looks for a recorded state under the aliases, in their order (steps.md 2.3, 2.4).
-func (r *Run) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
+func (r *book) claimAlias(l *Located, who urn.Subject, aliases []urn.Alias) (code int, err error) {
 	n := r.names
 	for _, a := range urn.ExpandAliases(who, aliases, n.matched) {
 		old := r.base.olds[a]

@@ -23,12 +23,12 @@ func (e *events) send(ev Event) {
 }
 
 // Emit delivers an event to the run's observer.
-func (r *Run) Emit(ev Event) { r.events.send(ev) }
+func (r *control) Emit(ev Event) { r.events.send(ev) }
 
-func (r *Run) diagnose(u urn.URN, s Severity, code int, message string) {
+func (r *control) diagnose(u urn.URN, s Severity, code int, message string) {
 	r.events.send(Diagnostic{LogMessage: LogMessage{Severity: s, Message: message, URN: u}, Code: code})
 }
 
-func (r *Run) warn(u urn.URN, format string, args ...any) {
+func (r *control) warn(u urn.URN, format string, args ...any) {
 	r.diagnose(u, Warning, 0, fmt.Sprintf(format, args...))
 }

@@ -33,7 +33,7 @@ type outcomes struct {
 	// gone are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
 	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
 	gone    map[*state.Resource]Reason
-	deletes map[*state.Resource]deletion // what does it
+	deletes map[*state.Resource]Deletion // what does it
 	tasks   graph.ID                     // how many IDs of tasks have been given out
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
@@ -44,7 +44,7 @@ func newOutcomes() *outcomes {
 	return &outcomes{
 		byID:    map[urn.URN]outcome{},
 		gone:    map[*state.Resource]Reason{},
-		deletes: map[*state.Resource]deletion{}, uncreated: map[urn.URN][]urn.URN{},
+		deletes: map[*state.Resource]Deletion{}, uncreated: map[urn.URN][]urn.URN{},
 	}
 }
 
@@ -109,13 +109,6 @@ func (o *outcomes) missingFor(s *state.Resource) []urn.URN {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// deletion is the task by which a delete-before-replace deletes a recorded state.
-type deletion struct {
-	task graph.ID
-	urn  urn.URN
-	root int // number of the registration that the delete belongs to
-}
-
 // condemn records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
 func (o *outcomes) condemn(r *state.Resource, why Reason) {
 	o.mu.Lock()
@@ -125,7 +118,7 @@ func (o *outcomes) condemn(r *state.Resource, why Reason) {
 }
 
 // setDeletion says which task of this run deletes a condemned state.
-func (o *outcomes) setDeletion(r *state.Resource, by deletion) {
+func (o *outcomes) setDeletion(r *state.Resource, by Deletion) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.deletes[r] = by
@@ -148,11 +141,11 @@ func (o *outcomes) reasonFor(r *state.Resource) Reason {
 }
 
 // deletionsOf returns what deletes it, if something in this run does.
-func (o *outcomes) deletionsOf(r *state.Resource) []deletion {
+func (o *outcomes) deletionsOf(r *state.Resource) []Deletion {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	if d, ok := o.deletes[r]; ok {
-		return []deletion{d}
+		return []Deletion{d}
 	}
 	return nil
 }

@@ -17,15 +17,15 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return err
 	}
 	defer done()
-	r := m.run
-	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), r.Directory); err != nil {
+	r := m.taker
+	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
 	s, ok := r.world.takeOpen(u)
 	if !ok {
 		return invalid("cannot complete a resource '%v' whose registration isn't pending", u)
 	}
-	if s.skipped {
+	if s.Kind == Uncreated {
 		return nil // it was not created; there is nothing to record
 	}
 	if s.Type == urn.RootStackType {
@@ -39,13 +39,8 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 }
 
 // setOutputs replaces the outputs of the state that s produced.
-func (r *Run) setOutputs(s *Step, outputs property.Map) error {
-	r.world.mu.Lock()
-	before := r.world.news[s.URN]
-	after := before.Clone()
-	after.Outputs = outputs
-	r.world.news[s.URN] = after
-	r.world.mu.Unlock()
+func (r *taker) setOutputs(s *Decision, outputs property.Map) error {
+	before, after := r.world.setOutputs(s.URN, outputs)
 	r.noteOutputs(s, outputs)
 
 	if r.Recorder != nil && r.world.current(before) != nil { // a destroy has deleted it by the time its outputs are set
@@ -57,30 +52,22 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 			return r.broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
 		}
 	}
-	s.New = after
+	t := &taking{Decision: s, made: after}
+	r.record.remake(s, after)
 	if !after.Custom {
-		r.afterMade(s, after, after.Outputs)
+		r.afterMade(t, after, after.Outputs)
 	}
-	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), Outputs: true, At: r.Now()})
+	r.Emit(StepDone{Step: t.shown(), Planning: r.DryRun(), Outputs: true, At: r.Now()})
 	return nil
-}
-
-func (w *world) setStackOutputs(s *Step, outputs property.Map) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.stack, w.stackOutputs = s, &outputs
 }
 
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
 // over the old ones, so that nothing is lost (steps.md 9.7).
-func (r *Run) FinishOutputs() error {
-	r.world.mu.Lock()
-	s, outputs := r.world.stack, r.world.stackOutputs
-	r.world.mu.Unlock()
+func (r *taker) FinishOutputs() error {
+	s, final := r.world.takeStackOutputs()
 	if s == nil {
 		return nil
 	}
-	final := *outputs
 	failed := r.failures.any() || r.IsHalted()
 	if failed && s.Old != nil {
 		merged := s.Old.Outputs.Mutable()

@@ -16,6 +16,11 @@ import (
 // plans is what a run has to do with update plans (steps.md 12): the one that it is held to, and the one that it makes.
 // Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type plans struct {
+	*control
+	*book
+	entropy     []byte
+	showSecrets bool
+
 	held *state.Plan // nil: the run may do what it likes
 	// left are the planned steps that have not been seen, by what the plan calls the resource.
 	left map[urn.URN][]string
@@ -38,14 +43,15 @@ type plannedStep struct {
 	seq, place int
 }
 
-func newPlans(held *state.Plan, making bool) *plans {
+func newPlans(c *control, b *book, s Settings) *plans {
 	p := &plans{
-		held: held, left: map[urn.URN][]string{}, making: making,
+		control: c, book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
+		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
 		unsure: map[urn.URN]bool{},
 	}
-	if held != nil {
-		for u, r := range held.Resources {
+	if s.Plan != nil {
+		for u, r := range s.Plan.Resources {
 			p.left[u] = r.Ops
 		}
 	}
@@ -54,43 +60,42 @@ func newPlans(held *state.Plan, making bool) *plans {
 
 // seedFor returns the random seed of a registration's Checks: that of the plan, so that what is random comes out as it was
 // previewed, else one of the run's own (steps.md 3.5).
-func (r *Run) seedFor(u urn.URN) []byte {
-	if p := r.plans.held; p != nil && p.Resources[u] != nil && len(p.Resources[u].Seed) > 0 {
+func (r *plans) seedFor(u urn.URN) []byte {
+	if p := r.held; p != nil && p.Resources[u] != nil && len(p.Resources[u].Seed) > 0 {
 		return p.Resources[u].Seed
 	}
-	return derive(r.Entropy, string(u), "seed")
+	return derive(r.entropy, string(u), "seed")
 }
 
 // formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is made
 // anew (steps.md 12.2).
-func (r *Run) formerInputs(c Checked) property.Map {
+func (r *plans) formerInputs(c Checked) property.Map {
 	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || r.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
 	}
 	return c.Old.Inputs
 }
 
-// followPlan holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
+// follow holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
-func (b *builder) followPlan(d Diffed, steps []*Step) error {
-	p := b.run.plans
-	b.noteDoubt(d)
+func (p *plans) follow(d Diffed, steps []*Decision) error {
+	p.noteDoubt(d)
 	if d.Goal == nil || d.answered || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
-		p.goals[d.URN] = &state.PlannedResource{Goal: d.plannedGoal(b.plannedInputs(d)), Seed: b.run.seedFor(d.URN)}
+		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.seedFor(d.URN)}
 	}
 	if d.imported && len(steps) == 0 {
 		p.passOver(d.URN)
 	}
 	for i, s := range steps {
-		of, ok := d.plannedAs(s)
+		of, ok := plannedAs(d, s)
 		if !ok {
 			continue
 		}
 		if v := p.take(of, s, d.Reason); v != nil {
-			return b.run.bail(d.Located, 0, v)
+			return p.bail(d.Located, 0, v)
 		}
 		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
 	}
@@ -99,9 +104,9 @@ func (b *builder) followPlan(d Diffed, steps []*Step) error {
 
 // plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
 // they only carry on what is recorded, and whether there are any may depend on what registers first.
-func (d Diffed) plannedAs(s *Step) (urn.URN, bool) {
+func plannedAs(d Diffed, s *Decision) (urn.URN, bool) {
 	switch {
-	case s.replies, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
+	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
 		return d.URN, true // under its new name
 	case s.Op == OpSame:
 		return "", false
@@ -111,19 +116,19 @@ func (d Diffed) plannedAs(s *Step) (urn.URN, bool) {
 
 // plannedInputs is how the inputs of a registration change. For an object that is made anew it has both what the new object
 // gets and what the recorded one has not: it may turn out that it can stay.
-func (b *builder) plannedInputs(d Diffed) state.PlannedDiff {
+func (p *plans) plannedInputs(d Diffed) state.PlannedDiff {
 	inputs := d.accepted
-	if b.run.plans.unsure[d.URN] && b.run.outcomes.isGone(d.claimed) {
-		inputs = d.eitherInputs()
+	if p.unsure[d.URN] && p.outcomes.isGone(d.claimed) {
+		inputs = eitherInputs(d)
 	}
-	out := state.NewPlannedDiff(b.run.formerInputs(d.Checked), inputs)
+	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
 	if d.Raw && d.Old != nil {
 		out.Deletes = state.NewPlannedDiff(d.Old.Inputs, inputs).Deletes
 	}
 	return out
 }
 
-func (d Diffed) plannedGoal(inputs state.PlannedDiff) *state.PlannedGoal {
+func plannedGoal(d Diffed, inputs state.PlannedDiff) *state.PlannedGoal {
 	g := d.Goal
 	return &state.PlannedGoal{
 		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: inputs, Parent: g.Parent,
@@ -139,35 +144,35 @@ func (p *plans) note(s plannedStep) {
 	}
 }
 
-// followPlanAtEnd is followPlan for the end phase: first what stays, then what is deleted, in the base's order. False says
+// followAtEnd is follow for the end phase: first what stays, then what is deleted, in the base's order. False says
 // that the plan is violated and the run has stopped.
-func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool {
+func (r *plans) followAtEnd(staying []*Decision, deletes map[graph.ID]*Decision) bool {
 	all := slices.Clone(staying)
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
 		all = append(all, deletes[id])
 	}
 	for i, s := range all {
-		if v := r.plans.take(s.URN, s, s.Reason); v != nil {
+		if v := r.take(s.URN, s, s.Reason); v != nil {
 			_ = r.bail(Located{URN: s.URN}, 0, v)
 			return false
 		}
-		r.plans.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
+		r.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
 	}
 	return true
 }
 
 // noteOutputs writes down what a resource registers as outputs.
-func (r *Run) noteOutputs(s *Step, outputs property.Map) {
-	p := r.plans
+func (r *plans) noteOutputs(s *Decision, outputs property.Map) {
+	p := r
 	if !p.making {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[s.declared] = state.NewPlannedDiff(r.recordedOutputs(s.URN), outputs)
+	p.outputs[s.Declared] = state.NewPlannedDiff(r.recordedOutputs(s.URN), outputs)
 }
 
-func (r *Run) recordedOutputs(u urn.URN) property.Map {
+func (r *book) recordedOutputs(u urn.URN) property.Map {
 	if old := r.base.olds[u]; old != nil {
 		return old.Outputs
 	}
@@ -176,14 +181,14 @@ func (r *Run) recordedOutputs(u urn.URN) property.Map {
 
 // Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
 // over.
-func (r *Run) Planned() map[urn.URN]*state.PlannedResource {
-	p := r.plans
+func (r *plans) Planned() map[urn.URN]*state.PlannedResource {
+	p := r
 	if !p.making {
 		return nil
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := r.made(u); s != nil {
+		if s := r.world.made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}
@@ -200,11 +205,4 @@ func (r *Run) Planned() map[urn.URN]*state.PlannedResource {
 		planned.Uncertain = p.unsure[u] && slices.ContainsFunc(planned.Ops, replaces)
 	}
 	return p.goals
-}
-
-// made returns the state that a registration led to.
-func (r *Run) made(u urn.URN) *state.Resource {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
-	return r.world.news[u]
 }

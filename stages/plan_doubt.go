@@ -12,8 +12,7 @@ import (
 
 // isUnsure tells whether the preview does not know what will be done to the resource of a registration: because of values
 // that it does not know, or because of what will be done to another one.
-func (b *builder) isUnsure(d Diffed) bool {
-	p := b.run.plans
+func (p *plans) isUnsure(d Diffed) bool {
 	switch {
 	case !p.making || d.answered:
 		return false
@@ -26,30 +25,30 @@ func (b *builder) isUnsure(d Diffed) bool {
 }
 
 // noteDoubt writes down whether the preview is sure about a registration, when it is decided.
-func (b *builder) noteDoubt(d Diffed) {
-	if !b.isUnsure(d) {
+func (p *plans) noteDoubt(d Diffed) {
+	if !p.isUnsure(d) {
 		return
 	}
-	b.run.plans.unsure[d.URN] = true
+	p.unsure[d.URN] = true
 	if d.Old != nil {
-		b.run.plans.unsure[d.Old.URN] = true
+		p.unsure[d.Old.URN] = true
 	}
 }
 
 // noteDoubtAbout writes down that what a delete-before-replace takes with it goes only if it happens.
-func (b *builder) noteDoubtAbout(root Diffed, members []member) {
-	if !b.isUnsure(root) {
+func (p *plans) noteDoubtAbout(root Diffed, members []member) {
+	if !p.isUnsure(root) {
 		return
 	}
 	for _, m := range members {
-		b.run.plans.unsure[m.res.URN] = true
+		p.unsure[m.res.URN] = true
 	}
 }
 
 // eitherInputs are the inputs of a resource of which it is not sure that it is made anew. What the provider fills in for a
 // new object is unknown, unless the recorded one has the same, and so is what ignoreChanges keeps as long as there is
 // something to keep.
-func (d Diffed) eitherInputs() property.Map {
+func eitherInputs(d Diffed) property.Map {
 	kept, _ := ignoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 	out := d.accepted.Mutable()
 	for _, name := range slices.Concat(d.accepted.Names(), kept.Names()) {

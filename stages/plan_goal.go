@@ -15,8 +15,8 @@ import (
 // holdToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). What violates it goes no
 // further, so that nobody is asked about it. Only of a registration that goes on with a recorded state build has to say so:
 // it knows whether the resource is made anew, so that other inputs count.
-func (r *Run) holdToPlan(c *Checked) error {
-	if r.plans.held == nil || c.Goal == nil || c.answered {
+func (r *plans) holdToPlan(c *Checked) error {
+	if r.held == nil || c.Goal == nil || c.answered {
 		return nil
 	}
 	c.violation = r.violationOf(*c)
@@ -27,50 +27,50 @@ func (r *Run) holdToPlan(c *Checked) error {
 }
 
 // holdImportToPlan does as much of it as is known before an object is imported: its inputs are not.
-func (r *Run) holdImportToPlan(l Located) error {
-	if r.plans.held == nil {
+func (r *plans) holdImportToPlan(l Located) error {
+	if r.held == nil {
 		return nil
 	}
-	planned := r.plans.held.Resources[l.URN]
+	planned := r.held.Resources[l.URN]
 	if planned == nil {
 		was := ""
 		if l.Old != nil {
 			was = l.Old.ImportID
 		}
-		return r.bail(l, 0, l.violates(changed("importID", was, l.Goal.ImportID)))
+		return r.bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
 	}
-	if v := l.notDeleted(planned); v != nil {
+	if v := notDeleted(l, planned); v != nil {
 		return r.bail(l, 0, v)
 	}
 	if d := changedOption(planned.Goal, l.Goal); d != nil {
-		return r.bail(l, 0, l.violates(d))
+		return r.bail(l, 0, violates(l, d))
 	}
 	return nil
 }
 
-func (l Located) violates(d *difference) *PlanViolation {
+func violates(l Located, d *difference) *PlanViolation {
 	return &PlanViolation{
 		URN: l.URN, Rule: fmt.Sprintf("resource %s violates plan: %s", l.URN, d.text), Planned: d.planned, Now: d.now,
 	}
 }
 
-func (l Located) notDeleted(planned *state.PlannedResource) *PlanViolation {
+func notDeleted(l Located, planned *state.PlannedResource) *PlanViolation {
 	if planned.Goal != nil {
 		return nil
 	}
-	return l.violates(&difference{
+	return violates(l, &difference{
 		text: "resource unexpectedly not deleted", planned: orNothing(planned.Ops), now: "the program declares the resource",
 	})
 }
 
 // violationOf returns the first violation of the plan by a registration's goal, nil if there is none. What the plan does not
 // name must stay as it is recorded; if it is not recorded, its create will be refused.
-func (r *Run) violationOf(c Checked) *PlanViolation {
-	planned := r.plans.held.Resources[c.URN]
+func (r *plans) violationOf(c Checked) *PlanViolation {
+	planned := r.held.Resources[c.URN]
 	var goal *state.PlannedGoal
 	switch {
 	case planned != nil:
-		if v := c.notDeleted(planned); v != nil {
+		if v := notDeleted(c.Located, planned); v != nil {
 			return v
 		}
 		goal = planned.Goal
@@ -89,7 +89,7 @@ func (r *Run) violationOf(c Checked) *PlanViolation {
 	if d == nil {
 		return nil
 	}
-	return c.violates(d)
+	return violates(c.Located, d)
 }
 
 // unchangedGoal is the goal that leaves a recorded state as it is. What states do not record is not compared.
@@ -185,12 +185,12 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *Goal) *difference {
 }
 
 // holdOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
-func (r *Run) holdOutputs(s *Step, outputs property.Map) *PlanViolation {
-	if r.plans.held == nil {
+func (r *plans) holdOutputs(s *Decision, outputs property.Map) *PlanViolation {
+	if r.held == nil {
 		return nil
 	}
-	u := s.declared
-	planned := r.plans.held.Resources[u]
+	u := s.Declared
+	planned := r.held.Resources[u]
 	if planned == nil || planned.Goal == nil {
 		return &PlanViolation{
 			URN: u, Rule: fmt.Sprintf("no plan for resource %v", u), Planned: "nothing: the plan does not declare the resource",

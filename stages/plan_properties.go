@@ -18,7 +18,7 @@ const (
 )
 
 // changedProperties returns how properties change otherwise than planned (steps.md 12.3), nil if they do not.
-func (r *Run) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
+func (r *plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
 	names := map[string]bool{}
 	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
 		for _, name := range m.Names() {
@@ -106,7 +106,7 @@ func (c *propertyChange) isPlanned() bool {
 func isUndecided(v property.Value) bool { return v.StripSecrets().IsUnknown() }
 
 // sides are the values of a violation: [planned!=actual].
-func (r *Run) sides(c propertyChange) string {
+func (r *plans) sides(c propertyChange) string {
 	var values []string
 	for _, v := range []property.Value{c.expected, c.is} {
 		if !v.IsNull() {
@@ -119,7 +119,7 @@ func (r *Run) sides(c propertyChange) string {
 	return "[" + strings.Join(values, "!=") + "]"
 }
 
-func (r *Run) plannedSide(c propertyChange) string {
+func (r *plans) plannedSide(c propertyChange) string {
 	switch {
 	case c.planned == propertyDeleted:
 		return "is deleted"
@@ -131,7 +131,7 @@ func (r *Run) plannedSide(c propertyChange) string {
 	return "becomes " + r.braced(c.expected)
 }
 
-func (r *Run) actualSide(c propertyChange) string {
+func (r *plans) actualSide(c propertyChange) string {
 	if c.is.IsNull() {
 		return "is not set"
 	}

@@ -71,7 +71,7 @@ func (p *plans) passOver(u urn.URN) {
 
 // take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
 // place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
-func (p *plans) take(of urn.URN, s *Step, why Reason) *PlanViolation {
+func (p *plans) take(of urn.URN, s *Decision, why Reason) *PlanViolation {
 	if p.held == nil {
 		return nil
 	}
@@ -106,12 +106,12 @@ func (p *plans) take(of urn.URN, s *Step, why Reason) *PlanViolation {
 }
 
 // holdAnew is holdToPlan for what a delete-before-replace of something else has deleted and the program declares again.
-func (b *builder) holdAnew(d Diffed) error {
-	if b.run.plans.held == nil {
+func (p *plans) holdAnew(d Diffed) error {
+	if p.held == nil {
 		return nil
 	}
-	if v := b.run.violationOf(d.Checked); v != nil {
-		return b.run.bail(d.Located, 0, v)
+	if v := p.violationOf(d.Checked); v != nil {
+		return p.bail(d.Located, 0, v)
 	}
 	return nil
 }
@@ -128,20 +128,20 @@ func (p *plans) mayRest(u urn.URN) bool {
 
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
 // delete of what is gone already was not needed.
-func (r *Run) CheckPlanFulfilled() {
-	if r.plans.held == nil || r.IsHalted() || r.failures.any() {
+func (r *plans) CheckPlanFulfilled() {
+	if r.held == nil || r.IsHalted() || r.failures.any() {
 		return
 	}
-	for _, u := range slices.Sorted(maps.Keys(r.plans.left)) {
-		left := r.plans.left[u]
-		if len(left) == 0 || len(left) == 1 && Op(left[0]) == OpDelete && len(r.base.all[u]) == 0 || r.plans.mayRest(u) {
+	for _, u := range slices.Sorted(maps.Keys(r.left)) {
+		left := r.left[u]
+		if len(left) == 0 || len(left) == 1 && Op(left[0]) == OpDelete && len(r.base.all[u]) == 0 || r.mayRest(u) {
 			continue
 		}
 		v := &PlanViolation{
 			URN: u, Rule: fmt.Sprintf("expected resource operations for %v but none were seen", u),
-			Planned: orNothing(r.plans.held.Resources[u].Ops), Now: "nothing more happened to the resource",
+			Planned: orNothing(r.held.Resources[u].Ops), Now: "nothing more happened to the resource",
 		}
-		if len(left) == len(r.plans.held.Resources[u].Ops) {
+		if len(left) == len(r.held.Resources[u].Ops) {
 			v.Now = "nothing happened to the resource"
 		}
 		r.diagnose(u, Error, codeFailed, v.Error())

@@ -78,7 +78,7 @@ func set[S ~string](list []S) map[S]bool {
 const bracedLimit = 200
 
 // braced is a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for what is unknown.
-func (r *Run) braced(v property.Value) string {
+func (r *plans) braced(v property.Value) string {
 	text := r.bracedValue(v)
 	if len(text) > bracedLimit {
 		return strings.ToValidUTF8(text[:bracedLimit], "") + "…}"
@@ -86,11 +86,11 @@ func (r *Run) braced(v property.Value) string {
 	return text
 }
 
-func (r *Run) bracedValue(v property.Value) string {
+func (r *plans) bracedValue(v property.Value) string {
 	switch {
 	case v.IsUnknown():
 		return "output<string>{}"
-	case v.IsSecret() && r.ShowSecrets:
+	case v.IsSecret() && r.showSecrets:
 		return r.bracedValue(v.AsSecret())
 	case v.IsSecret():
 		return "{[secret]}"

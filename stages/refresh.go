@@ -14,35 +14,33 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
-// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
-// It must be called before the program starts.
-func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+// refresh is [Run.Refresh].
+func (r *refresher) refresh(ctx context.Context, selected func(*state.Resource) bool) error {
 	if len(r.base.resources) == 0 {
 		return nil
 	}
-	if err := r.CheckTargets(); err != nil {
+	if err := r.targets.CheckTargets(); err != nil {
 		return err
 	}
-	var steps []*Step
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		if res.ViewOf != "" || !selected(res) {
 			continue
 		}
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
-		}, place: i})
+		}, Rank: Rank{Place: i}})
 	}
 	if len(steps) == 0 {
 		return nil
 	}
-	r.decisions.note(steps...)
+	r.record.note(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
 		p.Go(func() {
-			found[i] = r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, unjudged: true})
+			found[i] = r.reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: OpSame, unjudged: true})
 			unrecorded[i] = r.recordProgress(s, found[i])
 		})
 	}
@@ -55,8 +53,8 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 
 // recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
 // waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
-func (r *Run) recordProgress(s *Step, f found) error {
-	if r.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
+func (r *refresher) recordProgress(s *Decision, f found) error {
+	if r.taker.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
 		return nil
 	}
 	c := state.Change{Refresh: true, Elide: true}
@@ -68,7 +66,7 @@ func (r *Run) recordProgress(s *Step, f found) error {
 	default:
 		return nil
 	}
-	return r.Recorder.End(r.operations, c)
+	return r.taker.Recorder.End(r.operations, c)
 }
 
 // found is what a refresh found: the state as it is now, nil if the object is gone.
@@ -80,7 +78,7 @@ type found struct {
 }
 
 // rebuild puts what was found in the place of the base (steps.md 7.3).
-func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
+func (r *refresher) rebuild(ctx context.Context, steps []*Decision, all []found) error {
 	changed := map[*state.Resource]*state.Resource{}
 	views := map[*state.Resource][]*state.Resource{}
 	failed := false
@@ -100,18 +98,17 @@ func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
 			}
 		}
 	}
-	snapshot := *r.Base
+	snapshot := *r.snapshot
 	snapshot.Resources = state.Rebuild(withViews(r.base.resources, views), changed)
-	r.Base, r.base = &snapshot, newBase(snapshot.Resources)
-	r.world.addViews(snapshot.Resources)
-	if r.Recorder != nil {
-		if err := r.Recorder.Rebase(ctx, &snapshot); err != nil {
+	r.book.open(&snapshot)
+	if r.taker.Recorder != nil {
+		if err := r.taker.Recorder.Rebase(ctx, &snapshot); err != nil {
 			return fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
 	if failed || r.IsHalted() {
 		r.Halt()
-		return &bailError{errRefreshFailed}
+		return &ReportedError{errRefreshFailed}
 	}
 	return nil
 }
@@ -131,49 +128,52 @@ type refreshing struct {
 }
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
-func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
+func (r *reader) refreshOne(ctx context.Context, d *Decision, how refreshing) found {
 	if !r.enter() {
 		return found{}
 	}
 	defer r.leave()
-	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	s.publication = r.publicationFor(s, true)
+	s := &taking{Decision: d}
+	r.record.begin(d)
+	r.Emit(StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	s.publication = r.publicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.unjudged
 	if known && how.record && now != nil {
-		if unrecorded := r.recordFound(s, now); err == nil {
+		if unrecorded := r.recordFound(d, now); err == nil {
 			err = unrecorded
 		}
 	}
 	if err != nil {
-		s.failed = true
-		r.reportFailure(s, failed(err))
+		r.record.end(d, Outcome{Fate: FateFailed})
+		r.reportFailure(d, d.StepInfo, failed(err))
 		if !known {
-			now = s.Old
+			now = d.Old
 		}
 		f, _ := r.refreshViews(s, found{known: known, now: now}, how.record)
 		return f
 	}
-	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
-	if now == s.Old {
-		s.Reason = Reason{Kind: ReasonUnchanged} // whatever it is reported as
+	info := d.StepInfo
+	info.New, info.Reason = now, foundReason(op, d.Old, diff)
+	if now == d.Old {
+		info.Reason = Reason{Kind: ReasonUnchanged} // whatever it is reported as
 	}
 	if r.Mode == ModeRefresh {
-		s.Op = op
-		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
-		r.world.addStep(s)
+		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
+		r.record.report(d)
 	}
-	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	r.record.end(d, Outcome{Fate: FateDone, Found: &info})
+	r.Emit(StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
-		err = r.recordFound(s, nil) // after its views
+		err = r.recordFound(d, nil) // after its views
 	}
 	f.ok = err == nil
 	return f
 }
 
 // recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
-func (r *Run) recordFound(s *Step, now *state.Resource) error {
+func (r *reader) recordFound(s *Decision, now *state.Resource) error {
 	if now == s.Old {
 		return nil
 	}
@@ -196,12 +196,12 @@ func (r *Run) recordFound(s *Step, now *state.Resource) error {
 
 // readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
 // has been read, it returns that state with the error.
-func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
+func (r *reader) readNow(ctx context.Context, s *taking, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.outcomes.isGone(old) {
 		return old, how.unread, diff, nil
 	}
-	p, err := r.refresher(ctx, s, old)
+	p, err := r.refresher(ctx, s.Decision, old)
 	if err != nil {
 		return nil, "", diff, err
 	}
@@ -234,7 +234,7 @@ func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.
 
 // refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
 // the recorded one.
-func (r *Run) refresher(ctx context.Context, s *Step, old *state.Resource) (providers.Provider, error) {
+func (r *reader) refresher(ctx context.Context, s *Decision, old *state.Resource) (providers.Provider, error) {
 	if s.Provider != old.Provider {
 		old = old.Clone()
 		old.Provider = s.Provider
@@ -250,7 +250,7 @@ func opOf(changed bool) Op {
 }
 
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
-func (r *Run) callRead(p providers.Provider, s *Step) (providers.ReadResponse, []string, error) {
+func (r *reader) callRead(p providers.Provider, s *taking) (providers.ReadResponse, []string, error) {
 	old := s.Old
 	res, err := p.Read(r.operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,

@@ -14,7 +14,8 @@ import (
 // with the provider that the program gives them, is recorded and takes the place of the recorded state. Of components and
 // providers there is nothing to read. It calls providers, in previews too; what is new or not part of the operation passes
 // through.
-func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
+func RefreshEach(run *Run) pipeline.Stage[Located, Located] {
+	r := run.reader()
 	return pipeline.Stage[Located, Located]{
 		Name:    "refresh",
 		Workers: readWorkers,
@@ -33,7 +34,7 @@ func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
 	}
 }
 
-func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error) {
+func (r *reader) refreshRegistered(ctx context.Context, l Located) (Located, error) {
 	managed := l.Goal.isManaged()
 	if managed {
 		if err := r.ensureProvider(ctx, l); err != nil {
@@ -44,17 +45,17 @@ func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error)
 		}
 	}
 	r.outcomes.add(l.URN, refreshed)
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: Reason{Kind: ReasonRefresh},
-	}, seq: l.Seq, place: -1}
-	r.decisions.note(s)
+	}, Rank: Rank{Seq: l.Seq, Place: -1}}
+	r.record.note(s)
 	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
 	// shown to nobody, except for a resource that waits for its replacement.
-	f := r.refreshOne(ctx, s, refreshing{into: l.toRefresh(r.Mode), unread: OpUpdate, record: true})
+	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), unread: OpUpdate, record: true})
 	if !f.ok {
 		r.Halt()
-		return l, &bailError{errRefreshFailed}
+		return l, &ReportedError{errRefreshFailed}
 	}
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
@@ -65,7 +66,7 @@ func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error)
 
 // toRefresh returns the state into which a refresh puts what it finds. If it is not followed by anything that records the
 // program's options, it has those.
-func (l Located) toRefresh(mode Mode) *state.Resource {
+func toRefresh(l Located, mode Mode) *state.Resource {
 	if mode == ModeUpdate {
 		return l.Old.Clone()
 	}
@@ -76,20 +77,20 @@ func (l Located) toRefresh(mode Mode) *state.Resource {
 
 // refreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
 // deleted. A failure does not stop the others.
-func (r *Run) refreshRest(ctx context.Context) error {
+func (r *reader) refreshRest(ctx context.Context) error {
 	selected := r.Refreshable()
-	var steps []*Step
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		in, now := selected(res), r.world.current(res)
 		if !in || now == nil || res.ViewOf != "" || r.isOperatedOn(res.URN) {
 			continue
 		}
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
-		}, seq: afterAll, place: i})
+		}, Rank: Rank{Seq: AfterAll, Place: i}})
 	}
-	r.decisions.note(steps...)
+	r.record.note(steps...)
 	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
 	for _, s := range steps {
 		p.Go(func() error {
@@ -101,7 +102,7 @@ func (r *Run) refreshRest(ctx context.Context) error {
 	}
 	if err := p.Wait(); err != nil {
 		r.Halt()
-		return &bailError{errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
+		return &ReportedError{errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
 	}
 	return nil
 }

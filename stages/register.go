@@ -24,7 +24,8 @@ const registerBuffer = 8192
 // of a provider (steps.md 1.2). A remote component ends here: its provider constructs it.
 //
 // It calls programs and providers that call back, so each input has a goroutine of its own.
-func Register(r *Run) pipeline.Stage[Submitted, Registered] {
+func Register(run *Run) pipeline.Stage[Submitted, Registered] {
+	r := run.admission
 	return pipeline.Stage[Submitted, Registered]{
 		Name:    "register",
 		Workers: pipeline.Unbounded,
@@ -41,7 +42,7 @@ func Register(r *Run) pipeline.Stage[Submitted, Registered] {
 				}
 				return emit(Registered{Question: s.Question, Read: goal})
 			}
-			c := completion{run: r, req: s.Register, question: s.Question}
+			c := completion{admission: r, req: s.Register, question: s.Question}
 			goal, err := c.complete(ctx)
 			switch {
 			case err != nil:
@@ -58,7 +59,7 @@ func Register(r *Run) pipeline.Stage[Submitted, Registered] {
 
 // completion turns one request into a goal.
 type completion struct {
-	run      *Run
+	*admission
 	req      *RegisterRequest
 	question *Question
 
@@ -83,7 +84,7 @@ func (c *completion) complete(ctx context.Context) (*Goal, error) {
 		return nil, invalid("envVarMappings can only be used with provider resources")
 	}
 	var err error
-	if c.props, err = property.HashAssets(ctx, req.Inputs, c.run.Directory); err != nil {
+	if c.props, err = property.HashAssets(ctx, req.Inputs, c.Directory); err != nil {
 		return nil, fmt.Errorf("%s %q: %w", req.Type, req.Name, err)
 	}
 	c.dependencies()
@@ -107,7 +108,7 @@ func invalid(format string, args ...any) error {
 
 // inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
 func (c *completion) inherit() {
-	f := c.run.monitor.familyOf(c.req.Parent)
+	f := c.families.of(c.req.Parent)
 	if c.req.Parent == "" || f == nil || f.goal == nil {
 		return
 	}
@@ -159,10 +160,10 @@ func (c *completion) transform(ctx context.Context) error {
 		HideDiffs: req.HideDiffs, ReplaceWith: req.ReplaceWith, ReplacementTrigger: req.ReplacementTrigger,
 	}
 	if req.Custom || req.Remote {
-		c.opts.Provider = c.run.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
+		c.opts.Provider = c.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
 	}
-	c.own = c.run.monitor.ownTransforms(req)
-	all := c.run.monitor.transformsFor(c.own, req.Parent)
+	c.own = c.monitor.ownTransforms(req)
+	all := c.monitor.transformsFor(c.own, req.Parent)
 	for _, t := range all {
 		out, err := t(ctx, TransformInput{
 			Type: req.Type, Name: req.Name, Custom: req.Custom, Parent: req.Parent, Properties: c.props, Options: c.opts,
@@ -175,7 +176,7 @@ func (c *completion) transform(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	props, err := property.HashAssets(ctx, c.props, c.run.Directory)
+	props, err := property.HashAssets(ctx, c.props, c.Directory)
 	c.props = props
 	return err
 }
@@ -252,7 +253,7 @@ func (c *completion) goal() (*Goal, error) {
 			f.providers = map[string]string{}
 		}
 	}
-	c.question.family = f
+	c.families.expect(c.question, f)
 	return g, nil
 }
 
@@ -275,12 +276,12 @@ func parseTimeouts(t CustomTimeouts) (state.Timeouts, error) {
 }
 
 // completeRead turns a read request into a goal.
-func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) {
+func (r *admission) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) {
 	req := s.Read
 	if !req.Type.IsToken() {
 		return nil, invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
 	}
-	pkg, err := r.monitor.packageFor(req.Package, req.PackageRef)
+	pkg, err := r.packages.meant(req.Package, req.PackageRef)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func (r *Run) completeRead(ctx context.Context, s Submitted) (*ReadGoal, error) 
 			return nil, fmt.Errorf(deniedText, pkg, req.Type)
 		}
 	}
-	s.Question.family = &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true}
+	r.families.expect(s.Question, &family{parent: req.Parent, goal: &Goal{Provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.extensions.register(*pkg.Extension)

@@ -11,14 +11,14 @@ import (
 
 // resolveProvider finds the explicit provider of a resource: its own, by package among those given with it, or by
 // package among its parent component's (protocol.md 4.5).
-func (r *Run) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
+func (r *admission) resolveProvider(own string, given map[string]string, parent urn.URN, pkg string) string {
 	if own != "" {
 		return own
 	}
 	if p, ok := given[pkg]; ok {
 		return p
 	}
-	if f := r.monitor.familyOf(parent); parent != "" && f != nil {
+	if f := r.families.of(parent); parent != "" && f != nil {
 		return f.providers[pkg]
 	}
 	return ""
@@ -27,7 +27,7 @@ func (r *Run) resolveProvider(own string, given map[string]string, parent urn.UR
 // completeProviders adds the parent component's providers to a component's.
 func (c *completion) completeProviders() {
 	c.providers = c.opts.Providers
-	if f := c.run.monitor.familyOf(c.req.Parent); !c.req.Custom && c.req.Parent != "" && f != nil {
+	if f := c.families.of(c.req.Parent); !c.req.Custom && c.req.Parent != "" && f != nil {
 		c.providers = mergeProviders(c.opts.Providers, f.providers)
 	}
 }
@@ -45,7 +45,7 @@ func (c *completion) chooseProvider(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.provider, err = c.run.defaults.reference(ctx, pkg.servedBy(c.req.Type), pkg)
+	c.provider, err = c.defaults.reference(ctx, pkg.servedBy(c.req.Type), pkg)
 	return err
 }
 
@@ -58,7 +58,7 @@ func (c *completion) extension() (string, error) {
 	if err != nil || pkg.Extension == nil {
 		return "", err
 	}
-	return c.run.extensions.register(*pkg.Extension), nil
+	return c.extensions.register(*pkg.Extension), nil
 }
 
 // pkg is the package that the request names, with what transforms changed.
@@ -70,7 +70,7 @@ func (c *completion) pkg() (Package, error) {
 			return Package{}, invalid("%s %q: version %q is not a semantic version: %w", c.req.Type, c.req.Name, p.Version, err)
 		}
 	}
-	return c.run.monitor.packageFor(p, c.req.PackageRef)
+	return c.packages.meant(p, c.req.PackageRef)
 }
 
 // providerInputs writes what is needed to start a provider into its inputs (steps.md 1.2 item 13).
@@ -83,7 +83,7 @@ func (c *completion) providerInputs() error {
 		return err
 	}
 	name := c.req.Type.ProviderPackage()
-	if known, ok := c.run.defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.req.PackageRef == "" {
+	if known, ok := c.defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.req.PackageRef == "" {
 		pkg.Version, pkg.DownloadURL = known.Version, known.DownloadURL
 	}
 	have, err := providers.SpecFromInputs(c.req.Type, c.props)

@@ -13,13 +13,13 @@ type remains struct {
 	declared map[*state.Resource]bool
 }
 
-func (r *Run) remains() remains {
-	a := arrangement{run: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
+func (r *book) remains() remains {
+	a := arrangement{book: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
 	isDeclared := map[*state.Resource]bool{}
-	for _, s := range r.declared {
-		if (s.taken || s.made) && r.world.current(s.New) == s.New && !isDeclared[s.New] {
-			isDeclared[s.New] = true
-			a.declare(s.New)
+	for _, s := range r.record.stepsOf(r.declared) {
+		if s.Made != nil && r.world.current(s.Made) == s.Made && !isDeclared[s.Made] {
+			isDeclared[s.Made] = true
+			a.declare(s.Made)
 		}
 	}
 	if len(isDeclared) == 0 {
@@ -57,7 +57,7 @@ func (m remains) named(set map[urn.URN]bool) []graph.ID {
 // program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
 // the replacement goes on using the old object.
 type arrangement struct {
-	run      *Run
+	*book
 	declared []*state.Resource
 	at       map[urn.URN][]int             // places among the declared, by name
 	needs    [][]int                       // earlier declared states that each one refers to
@@ -69,8 +69,8 @@ type arrangement struct {
 
 // name is what a state means by a name: names of the base may have been taken over.
 func (a *arrangement) name(res *state.Resource, u urn.URN) urn.URN {
-	if _, old := a.run.base.ids[res]; old {
-		return a.run.names.newNameOf(u)
+	if _, old := a.base.ids[res]; old {
+		return a.names.newNameOf(u)
 	}
 	return u
 }
@@ -110,10 +110,10 @@ func (a *arrangement) place(i int) {
 	a.all, a.placed[s] = append(a.all, s), true
 }
 
-// isOld tells whether a state of the base awaits deletion, from before or because the program has declared another one in its
+// isOld tells whether a state of the base awaits Deletion, from before or because the program has declared another one in its
 // place.
 func (a *arrangement) isOld(res *state.Resource) bool {
-	now := a.run.world.current(res)
+	now := a.world.current(res)
 	return now != nil && now.Delete
 }
 
@@ -129,7 +129,7 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 		u = a.name(c, u)
 		for _, other := range a.rest[u] {
 			// What is declared stands for what it was.
-			if (a.isOld(other) || len(a.at[u]) == 0) && a.run.base.ids[other] < a.run.base.ids[c] {
+			if (a.isOld(other) || len(a.at[u]) == 0) && a.base.ids[other] < a.base.ids[c] {
 				possible = possible && a.placeRest(other)
 			}
 		}

@@ -21,14 +21,12 @@ type CreateResolution struct {
 	Again bool
 }
 
-// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
-// to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
-// create stays as well. It must be called before the program starts, and after a refresh.
-func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) CreateResolution) error {
+// resolveCreates is [Run.ResolveCreates].
+func (r *recoverer) resolveCreates(ctx context.Context, resolve func(state.Pending) CreateResolution) error {
 	var kept []state.Pending
 	failed := false
 	again := map[*state.Resource]bool{}
-	for i, op := range r.Base.Pending {
+	for i, op := range r.snapshot.Pending {
 		if op.Type != state.Creating {
 			kept = append(kept, op)
 			continue
@@ -46,25 +44,25 @@ func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) Cr
 			again[op.Resource] = is.Again
 			continue
 		}
-		if err := r.endCreate(ctx, op.Resource); err != nil {
+		if err := r.taker.endCreate(ctx, op.Resource); err != nil {
 			return err
 		}
 	}
-	if len(kept) < len(r.Base.Pending) {
-		snapshot := *r.Base
+	if len(kept) < len(r.snapshot.Pending) {
+		snapshot := *r.snapshot
 		snapshot.Pending = kept
-		r.Base = &snapshot
+		r.book.open(&snapshot)
 	}
 	r.interruptions = newInterruptions(kept, again, r.base)
 	if failed {
 		r.Halt()
-		return &bailError{errRefreshFailed}
+		return &ReportedError{errRefreshFailed}
 	}
 	return nil
 }
 
 // endCreate records that a create of an earlier run is settled.
-func (r *Run) endCreate(ctx context.Context, begun *state.Resource) error {
+func (r *taker) endCreate(ctx context.Context, begun *state.Resource) error {
 	if r.Recorder == nil {
 		return nil
 	}
@@ -76,7 +74,7 @@ func (r *Run) endCreate(ctx context.Context, begun *state.Resource) error {
 
 // adopt records an object that an interrupted create has made, and tells whether that is done. What it referred to and is
 // gone by now is left out. It takes the place of what a replacement had deleted before.
-func (r *Run) adopt(op state.Pending, id string, place int) bool {
+func (r *recoverer) adopt(op state.Pending, id string, place int) bool {
 	old := r.base.olds[op.Resource.URN]
 	if old != nil && old.ID == id && !old.PendingReplacement {
 		return true
@@ -91,30 +89,30 @@ func (r *Run) adopt(op state.Pending, id string, place int) bool {
 		all = append(all, res)
 	}
 	all = state.Rebuild(all, nil)
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpImport, URN: res.URN, Type: res.Type, New: all[at], Provider: res.Provider, Reason: Reason{Kind: ReasonInterrupted},
-	}, place: place, displaced: old}
+	}, Rank: Rank{Place: place}, Displaced: old}
 	if err := r.isAdoptable(res); err != nil {
-		r.reportFailure(s, failed(err))
+		r.taker.reportFailure(s, s.StepInfo, failed(err))
 		return false
 	}
-	r.decisions.note(s)
+	r.record.note(s)
 	if !r.enter() {
 		return false
 	}
 	defer r.leave()
-	if err := r.runStep(s); err != nil {
+	if _, err := r.taker.runStep(s, nil); err != nil {
 		return false
 	}
-	snapshot := *r.Base
-	all[at] = s.New
+	snapshot := *r.snapshot
+	all[at] = r.record.outcomeOf(s).Made
 	snapshot.Resources = all
-	r.Base, r.base = &snapshot, newBase(all)
+	r.book.open(&snapshot)
 	return true
 }
 
 // isAdoptable refuses what has no object, and what is recorded under the name already.
-func (r *Run) isAdoptable(res *state.Resource) error {
+func (r *recoverer) isAdoptable(res *state.Resource) error {
 	if isMoot(res) {
 		return fmt.Errorf("%s has no ID that could be imported; clear its pending create instead", res.URN)
 	}

@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/google/uuid"
@@ -15,34 +14,26 @@ import (
 // Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
 // counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
 // steps of one resource in the order in which they were taken.
-func (r *Run) Steps() ([]StepInfo, map[Op]int) {
-	r.world.mu.Lock()
-	steps := r.standing(r.world.steps)
-	r.world.mu.Unlock()
-
-	slices.SortStableFunc(steps, func(a, b *Step) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place), cmp.Compare(a.sub, b.sub))
-	})
-	byURN := map[urn.URN][]*Step{}
+func (r *book) Steps() ([]StepInfo, map[Op]int) {
+	steps := r.final(r.record.allReported())
+	byURN := map[urn.URN][]StepInfo{}
 	var urns []urn.URN
 	for _, s := range steps {
 		if _, ok := byURN[s.URN]; !ok {
 			urns = append(urns, s.URN)
 		}
-		byURN[s.URN] = append(byURN[s.URN], s)
+		byURN[s.URN] = append(byURN[s.URN], s.Shown())
 	}
 	slices.Sort(urns)
 	out := make([]StepInfo, 0, len(steps))
 	for _, u := range r.inOrder(urns, func(u urn.URN) *state.Resource { return stateOf(byURN[u]) }) {
-		for _, s := range byURN[u] {
-			out = append(out, s.StepInfo)
-		}
+		out = append(out, byURN[u]...)
 	}
-	return out, countsOf(steps)
+	return out, countsOf(out)
 }
 
 // countsOf counts the steps that are meant for users, by kind (steps.md 8.3).
-func countsOf(steps []*Step) map[Op]int {
+func countsOf(steps []StepInfo) map[Op]int {
 	counts := map[Op]int{}
 	for _, s := range steps {
 		if !s.Op.IsLogical() || s.Internal || s.Op == OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
@@ -54,7 +45,7 @@ func countsOf(steps []*Step) map[Op]int {
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.
-func stateOf(steps []*Step) *state.Resource {
+func stateOf(steps []StepInfo) *state.Resource {
 	if last := steps[len(steps)-1].New; last != nil {
 		return last
 	}
@@ -62,7 +53,7 @@ func stateOf(steps []*Step) *state.Resource {
 }
 
 // inOrder sorts URNs canonically. of returns the state of one, which may be nil.
-func (r *Run) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
+func (r *book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.URN {
 	var b graph.Builder
 	b.AddNodes(len(urns))
 	at := make(map[urn.URN]graph.ID, len(urns))
@@ -97,11 +88,11 @@ func (r *Run) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.UR
 }
 
 // Lookup finds a resource that was registered or read in this run and whose step is done.
-func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(u) }
+func (r *book) Lookup(u urn.URN) (*state.Resource, bool) { return r.world.lookup(u) }
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
-func (r *Run) StackOutputs() property.Map {
-	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+func (r *book) StackOutputs() property.Map {
+	root := r.root
 	s, ok := r.world.lookup(root)
 	if !ok {
 		s = r.world.current(r.base.olds[root]) // the run came to nothing before the stack was registered
@@ -113,18 +104,16 @@ func (r *Run) StackOutputs() property.Map {
 }
 
 // OldStackOutputs returns the outputs of the root stack as they were before the run.
-func (r *Run) OldStackOutputs() property.Map {
-	if s := r.base.olds[urn.RootStack(r.Info.Stack, r.Info.Project)]; s != nil {
+func (r *book) OldStackOutputs() property.Map {
+	if s := r.base.olds[r.root]; s != nil {
 		return s.Outputs
 	}
 	return property.Map{}
 }
 
 // IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
-func (r *Run) IsUncertain() bool {
-	r.world.mu.Lock()
-	defer r.world.mu.Unlock()
-	return r.world.uncertain
+func (r *book) IsUncertain() bool {
+	return r.record.isUncertain()
 }
 
 // DerivedID makes the UUID of an object that the engine itself names, such as a provider: the same for the same entropy

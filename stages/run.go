@@ -3,11 +3,8 @@ package stages
 import (
 	"context"
 	"crypto/sha256"
-	"sync/atomic"
 	"time"
 
-	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
@@ -66,46 +63,18 @@ type Autonamer interface {
 	Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool)
 }
 
-// Run is one run while it goes on: what the stages share. Make one with [NewRun] for each run.
+// Run is one run while it goes on: the parts that its stages work with. Make one with [NewRun] for each run.
 type Run struct {
-	Settings
-	base     *base
-	names    *names
-	outcomes *outcomes
-	world    *world
-	plans    *plans
-	defaults *defaultProviders
-	// extensions are the packages that are layered on providers.
-	extensions *extensions
-	monitor    *monitor
-	events     *events
-	failures   *failures
-	progress   *progress
-	executor   *executor
-	tokens     tokens
-	intake     *await.Mailbox[Submitted]
-	halted     *await.Event // fired when no further step may start
-	over       *await.Event // fired when the run is completely done
-	running    atomic.Int64 // steps under way
-	// admission is the context of everything that leads to decisions; it ends when the run halts.
-	admission context.Context
-	stop      context.CancelCauseFunc
-	// operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
-	// running when the run stops can finish.
-	operations context.Context
-	started    time.Time
-
-	// declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
-	// decided. Only build writes it, while the pipeline runs.
-	declared []*Step
-	// decisions are all steps that were decided on; vanished are the recorded URNs that a refresh has not found any more,
-	// which only the refresh writes.
-	decisions decisions
-	vanished  map[urn.URN]bool
-	// read tells of the URNs that a refresh has looked at whether all copies could be read.
-	read map[urn.URN]bool
-	// interruptions are the interrupted creates of earlier runs.
-	interruptions *interruptions
+	settings Settings
+	*control
+	*book
+	*access
+	*plans
+	*taker
+	*targets
+	*admission
+	*analyst
+	executor *executor
 }
 
 // NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
@@ -120,98 +89,121 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	if s.PackageConfig == nil {
 		s.PackageConfig = func(string) property.Map { return property.Map{} }
 	}
-	r := &Run{
-		Settings:   s,
-		base:       newBase(s.Base.Resources),
-		names:      newNames(),
-		outcomes:   newOutcomes(),
-		world:      newWorld(),
-		plans:      newPlans(s.Plan, s.MakePlan),
-		events:     &events{observe: s.Observe},
-		failures:   &failures{},
-		progress:   newProgress(),
-		intake:     await.NewMailbox[Submitted](),
-		halted:     await.NewEvent(),
-		over:       await.NewEvent(),
-		vanished:   map[urn.URN]bool{},
-		read:       map[urn.URN]bool{},
-		operations: ctx,
-		started:    time.Now(),
-	}
-	r.admission, r.stop = context.WithCancelCause(ctx)
-	r.names.grown = selection{targets: s.Targeting.Targets.Clone(), excludes: s.Targeting.Excludes.Clone()}
-	r.world.addViews(r.base.resources)
-	r.defaults = newDefaultProviders(r)
-	r.extensions = newExtensions(r)
-	r.interruptions = newInterruptions(s.Base.Pending, nil, r.base)
-	r.monitor = newMonitor(r)
-	r.executor = newExecutor(r)
+	r := &Run{settings: s, control: newControl(ctx, s.Info, s.Now, s.Observe)}
+	extensions := newExtensions(s.Base.Extensions)
+	hooks := &hookSet{}
+	r.book = newBook(s, newRecord())
+	r.access = &access{control: r.control, book: r.book, Registry: s.Registry, extensions: extensions}
+	r.plans = newPlans(r.control, r.book, s)
+	r.taker = newTaker(r.control, r.book, r.access, r.plans, s, hooks)
+	r.targets = &targets{control: r.control, book: r.book}
+	r.admission = newAdmission(r.control, r.access, r.taker, hooks, s)
+	r.analyst = &analyst{control: r.control, book: r.book, families: r.admission.families, Analyzers: s.Analyzers, AnalyzeLimit: s.AnalyzeLimit, Directory: s.Directory}
+	r.executor = newExecutor(r.control, r.book, r.taker, s.Workers)
 	return r
 }
 
-// Monitor is what the run's program talks to.
-func (r *Run) Monitor() Monitor { return r.monitor }
+func (r *Run) checker() *checker {
+	return &checker{control: r.control, book: r.book, access: r.access, plans: r.plans, Autonamer: r.settings.Autonamer}
+}
 
-// EndOfProgram says that no more registrations will come.
-func (r *Run) EndOfProgram() { r.monitor.end() }
-
-// Halt lets no further step start; running ones finish. When none is running, programs get no more answers.
-func (r *Run) Halt() {
-	r.halted.Fire()
-	r.stop(ErrShutDown)
-	if r.running.Load() == 0 {
-		r.monitor.close(ErrShutDown)
+func (r *Run) differ() *differ {
+	return &differ{
+		control: r.control, book: r.book, access: r.access, checker: r.checker(), analyst: r.analyst,
+		LegacyDiff: r.settings.LegacyDiff,
 	}
 }
 
-// Admission is the context that the pipeline is to run under: it ends when the run halts.
-func (r *Run) Admission() context.Context { return r.admission }
-
-// enter counts a step that is about to run; it refuses when the run is halted.
-func (r *Run) enter() bool {
-	r.running.Add(1)
-	if r.halted.Fired() {
-		r.leave()
-		return false
-	}
-	return true
+func (r *Run) reader() *reader {
+	return &reader{control: r.control, book: r.book, access: r.access, taker: r.taker, LegacyRefreshDiff: r.settings.LegacyRefreshDiff}
 }
 
-func (r *Run) leave() {
-	if r.running.Add(-1) == 0 && r.halted.Fired() {
-		r.monitor.close(ErrShutDown)
+func (r *Run) refresher() *refresher {
+	return &refresher{control: r.control, book: r.book, reader: r.reader(), targets: r.targets, taker: r.taker, read: map[urn.URN]bool{}}
+}
+
+func (r *Run) prober() *prober { return &prober{control: r.control, book: r.book, access: r.access} }
+
+func (r *Run) sweeper() *sweeper {
+	return &sweeper{
+		control: r.control, book: r.book, access: r.access, plans: r.plans, targets: r.targets, taker: r.taker,
+		executor: r.executor, prober: r.prober(), reader: r.reader(),
 	}
 }
+
+func (r *Run) importRun() *importRun {
+	return &importRun{
+		control: r.control, book: r.book, access: r.access, taker: r.taker, defaults: r.defaults, executor: r.executor,
+		Entropy: r.settings.Entropy, PackageConfig: r.settings.PackageConfig,
+	}
+}
+
+func (r *Run) recoverer() *recoverer {
+	return &recoverer{control: r.control, book: r.book, access: r.access, taker: r.taker, refresher: r.refresher()}
+}
+
+// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
+// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
+// It must be called before the program starts.
+func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+	return r.refresher().refresh(ctx, selected)
+}
+
+// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
+// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped.
+// It must be called before the program starts.
+func (r *Run) SettleChanges(ctx context.Context) error { return r.recoverer().settleChanges(ctx) }
+
+// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
+// to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
+// create stays as well. It must be called before the program starts, and after a refresh.
+func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) CreateResolution) error {
+	return r.recoverer().resolveCreates(ctx, resolve)
+}
+
+// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
+// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
+// neither.
+func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
+	return r.recoverer().findCreated(op)
+}
+
+// PlanImports decides what an import has to make, and has the providers that it makes check their configurations. Nothing
+// is made or recorded yet, so that what cannot be done at all changes nothing. The requests have passed [CheckImports].
+func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*ImportPlan, error) {
+	return r.importRun().plan(ctx, requests)
+}
+
+// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
+// failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
+// [Run.PlanImports].
+func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) error {
+	return r.importRun().all(ctx, plan)
+}
+
+// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5); in a destroy also
+// what it does declare. In a refresh it reads what the program does not declare instead (7.4). It is called once, when the
+// program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a failed one
+// keeps what it depends on and nothing else.
+//
+// A target that nothing has turned out to be fails the run, but not before the others have been treated: what they name in
+// the program has been (5.1).
+func (r *Run) EndPhase(ctx context.Context) error { return r.sweeper().endPhase(ctx) }
+
+// SetRecorder says where the run is recorded. It comes before anything is taken.
+func (r *Run) SetRecorder(to state.Recorder) { r.taker.Recorder = to }
+
+// SetAnalyzers says who judges. It comes before the program starts.
+func (r *Run) SetAnalyzers(list []Analyzer) { r.analyst.Analyzers = list }
+
+// Analyzers returns those who judge.
+func (r *Run) Analyzers() []Analyzer { return r.analyst.Analyzers }
 
 // ShutDown ends everything that still waits for an answer. The run is over.
 func (r *Run) ShutDown() {
-	r.halted.Fire()
-	r.stop(ErrShutDown)
-	r.over.Fire()
+	r.shutDown()
 	r.intake.Close()
-	r.monitor.close(ErrShutDown)
 }
-
-// IsHalted tells whether steps may no longer start.
-func (r *Run) IsHalted() bool { return r.halted.Fired() }
-
-// Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
-func (r *Run) Submissions() pipeline.Flow[Submitted] {
-	return pipeline.From("submit", 0, func(ctx context.Context, emit pipeline.Emit[Submitted]) error {
-		for {
-			s, ok := r.intake.Take(ctx)
-			if !ok {
-				return nil
-			}
-			if err := emit(s); err != nil {
-				return err
-			}
-		}
-	})
-}
-
-// DryRun tells whether the run only predicts.
-func (r *Run) DryRun() bool { return r.Info.DryRun }
 
 // derive makes 32 bytes that depend only on the entropy and the given words.
 func derive(entropy []byte, words ...string) []byte {

@@ -13,7 +13,7 @@ import (
 )
 
 // selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
-func (r *Run) selected(ctx context.Context, all remains) (map[urn.URN]bool, error) {
+func (r *sweeper) selected(ctx context.Context, all remains) (map[urn.URN]bool, error) {
 	sel, g := r.Targeting, all.graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
@@ -75,7 +75,7 @@ func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
 
 // addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
 // states at once, and for each in the order of its dependents (steps.md 6.7).
-func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out map[urn.URN]bool) error {
+func (r *sweeper) addReplaced(ctx context.Context, all remains, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = created | same | updated | deleted | replaced | read
 	impossible := func(id graph.ID) bool { return r.outcomes.has(all.resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
@@ -87,7 +87,7 @@ func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out 
 				res := all.resources[dep]
 				in, _, ask := c.judge(dep, res)
 				if ask != nil && err == nil {
-					diff, failed := r.callProbe(ctx, ask)
+					diff, failed := r.prober.callProbe(ctx, ask)
 					in, err = diff.Replaces(), failed
 				}
 				if in {
@@ -113,7 +113,7 @@ func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out 
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
-func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
+func (r *sweeper) untargetedDeletes(all remains, steps map[graph.ID]*Decision) error {
 	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
 			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
 		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
-		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+		r.failures.add(Failure{Seq: s.Seq, URN: s.URN, Err: err})
 	}
 	if len(found) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 	r.diagnose("", Info, 0, "to delete them too, add: "+targetFlags(slices.Compact(found)))
 	if !r.DryRun() {
 		r.Halt()
-		return &bailError{errors.New("delete untargeted resource")}
+		return &ReportedError{errors.New("delete untargeted resource")}
 	}
 	return nil
 }

@@ -13,20 +13,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
-// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped.
-// It must be called before the program starts.
-func (r *Run) SettleChanges(ctx context.Context) error {
+// settleChanges is [Run.SettleChanges].
+func (r *recoverer) settleChanges(ctx context.Context) error {
 	var open []state.Pending
-	for _, op := range r.Base.Pending {
+	for _, op := range r.snapshot.Pending {
 		if op.Type == state.Updating || op.Type == state.Deleting {
 			open = append(open, op)
 		}
 	}
-	if r.Recorder != nil {
+	if r.taker.Recorder != nil {
 		// A run takes over nothing but creates: what is to stay has to begin again.
 		for _, op := range open {
-			if err := r.Recorder.Begin(ctx, op); err != nil {
+			if err := r.taker.Recorder.Begin(ctx, op); err != nil {
 				return fmt.Errorf("recording that %s is looked at: %w", op.Resource.URN, err)
 			}
 		}
@@ -35,28 +33,26 @@ func (r *Run) SettleChanges(ctx context.Context) error {
 	for _, op := range open {
 		concerned[op.Resource.URN] = true
 	}
-	err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
-	if err != nil && !IsBail(err) {
+	err := r.refresher.refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
+	if err != nil && !IsReported(err) {
 		return err
 	}
-	if r.Recorder == nil {
+	if r.taker.Recorder == nil {
 		return err
 	}
 	for _, op := range open {
-		if u := op.Resource.URN; len(r.base.all[u]) > 0 && !r.read[u] {
+		if u := op.Resource.URN; len(r.base.all[u]) > 0 && !r.refresher.read[u] {
 			continue
 		}
-		if err := r.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
+		if err := r.taker.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
 			return fmt.Errorf("recording that %s of %s is settled: %w", op.Type, op.Resource.URN, err)
 		}
 	}
 	return err
 }
 
-// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
-// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
-// neither.
-func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
+// findCreated is [Run.FindCreated].
+func (r *recoverer) findCreated(op state.Pending) (id string, absent bool) {
 	res := op.Resource
 	if isMoot(res) {
 		return "", true
@@ -65,7 +61,7 @@ func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
 	if len(names) == 0 {
 		return "", false
 	}
-	p, err := r.providerFor(r.operations, res)
+	p, err := r.access.providerFor(r.operations, res)
 	if err != nil {
 		r.warn(res.URN, "The object cannot be looked for: %v", err)
 		return "", false
@@ -97,7 +93,7 @@ type name struct {
 }
 
 // identifyingNames are the inputs of a resource that may be its ID, the most certain ones first.
-func (r *Run) identifyingNames(res *state.Resource) []name {
+func (r *recoverer) identifyingNames(res *state.Resource) []name {
 	isID := map[string]bool{}
 	for _, other := range r.base.resources {
 		if other.Type != res.Type || other.ID == "" {
@@ -164,7 +160,7 @@ func isMadeUp(text, resource string) bool {
 }
 
 // exists asks the provider for an object by a name; "" means that there is none.
-func (r *Run) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
+func (r *recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
 	found, err := p.Read(r.operations, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Read,
 	})

@@ -9,7 +9,7 @@ import (
 )
 
 // carryOut does what the executor has assigned. Its error is a bail, or that of a panic: the run must stop.
-func (r *Run) carryOut(a Assignment) (Report, error) {
+func (r *taker) carryOut(a Assignment) (Report, error) {
 	rep := Report{Assignment: a}
 	b := a.chain.built
 	switch a.kind {
@@ -27,14 +27,14 @@ func (r *Run) carryOut(a Assignment) (Report, error) {
 			rep.end = taskFailed
 		}
 	}
-	if IsBail(rep.err) {
+	if IsReported(rep.err) {
 		return rep, rep.err
 	}
 	return rep, nil
 }
 
 // takeTask takes steps in their order. It returns false if the run has stopped before.
-func (r *Run) takeTask(steps []*Step, b Built) (begun bool, err error) {
+func (r *taker) takeTask(steps []*Decision, b Built) (begun bool, err error) {
 	answered := false
 	for _, s := range steps {
 		if b.Question == nil && r.world.isUnsettled(s.Old) {
@@ -43,17 +43,17 @@ func (r *Run) takeTask(steps []*Step, b Built) (begun bool, err error) {
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
 		if !answered && !r.enter() {
-			b.settle(ErrShutDown)
+			b.Question.Settle(ErrShutDown)
 			return false, nil
 		}
-		err := r.runStep(s)
+		stopped, err := r.runStep(s, b.Question)
 		if !answered {
 			r.leave()
 		}
-		if answered = answered || s.replies; err != nil {
+		if answered = answered || s.Answers; err != nil {
 			return true, r.taskFailed(b, err)
 		}
-		if answered && s.stopped {
+		if answered && stopped {
 			return true, nil
 		}
 	}
@@ -64,28 +64,28 @@ func (r *Run) takeTask(steps []*Step, b Built) (begun bool, err error) {
 var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
 
 // taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
-func (r *Run) taskFailed(b Built, err error) error {
+func (r *taker) taskFailed(b Built, err error) error {
 	_, protected := err.(*ProtectedError)
 	switch {
-	case IsBail(err):
+	case IsReported(err):
 		return err
 	case b.keepsGoing, b.Question == nil && protected:
 		return err
 	case !r.ContinueOnError:
 		r.Halt()
-		return &bailError{err}
+		return &ReportedError{err}
 	case b.Question != nil:
 		r.world.markFailed(b.URN, b.URN)
-		b.Question.answer(failedReply(b))
+		b.Question.answer(r.failedReply(b))
 	}
 	return err
 }
 
 // skipChain answers a registration whose steps are not taken because of a failure.
-func (r *Run) skipChain(a Assignment, b Built) error {
+func (r *taker) skipChain(a Assignment, b Built) error {
 	if b.Question == nil {
 		for _, s := range a.steps {
-			if s.planned != nil {
+			if s.Import != nil {
 				r.diagnose(s.URN, Info, 0, "not imported, because what it belongs to could not be made")
 			}
 		}
@@ -100,17 +100,19 @@ func (r *Run) skipChain(a Assignment, b Built) error {
 }
 
 // refuseChain fails a registration before the first of its own steps.
-func (r *Run) refuseChain(b Built) error {
+func (r *taker) refuseChain(b Built) error {
 	steps := b.Steps()
 	if err := r.takeProvisional(steps); err != nil {
 		return err
 	}
 	if !r.enter() {
-		b.settle(ErrShutDown)
+		b.Question.Settle(ErrShutDown)
 		return nil
 	}
 	for _, s := range steps {
-		s.failed = s.failed || s.replies
+		if s.Answers {
+			r.record.end(s, Outcome{Fate: FateFailed})
+		}
 	}
 	r.diagnose(b.URN, Error, codeFailed, b.refusal.Error())
 	r.failures.add(Failure{Seq: b.Seq, URN: b.URN, Err: b.refusal})
@@ -120,16 +122,38 @@ func (r *Run) refuseChain(b Built) error {
 
 // takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
 // to them too, and which of them comes first is a matter of timing.
-func (r *Run) takeProvisional(steps []*Step) error {
+func (r *taker) takeProvisional(steps []*Decision) error {
 	for _, s := range steps {
-		if !s.provisional {
+		if s.Kind != Provisional {
 			continue
 		}
-		if err := r.runStep(s); err != nil {
+		if _, err := r.runStep(s, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// taking is one decision while it is being taken, by one goroutine.
+type taking struct {
+	*Decision
+	question    *Question       // that the step may answer, nil for none
+	publication *publication    // takes in the views that the step's provider publishes
+	begun       *state.Resource // what was recorded as pending
+	made        *state.Resource // what the step has produced
+	stopped     bool            // a hook after the step has failed and has stopped the run
+	// orphaned is true for a view whose resource is not recorded under this name after its step, so that nothing can be recorded
+	// below it: the resource was not created, or it could not be updated and goes by its former name.
+	orphaned bool
+}
+
+// shown is the step as events report it.
+func (s *taking) shown() StepInfo {
+	info := s.StepInfo
+	if s.made != nil {
+		info.New = s.made
+	}
+	return info
 }
 
 // applied is what a step did.
@@ -143,34 +167,29 @@ type applied struct {
 	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
 }
 
-// runStep takes one step (steps.md 9.2).
-func (r *Run) runStep(s *Step) error {
-	begun, err := r.start(s)
-	if err != nil {
-		return err
+// runStep takes one step (steps.md 9.2). It reports whether a hook after the step has stopped the run.
+func (r *taker) runStep(d *Decision, q *Question) (stopped bool, err error) {
+	s := &taking{Decision: r.withProvider(d), question: q}
+	if err := r.start(s); err != nil {
+		return false, err
 	}
-	a := r.attempt(s)
-	a.change.Begun = begun
-	return r.conclude(s, a)
+	err = r.conclude(s, r.attempt(s))
+	return s.stopped, err
 }
 
 // start shows that a step begins and records it.
-func (r *Run) start(s *Step) (begun *state.Resource, err error) {
-	r.nameProvider(s)
-	r.decisions.note(s) // most have been noted when they were decided on
+func (r *taker) start(s *taking) (err error) {
+	r.record.begin(s.Decision) // most have been noted when they were decided on
 	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	begun, err = r.begin(s)
-	if err != nil {
-		return nil, r.broken(s, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
+	if s.begun, err = r.begin(s.Decision); err != nil {
+		return r.broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
 	}
-	return begun, nil
+	return nil
 }
 
 // conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
-func (r *Run) conclude(s *Step, a applied) error {
-	if a.err != nil {
-		s.wanted = s.New
-	}
+func (r *taker) conclude(s *taking, a applied) error {
+	a.change.Begun = s.begun
 	var returned property.Map
 	if a.final != nil {
 		returned = a.final.Outputs
@@ -178,70 +197,70 @@ func (r *Run) conclude(s *Step, a applied) error {
 			a.final = r.markSecrets(a.final)
 			a.change.Add, a.change.Extension = a.final, r.extensions.recorded(a.final.ExtensionRef)
 		}
-		s.New, s.made = a.final, true
-		r.world.keep(s, a.final)
+		s.made = a.final
+		r.world.keep(s.Decision, a.final)
 	}
-	if s.skipped {
-		r.world.openFor(s)
+	if s.Kind == Uncreated {
+		r.world.openFor(s.Decision)
 	}
-	early := removes(s.Op) && s.view == nil
+	early := removes(s.Op) && s.View == nil
 	if early {
 		// Views are gone before what they belong to is.
 		if err := r.takeViews(s, a); err != nil && a.err == nil {
-			a = applied{change: state.Change{Begun: a.change.Begun}, err: err, reported: true}
+			a = applied{change: state.Change{Begun: s.begun}, err: err, reported: true}
 		}
 	}
 	if err := r.end(s, a); err != nil {
-		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
+		return r.broken(s.Decision, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
 	}
 	if a.err != nil {
-		s.failed = true
-		r.reportFailure(s, a)
+		r.record.end(s.Decision, Outcome{Fate: FateFailed, Made: s.made})
+		r.reportFailure(s.Decision, s.shown(), a)
 	} else {
-		s.taken = true
+		r.record.end(s.Decision, Outcome{Fate: FateDone, Made: s.made})
 		r.after(s, a.final, returned)
 		r.reportDone(s)
 	}
-	if !early && s.view == nil {
+	if !early && s.View == nil {
 		if err := r.takeViews(s, a); err != nil && a.err == nil {
 			return err
 		}
 	}
-	if s.replies && (a.err == nil || s.isRead() && s.made) { // a read that is not healthy fails and is answered (steps.md 4.1)
+	if s.Answers && (a.err == nil || s.IsRead() && s.made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
 		s.question.answer(r.replyTo(s))
 	}
 	return a.err
 }
 
 // attempt runs the hooks before a step and the step itself.
-func (r *Run) attempt(s *Step) applied {
-	if s.view != nil {
+func (r *taker) attempt(s *taking) applied {
+	if s.View != nil {
 		return r.applyView(s)
 	}
-	if err := r.before(s); err != nil {
+	if err := r.before(s.Decision); err != nil {
 		return failed(err)
 	}
 	if s.Op != OpSame && s.Op != OpReplace {
-		s.publication = r.publicationFor(s, false)
+		s.publication = r.publicationFor(s.Decision, false)
 	}
 	return r.apply(s)
 }
 
 // broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
-func (r *Run) broken(s *Step, err error) error {
-	r.diagnose(s.URN, Error, 0, err.Error())
-	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+func (r *control) broken(d *Decision, err error) error {
+	r.diagnose(d.URN, Error, 0, err.Error())
+	r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
 	r.Halt()
-	return &bailError{err}
+	return &ReportedError{err}
 }
 
 // begin records that an operation is about to start; what needs no record returns nil.
-func (r *Run) begin(s *Step) (*state.Resource, error) {
+func (r *taker) begin(d *Decision) (*state.Resource, error) {
 	if r.Recorder == nil {
 		return nil, nil
 	}
-	op := state.Pending{Resource: s.New}
-	switch s.Op {
+	op := state.Pending{Resource: d.New}
+	switch d.Op {
 	case OpCreate, OpCreateReplacement:
 		op.Type = state.Creating
 	case OpUpdate:
@@ -252,7 +271,7 @@ func (r *Run) begin(s *Step) (*state.Resource, error) {
 		op.Type = state.Importing
 	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
 		op.Type = state.Deleting
-		op.Resource = s.Old
+		op.Resource = d.Old
 	default:
 		return nil, nil
 	}
@@ -260,7 +279,7 @@ func (r *Run) begin(s *Step) (*state.Resource, error) {
 }
 
 // end records what a step did.
-func (r *Run) end(s *Step, a applied) error {
+func (r *taker) end(s *taking, a applied) error {
 	r.world.settle(a.change)
 	if r.Recorder == nil || s.Op == OpReplace || a.unrecorded {
 		return nil
@@ -271,19 +290,19 @@ func (r *Run) end(s *Step, a applied) error {
 		return nil
 	}
 	if err := r.Recorder.End(r.operations, a.change); err != nil {
-		return tellMade(s, a.final, err)
+		return tellMade(s.Decision, a.final, err)
 	}
-	if s.settles != nil && a.final != nil {
-		return r.settle(s.settles)
+	if s.Settles != "" && a.final != nil {
+		return r.settle(s.Settles)
 	}
 	return nil
 }
 
 // tellMade adds to the error of a record that could not be made the ID of what a create has made: nobody else will ever know it.
-func tellMade(s *Step, made *state.Resource, err error) error {
-	if s.Op != OpCreate && s.Op != OpCreateReplacement || made == nil || made.ID == "" {
+func tellMade(d *Decision, made *state.Resource, err error) error {
+	if d.Op != OpCreate && d.Op != OpCreateReplacement || made == nil || made.ID == "" {
 		return err
 	}
 	return fmt.Errorf("%w\nThe object with the ID %s was made. When the state can be written again, `sluice recover --adopt '%s=%s'` records it",
-		err, made.ID, s.URN, made.ID)
+		err, made.ID, d.URN, made.ID)
 }

@@ -34,7 +34,7 @@ func isImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackTy
 
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
-func (r *Run) include(l *Located) {
+func (r *book) include(l *Located) {
 	l.Included = true
 	if l.Goal == nil || isImplicit(l.Goal.Type) {
 		return
@@ -43,12 +43,12 @@ func (r *Run) include(l *Located) {
 	grows := !r.outcomes.isGone(l.claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
-		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && l.dependsOnAny(n.grown.targets)
+		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
 		if l.Included && grows {
 			n.grown.targets.Add(l.URN)
 		}
 	case sel.Excludes.IsConstrained():
-		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && l.dependsOnAny(n.grown.excludes))
+		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
 		if !l.Included && grows {
 			n.grown.excludes.Add(l.URN)
 		}
@@ -59,13 +59,13 @@ func (r *Run) include(l *Located) {
 }
 
 // dependsOnAny tells whether the registration refers to a member of the set.
-func (l *Located) dependsOnAny(set *urn.PatternSet) bool {
+func dependsOnAny(l *Located, set *urn.PatternSet) bool {
 	return refersTo(l.newState(Checked{}), set, 0)
 }
 
 // unknownTargets reports the literal members of a set that name nothing (steps.md 6.6). The run goes on until its caller
 // stops it.
-func (r *Run) unknownTargets(set *urn.PatternSet) error {
+func (r *targets) unknownTargets(set *urn.PatternSet) error {
 	unknown := false
 	for u := range set.Literals() {
 		if len(r.base.all[u]) > 0 || r.names.isSeen(u) {
@@ -90,19 +90,21 @@ func (r *Run) unknownTargets(set *urn.PatternSet) error {
 		return nil
 	}
 	r.failures.add(Failure{Err: errUnknownTargets})
-	return &bailError{errUnknownTargets}
+	return &ReportedError{errUnknownTargets}
 }
 
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")
 
 // CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
-func (r *Run) CheckReplaceTargets() error { return r.refuseUnknown(r.Targeting.Replace) }
+func (r *targets) CheckReplaceTargets() error { return r.refuseUnknown(r.Targeting.Replace) }
 
 // CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
-func (r *Run) CheckTargets() error { return r.refuseUnknown(r.Targeting.Targets, r.Targeting.Excludes) }
+func (r *targets) CheckTargets() error {
+	return r.refuseUnknown(r.Targeting.Targets, r.Targeting.Excludes)
+}
 
 // refuseUnknown stops the run if a set has literal members that name nothing.
-func (r *Run) refuseUnknown(sets ...*urn.PatternSet) error {
+func (r *targets) refuseUnknown(sets ...*urn.PatternSet) error {
 	for _, set := range sets {
 		if err := r.unknownTargets(set); err != nil {
 			r.Halt()
@@ -114,7 +116,7 @@ func (r *Run) refuseUnknown(sets ...*urn.PatternSet) error {
 
 // Refreshable returns the choice of base states that a refresh reads: the targets and, with TargetDependents, what depends
 // on them; or all but the excludes (steps.md 7.1).
-func (r *Run) Refreshable() func(*state.Resource) bool {
+func (r *book) Refreshable() func(*state.Resource) bool {
 	sel := r.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()
 	return func(s *state.Resource) bool {

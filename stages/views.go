@@ -28,10 +28,8 @@ type tokens struct {
 }
 
 // PublishViews publishes view steps for the call that the token was made for.
-func (r *Run) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
-	r.tokens.mu.Lock()
-	p, ok := r.tokens.known[token]
-	r.tokens.mu.Unlock()
+func (r *taker) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
+	p, ok := r.tokens.find(token)
 	if !ok {
 		return &unknownTokenError{token}
 	}
@@ -48,15 +46,15 @@ var errCallOver = errors.New("the call for which views could be published is ove
 // The steps are shown and recorded as begun when they are published, in the order of the provider, and taken when the
 // resource's own step has been.
 type publication struct {
-	run     *Run
-	owner   *Step
+	taker   *taker
+	owner   *Decision
 	refresh bool
 	olds    []*state.Resource // the views that there were before the call
 
 	mu    sync.Mutex // guards the rest
 	token string
 	over  bool
-	steps []*Step
+	steps []*taking
 	// live are the views as the steps so far leave them; replaced are those that wait for their delete, and gone those that
 	// have been deleted.
 	live, replaced, gone map[viewName]*state.Resource
@@ -71,8 +69,8 @@ type viewName struct {
 func nameOfView(v *state.Resource) viewName { return viewName{v.Type, v.URN.Name()} }
 
 // publicationFor makes the Status of the calls of one step.
-func (r *Run) publicationFor(owner *Step, refresh bool) *publication {
-	return &publication{run: r, owner: owner, refresh: refresh, olds: r.viewsOf(owner)}
+func (r *taker) publicationFor(owner *Decision, refresh bool) *publication {
+	return &publication{taker: r, owner: owner, refresh: refresh, olds: r.viewsOf(owner)}
 }
 
 // oldViews are the views that the request tells the provider about.
@@ -90,10 +88,10 @@ func (p *publication) oldViews() []providers.View {
 
 // Token hands out a token for the call. The server that serves it is started by the first who asks.
 func (p *publication) Token() (providers.StatusToken, error) {
-	if p.run.MonitorAddress == nil {
+	if p.taker.MonitorAddress == nil {
 		return providers.StatusToken{}, nil
 	}
-	address, err := p.run.MonitorAddress()
+	address, err := p.taker.MonitorAddress()
 	if err != nil {
 		return providers.StatusToken{}, err
 	}
@@ -101,7 +99,7 @@ func (p *publication) Token() (providers.StatusToken, error) {
 	defer p.mu.Unlock()
 	if p.token == "" && !p.over {
 		p.token = uuid.NewString()
-		p.run.tokens.add(p.token, p)
+		p.taker.tokens.add(p.token, p)
 	}
 	return providers.StatusToken{Address: address, Token: p.token}, nil
 }
@@ -115,6 +113,13 @@ func (t *tokens) add(token string, p *publication) {
 	t.known[token] = p
 }
 
+func (t *tokens) find(token string) (*publication, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, ok := t.known[token]
+	return p, ok
+}
+
 func (t *tokens) remove(token string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +127,7 @@ func (t *tokens) remove(token string) {
 }
 
 // close ends the time in which views may be published, and returns the steps in the order in which they were.
-func (p *publication) close() []*Step {
+func (p *publication) close() []*taking {
 	if p == nil {
 		return nil
 	}
@@ -130,7 +135,7 @@ func (p *publication) close() []*Step {
 	defer p.mu.Unlock()
 	p.over = true
 	if p.token != "" {
-		p.run.tokens.remove(p.token)
+		p.taker.tokens.remove(p.token)
 	}
 	return p.steps
 }
@@ -155,19 +160,18 @@ func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) err
 		}
 	}
 	p.live, p.replaced, p.gone = batch.live, batch.replaced, batch.gone
-	for _, s := range batch.steps {
-		begun, err := p.run.start(s)
-		if err != nil {
+	for _, d := range batch.steps {
+		s := &taking{Decision: d}
+		if err := p.taker.start(s); err != nil {
 			return err
 		}
-		s.view.begun = begun
 		p.steps = append(p.steps, s)
 	}
 	return nil
 }
 
 // viewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
-func (r *Run) viewsOf(owner *Step) []*state.Resource {
+func (r *book) viewsOf(owner *Decision) []*state.Resource {
 	if owner.Old == nil {
 		return r.world.viewsOf(owner.URN)
 	}
@@ -181,7 +185,7 @@ func (r *Run) viewsOf(owner *Step) []*state.Resource {
 }
 
 // liveViewsOf returns the views of a recorded state that no replacement has marked.
-func (r *Run) liveViewsOf(owner *state.Resource) []*state.Resource {
+func (r *book) liveViewsOf(owner *state.Resource) []*state.Resource {
 	return slices.DeleteFunc(r.world.viewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
 }
 
@@ -227,7 +231,7 @@ func (w *world) isOfAnother(v, owner *state.Resource) bool {
 }
 
 // claimView reserves the URN of a view. A view has a URN to itself.
-func (r *Run) claimView(u, owner urn.URN) error {
+func (r *book) claimView(u, owner urn.URN) error {
 	n := r.names
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -245,7 +249,7 @@ func (r *Run) claimView(u, owner urn.URN) error {
 }
 
 // viewNamed returns what a URN is a view of, if it is one. The names must be locked.
-func (r *Run) viewNamed(u urn.URN) (owner urn.URN, ok bool) {
+func (r *book) viewNamed(u urn.URN) (owner urn.URN, ok bool) {
 	if owner, ok = r.names.views[u]; ok {
 		return owner, true
 	}

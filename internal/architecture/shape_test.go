@@ -14,19 +14,19 @@ var tolerated = map[string]map[string]int{
 	shape.Knot: {
 		".":             15,
 		"cmd/sluice":    68,
-		"stages":        54,
+		"stages":        59,
 		"state/backend": 13,
 	},
 	shape.Methods: {
 		"cmd/sluice.cli":            99,
 		"internal/simulate.attempt": 41,
-		"stages.Run":                207,
+		"stages.builder":            43,
+		"stages.taker":              47,
 		"state/backend.fileStack":   74,
 	},
 	shape.Fields: {
 		"cmd/sluice.operationFlags": 50,
 		"stages.RegisterRequest":    34,
-		"stages.Run":                27,
 		"stages.Settings":           26,
 		"state.Resource":            36,
 	},
@@ -34,7 +34,6 @@ var tolerated = map[string]map[string]int{
 		"cmd/sluice.operationFlags":   29,
 		"internal/simulate.Operation": 8,
 		"stages.Settings":             7,
-		"stages.Step":                 12,
 		"state.Resource":              8,
 	},
 	shape.Files: {

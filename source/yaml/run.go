@@ -154,7 +154,7 @@ func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner)
 	declarer := declare.New(r.Template, declare.Inputs{
 		Evaluator: evaluator, Resources: e.resources, Monitor: e.monitor, Report: e.report, Types: r.Types, Owner: owner,
 	})
-	err := inOrder(r.Nodes, func(n *bind.Node) {
+	err := inOrder(ctx, r.Nodes, func(n *bind.Node) {
 		switch {
 		case e.monitor.IsOver():
 		case n.Resource != nil:

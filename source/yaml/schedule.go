@@ -1,49 +1,30 @@
 package yaml
 
 import (
-	"sync"
+	"context"
 
-	"github.com/sourcegraph/conc"
-
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 )
 
-// schedule calls a function for every node as soon as it has returned for all that the node needs, for all that are
-// independent at once.
-type schedule struct {
-	evaluate func(*bind.Node)
-	wg       conc.WaitGroup
-
-	mu      sync.Mutex         // guards waiting
-	waiting map[*bind.Node]int // how many of its needs are not evaluated
-}
-
-// inOrder evaluates nodes. The error is a panic of the function.
-func inOrder(nodes []*bind.Node, evaluate func(*bind.Node)) error {
-	s := &schedule{evaluate: evaluate, waiting: make(map[*bind.Node]int, len(nodes))}
-	for _, n := range nodes {
-		s.waiting[n] = len(n.Needs)
+// inOrder calls a function for every node as soon as it has returned for all that the node needs, for all that are
+// independent at once. The error is a panic of the function.
+func inOrder(ctx context.Context, nodes []*bind.Node, evaluate func(*bind.Node)) error {
+	number := make(map[*bind.Node]graph.ID, len(nodes))
+	for i, n := range nodes {
+		number[n] = graph.ID(i)
 	}
-	for _, n := range nodes {
-		if len(n.Needs) == 0 {
-			s.start(n)
+	var ready graph.ReadySet
+	for i, n := range nodes {
+		needs := make([]graph.ID, len(n.Needs))
+		for j, need := range n.Needs {
+			needs[j] = number[need]
 		}
+		ready.Add(graph.ID(i), needs...)
 	}
-	if caught := s.wg.WaitAndRecover(); caught != nil {
-		return caught.AsError()
-	}
-	return nil
-}
-
-func (s *schedule) start(n *bind.Node) {
-	s.wg.Go(func() {
-		s.evaluate(n)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, d := range n.Dependents {
-			if s.waiting[d]--; s.waiting[d] == 0 {
-				s.start(d)
-			}
-		}
+	// After the end of the run the function is called too, and evaluates nothing.
+	return ready.Run(context.WithoutCancel(ctx), func(_ context.Context, id graph.ID) error {
+		evaluate(nodes[id])
+		return nil
 	})
 }

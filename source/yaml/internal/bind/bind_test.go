@@ -35,7 +35,7 @@ variables:
   x: "${pulumi.stack}"
 `)
 	require.Empty(t, wrong)
-	require.Equal(t, []string{"x", "b", "a", "c"}, names)
+	require.Equal(t, []string{"b", "x", "a", "c"}, names)
 }
 
 func TestACycleIsShownFromTheFirstNodeThatIsMetTwice(t *testing.T) {

@@ -17,7 +17,6 @@ type Node struct {
 
 	DefaultProvider *Node   // that the resource uses; nil if it has none
 	Needs           []*Node // resources and variables, each once
-	Dependents      []*Node // the nodes that need this one
 
 	kind     string // for messages
 	neededBy *Node  // the last one that turned out to need this

@@ -1,69 +1,40 @@
 package bind
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/graph"
 )
 
-// sorted returns the nodes in an order in which each comes after what it needs, else in that of the file, and tells each what
-// depends on it. It reports the first cycle.
+// sorted returns the nodes in an order in which each comes after what it needs, else in that of the file. It reports a cycle.
 func (b *binder) sorted(nodes []*Node) []*Node {
-	s := &sorter{states: make(map[*Node]sortState, len(nodes))}
-	for _, n := range nodes {
-		if cycle := s.visit(n); cycle != nil {
-			first := cycle[0]
-			_ = b.report.Fail(first.At, "", "the %s %q depends on itself: %s", first.kind, first.Name, path(cycle))
-			return nodes
-		}
+	number := make(map[*Node]graph.ID, len(nodes))
+	for i, n := range nodes {
+		number[n] = graph.ID(i)
 	}
-	for _, n := range s.sorted {
-		for _, need := range n.Needs {
-			need.Dependents = append(need.Dependents, n)
+	order, cycle := graph.PostOrder(len(nodes), func(id graph.ID, visit func(graph.ID)) {
+		for _, need := range nodes[id].Needs {
+			visit(number[need])
 		}
+	})
+	if cycle != nil {
+		n := nodes[cycle[0]]
+		_ = b.report.Fail(n.At, "", "the %s %q depends on itself: %s", n.kind, n.Name,
+			CycleText(cycle, func(id graph.ID) string { return nodes[id].Name }))
+		return nodes
 	}
-	return s.sorted
+	sorted := make([]*Node, len(order))
+	for i, id := range order {
+		sorted[i] = nodes[id]
+	}
+	return sorted
 }
 
-type sortState int
-
-const (
-	isNew sortState = iota
-	isOpen
-	isDone
-)
-
-type sorter struct {
-	states map[*Node]sortState
-	open   []*Node // from the node that was visited first to what it needs
-	sorted []*Node
-}
-
-// visit adds a node after what it needs. It returns a cycle that it meets, from a node to the same node, or nil.
-func (s *sorter) visit(n *Node) (cycle []*Node) {
-	switch s.states[n] {
-	case isDone:
-		return nil
-	case isOpen:
-		return append(slices.Clone(s.open[slices.Index(s.open, n):]), n)
-	}
-	s.states[n] = isOpen
-	s.open = append(s.open, n)
-	for _, need := range n.Needs {
-		if cycle := s.visit(need); cycle != nil {
-			return cycle
-		}
-	}
-	s.open = s.open[:len(s.open)-1]
-	s.states[n] = isDone
-	s.sorted = append(s.sorted, n)
-	return nil
-}
-
-// path shows the names along a cycle.
-func path(cycle []*Node) string {
+// CycleText shows a cycle as the path from its first member back to that.
+func CycleText(cycle []graph.ID, name func(graph.ID) string) string {
 	var names []string
-	for _, n := range cycle {
-		names = append(names, n.Name)
+	for _, id := range append(cycle, cycle[0]) {
+		names = append(names, name(id))
 	}
 	return strings.Join(names, " -> ")
 }

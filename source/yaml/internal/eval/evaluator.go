@@ -50,7 +50,7 @@ type Owner struct {
 func New(in Inputs) *Evaluator {
 	return &Evaluator{
 		names: in.Names, monitor: in.Monitor, report: in.Report, directory: in.Directory,
-		walker: &walker{in.Resources, in.Report, in.Preview}, stacks: newStacks(in.Monitor),
+		walker: &walker{in.Resources, in.Report, in.Preview}, stacks: &stacks{monitor: in.Monitor},
 	}
 }
 

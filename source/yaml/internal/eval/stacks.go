@@ -1,8 +1,7 @@
 package eval
 
 import (
-	"sync"
-
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
@@ -15,35 +14,23 @@ const StackReferenceType urn.Type = "pulumi:pulumi:StackReference"
 // stacks are the outputs of other stacks. They are safe for many goroutines.
 type stacks struct {
 	monitor *Monitor
-
-	mu    sync.Mutex                              // guards reads
-	reads map[string]func() (property.Map, error) // each reads when it is called first
+	reads   await.Flight[string, *property.Map] // outputs by name; nil after an error, which has been reported
 }
 
-func newStacks(m *Monitor) *stacks {
-	return &stacks{monitor: m, reads: map[string]func() (property.Map, error){}}
-}
-
-// read reads a stack once, however often it is referred to. at is the first place that refers to it.
+// read reads a stack once, however often it is referred to, and reports an error once, at the first place that refers to it.
 func (s *stacks) read(name string, parent urn.URN, at syntax.Range) (property.Map, error) {
-	s.mu.Lock()
-	read, known := s.reads[name]
-	if !known {
-		read = sync.OnceValues(func() (property.Map, error) {
-			reply, err := s.monitor.Read(at, &stages.ReadRequest{
-				Type: StackReferenceType, Name: name, ID: property.String(name), Parent: parent, Package: stages.Package{Name: "pulumi"},
-				Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
-			})
-			if err != nil {
-				return property.Map{}, err
-			}
-			if reply.Result != stages.Success {
-				return property.Map{}, syntax.ErrReported // the engine has said why
-			}
-			return reply.Outputs, nil
+	outputs, err := s.reads.Do(s.monitor.ctx, name, func() (*property.Map, error) {
+		reply, err := s.monitor.Read(at, &stages.ReadRequest{
+			Type: StackReferenceType, Name: name, ID: property.String(name), Parent: parent, Package: stages.Package{Name: "pulumi"},
+			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
 		})
-		s.reads[name] = read
+		if err != nil || reply.Result != stages.Success { // the engine has said why
+			return nil, nil
+		}
+		return &reply.Outputs, nil
+	})
+	if err != nil || outputs == nil {
+		return property.Map{}, syntax.ErrReported
 	}
-	s.mu.Unlock()
-	return read()
+	return *outputs, nil
 }

@@ -3,8 +3,8 @@ package packages
 import (
 	"context"
 	"errors"
-	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/stages"
@@ -12,10 +12,8 @@ import (
 
 // Schemas asks providers what is in their packages, each once for the life of the program. It is safe for many goroutines.
 type Schemas struct {
-	host providers.Host
-
-	mu    sync.Mutex                                    // guards known
-	known map[schemaKey]func() (*schema.Package, error) // each asks the first time that it is called
+	host  providers.Host
+	known await.Flight[schemaKey, *schema.Package]
 }
 
 type schemaKey struct{ name, version, url, parameter string }
@@ -23,7 +21,7 @@ type schemaKey struct{ name, version, url, parameter string }
 // NewSchemas returns schemas that no provider was asked for so far. The host starts the providers; without one nothing is known
 // about packages.
 func NewSchemas(host providers.Host) *Schemas {
-	return &Schemas{host: host, known: map[schemaKey]func() (*schema.Package, error){}}
+	return &Schemas{host: host}
 }
 
 // Of returns the schema of a package, which may have to be asked for. An error is not remembered.
@@ -40,20 +38,7 @@ func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, er
 			key.parameter += q.Name + " " + q.Version + " " + string(q.Value)
 		}
 	}
-	s.mu.Lock()
-	get, known := s.known[key]
-	if !known {
-		get = sync.OnceValues(func() (*schema.Package, error) { return s.ask(ctx, p) })
-		s.known[key] = get
-	}
-	s.mu.Unlock()
-	found, err := get()
-	if err != nil {
-		s.mu.Lock()
-		delete(s.known, key)
-		s.mu.Unlock()
-	}
-	return found, err
+	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
 // ask starts the provider, asks it, and ends it. A provider that has no schema leaves the package unknown.
