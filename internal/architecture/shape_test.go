@@ -18,11 +18,10 @@ var tolerated = map[string]map[string]int{
 		"state/backend": 13,
 	},
 	shape.Methods: {
-		"cmd/sluice.cli":            99,
-		"internal/simulate.attempt": 41,
-		"stages.builder":            43,
-		"stages.taker":              47,
-		"state/backend.fileStack":   74,
+		"cmd/sluice.cli":          99,
+		"stages.builder":          43,
+		"stages.taker":            47,
+		"state/backend.fileStack": 74,
 	},
 	shape.Fields: {
 		"cmd/sluice.operationFlags": 50,
@@ -31,10 +30,9 @@ var tolerated = map[string]map[string]int{
 		"state.Resource":            36,
 	},
 	shape.Bools: {
-		"cmd/sluice.operationFlags":   29,
-		"internal/simulate.Operation": 8,
-		"stages.Settings":             7,
-		"state.Resource":              8,
+		"cmd/sluice.operationFlags": 29,
+		"stages.Settings":           7,
+		"state.Resource":            8,
 	},
 	shape.Files: {
 		".": 30,
