@@ -48,7 +48,7 @@ func (s *session) loadPolicies(ctx context.Context) error {
 	loading := pool.New()
 	for i, p := range packs {
 		r.Emit(stages.PolicyLoad{})
-		loading.Go(func() { loaded[i], errs[i] = p.Load(r.Admission(), r.Monitor()) })
+		loading.Go(func() { loaded[i], errs[i] = p.Load(r.Admitted(), r.Monitor()) })
 	}
 	loading.Wait()
 	analyzers := slices.Clone(s.options.Analyzers)
