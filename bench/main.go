@@ -19,18 +19,6 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// settings say what is measured.
-type settings struct {
-	sizes      []int    // resources in a stack
-	shapes     []string // of stacks
-	runs       int      // of each figure
-	existing   int      // resources in the latency case
-	dependents int      // of the delete-before-replace
-	checkpoint int      // megabytes of the state that is read
-	only       *regexp.Regexp
-	log        io.Writer // progress
-}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

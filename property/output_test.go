@@ -23,12 +23,12 @@ func TestLiftedValuesDowngradeToThemselves(t *testing.T) {
 	})
 }
 
-// Lifting is what the wire decoder does with UpgradeOutputs.
+// Lifting is what the wire decoder does under UpgradeOutputs.
 func TestLiftingOnTheWireIsLiftingInMemory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := genMap(everything()).Draw(t, "map")
 		upgrade := keepAll
-		upgrade.UpgradeOutputs = true
+		upgrade.Outputs = UpgradeOutputs
 		s, err := MarshalStruct(m, keepAll)
 		require.NoError(t, err)
 		decoded, err := UnmarshalStruct(s, upgrade)

@@ -21,28 +21,35 @@ const (
 	DropUnknowns
 )
 
+// OutputPolicy says what happens to outputs on the wire (protocol.md 2.3).
+type OutputPolicy uint8
+
+// The policies.
+const (
+	// DowngradeOutputs sends and receives the value of an output, or an unknown.
+	DowngradeOutputs OutputPolicy = iota
+	// KeepOutputs sends and receives outputs.
+	KeepOutputs
+	// UpgradeOutputs keeps outputs and makes outputs of secrets and unknowns, as [Map.LiftOutputs] does.
+	UpgradeOutputs
+)
+
 // WireOptions says what the peer understands and what a call needs (protocol.md 2.3, 2.5). The zero value is the plain
 // form: no unknowns, secrets unwrapped, references and outputs downgraded.
 type WireOptions struct {
 	// Name is what the value as a whole is called in errors; for [MarshalValue] the name of the property.
 	Name            string
 	Unknowns        UnknownPolicy
+	Outputs         OutputPolicy
 	KeepSecrets     bool
 	KeepReferences  bool
-	KeepOutputs     bool
 	KeepByteStrings bool // send strings that are not UTF-8; they are always accepted
-	// UpgradeOutputs turns secrets and unknowns into outputs, as [Map.LiftOutputs] does. It needs KeepOutputs.
-	UpgradeOutputs bool
-	ElideAssets    bool // send only the hashes of assets and archives
-	SkipInternal   bool // leave out internal top-level properties; see [IsInternalName]
+	ElideAssets     bool // send only the hashes of assets and archives
 }
 
 // MarshalStruct encodes m. Errors are a [*ValueError] or a [*LimitError] and name the property; of several the one that
 // comes first in the order of names. Nothing in the result is shared with m or with other results.
 func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
-	if o.SkipInternal {
-		m = m.WithoutInternal()
-	}
 	e := wireEncoder{WireOptions: o}
 	s, err := e.object(m, 0)
 	if err != nil {
@@ -200,7 +207,7 @@ func (e *wireEncoder) unknown(k UnknownKind) (*structpb.Value, error) {
 		return nil, &ValueError{before: "unexpected unknown property value for "}
 	case e.Unknowns == DropUnknowns:
 		return nil, nil
-	case e.KeepOutputs && e.UpgradeOutputs:
+	case e.Outputs == UpgradeOutputs:
 		return signedCell(outputSignature, 0, "", nil), nil
 	default:
 		return textCell(k.sentinel()), nil
@@ -211,7 +218,7 @@ func (e *wireEncoder) secret(s *secret, depth int) (*structpb.Value, error) {
 	if s.isOpaque() {
 		return nil, sealedError()
 	}
-	if e.KeepSecrets && e.KeepOutputs && e.UpgradeOutputs {
+	if e.KeepSecrets && e.Outputs == UpgradeOutputs {
 		o := mergeOutput(Output{Known: true, Secret: true}, s.element)
 		return e.output(&o, depth)
 	}
@@ -230,7 +237,7 @@ func sealedError() error {
 }
 
 func (e *wireEncoder) output(o *Output, depth int) (*structpb.Value, error) {
-	if !e.KeepOutputs {
+	if e.Outputs == DowngradeOutputs {
 		return e.downgraded(o, depth)
 	}
 	if !o.Known && e.Unknowns != KeepUnknowns {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnmarshalStruct decodes s; nil is the empty object. Errors are as with [MarshalStruct]. What KeepSecrets,
-// KeepReferences and KeepOutputs do not keep is downgraded (protocol.md 2.3).
+// UnmarshalStruct decodes s; nil is the empty object. Errors are as with [MarshalStruct]. What the options
+// do not keep is downgraded (protocol.md 2.3).
 func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
 	d := wireDecoder{WireOptions: o}
 	m, err := d.object(s, 0)
@@ -20,9 +20,6 @@ func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
 		if m, err = d.object(s, 0); err != nil {
 			return Map{}, outermost(err, o.Name)
 		}
-	}
-	if o.SkipInternal {
-		m = m.WithoutInternal()
 	}
 	return m, nil
 }
@@ -127,7 +124,7 @@ func (d *wireDecoder) unknown(k UnknownKind) (Value, bool, error) {
 		return Null, false, &ValueError{before: "unexpected unknown property value for "}
 	case d.Unknowns == DropUnknowns:
 		return Null, false, nil
-	case d.KeepOutputs && d.UpgradeOutputs:
+	case d.Outputs == UpgradeOutputs:
 		return OutputOf(Output{}), true, nil
 	default:
 		return UnknownOf(k), true, nil
@@ -189,7 +186,7 @@ func (d *wireDecoder) secret(f map[string]*structpb.Value, depth int) (Value, bo
 	switch {
 	case !d.KeepSecrets:
 		return element, true, nil
-	case d.KeepOutputs && d.UpgradeOutputs:
+	case d.Outputs == UpgradeOutputs:
 		return OutputOf(mergeOutput(Output{Known: true, Secret: true}, element)), true, nil
 	default:
 		return Secret(element), true, nil
@@ -222,7 +219,7 @@ func (d *wireDecoder) output(f map[string]*structpb.Value, depth int) (Value, bo
 	if err != nil || !kept {
 		return Null, false, err
 	}
-	if d.KeepOutputs {
+	if d.Outputs != DowngradeOutputs {
 		return OutputOf(mergeOutput(o, element)), true, nil
 	}
 	if o.Secret && d.KeepSecrets {

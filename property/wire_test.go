@@ -17,7 +17,7 @@ import (
 )
 
 var keepAll = WireOptions{
-	Unknowns: KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepOutputs: true, KeepByteStrings: true,
+	Unknowns: KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: KeepOutputs, KeepByteStrings: true,
 }
 
 func object(pairs ...any) Map {
@@ -55,18 +55,22 @@ func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 			KeepSecrets:    rapid.Bool().Draw(t, "secrets"),
 			KeepReferences: rapid.Bool().Draw(t, "references"),
 			ElideAssets:    rapid.Bool().Draw(t, "elide"),
-			SkipInternal:   rapid.Bool().Draw(t, "internal"),
 		}
+		withoutInternal := rapid.Bool().Draw(t, "internal")
 		if o.Unknowns == DropUnknowns {
 			// For these the reference implementation writes what it cannot read: a secret without a value, an empty ID.
 			f.references, f.outputs, f.secrets = false, false, false
 		}
 		m := genMap(f).Draw(t, "map")
-		s, err := MarshalStruct(m, o)
+		sent := m
+		if withoutInternal {
+			sent = m.WithoutInternal()
+		}
+		s, err := MarshalStruct(sent, o)
 		require.NoError(t, err)
 		p, err := plugin.MarshalProperties(peerMap(m), plugin.MarshalOptions{
 			KeepUnknowns: o.Unknowns == KeepUnknowns, KeepSecrets: o.KeepSecrets, KeepResources: o.KeepReferences,
-			ElideAssetContents: o.ElideAssets, SkipInternalKeys: o.SkipInternal,
+			ElideAssetContents: o.ElideAssets, SkipInternalKeys: withoutInternal,
 		})
 		require.NoError(t, err)
 		want, err := UnmarshalStruct(p, keepAll)
@@ -112,12 +116,13 @@ func TestDecodeFollowsTheReferenceImplementation(t *testing.T) {
 		require.NoError(t, err)
 		o := WireOptions{
 			Unknowns: KeepUnknowns, KeepSecrets: rapid.Bool().Draw(t, "secrets"),
-			KeepReferences: rapid.Bool().Draw(t, "references"), KeepOutputs: rapid.Bool().Draw(t, "outputs"),
+			KeepReferences: rapid.Bool().Draw(t, "references"),
+			Outputs:        rapid.SampledFrom([]OutputPolicy{DowngradeOutputs, KeepOutputs}).Draw(t, "outputs"),
 		}
 		got, err := UnmarshalStruct(s, o)
 		require.NoError(t, err)
 		p, err := plugin.UnmarshalProperties(s, plugin.MarshalOptions{
-			KeepUnknowns: true, KeepSecrets: o.KeepSecrets, KeepResources: o.KeepReferences, KeepOutputValues: o.KeepOutputs,
+			KeepUnknowns: true, KeepSecrets: o.KeepSecrets, KeepResources: o.KeepReferences, KeepOutputValues: o.Outputs == KeepOutputs,
 		})
 		require.NoError(t, err)
 		back, err := plugin.MarshalProperties(p, plugin.MarshalOptions{
@@ -150,8 +155,8 @@ func TestWireDowngrades(t *testing.T) {
 		"secret output of a secret":   {in: OutputOf(Output{Known: true, Element: Secret(Number(1)), Secret: true}), o: WireOptions{KeepSecrets: true}, want: `{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","value":1}`},
 		"unknowns keep their kind":    {in: UnknownOf(UnknownBool), o: WireOptions{Unknowns: KeepUnknowns}, want: `"1c4a061d-8072-4f0a-a4cb-0ff528b18fe7"`},
 		"output kept":                 {in: OutputOf(Output{Known: true, Element: Number(1), Secret: true, Dependencies: deps}), o: keepAll, want: `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4","dependencies":["` + string(u) + `"],"secret":true,"value":1}`},
-		"secret lifted":               {in: Secret(Number(1)), o: WireOptions{KeepSecrets: true, KeepOutputs: true, UpgradeOutputs: true}, want: `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4","secret":true,"value":1}`},
-		"unknown lifted":              {in: Computed(), o: WireOptions{Unknowns: KeepUnknowns, KeepOutputs: true, UpgradeOutputs: true}, want: `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4"}`},
+		"secret lifted":               {in: Secret(Number(1)), o: WireOptions{KeepSecrets: true, Outputs: UpgradeOutputs}, want: `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4","secret":true,"value":1}`},
+		"unknown lifted":              {in: Computed(), o: WireOptions{Unknowns: KeepUnknowns, Outputs: UpgradeOutputs}, want: `{"4dabf18193072939515e22adb298388d":"d0e6a833031e9bbcd3f4e8bde6ca49a4"}`},
 		"byte string":                 {in: String("\xff"), o: keepAll, want: `{"4dabf18193072939515e22adb298388d":"803fd3297a5875dc03ca845dda5d2a98","value":"/w=="}`},
 		"unknown in an array dropped": {in: ArrayOf(Number(1), Computed(), Number(2)), o: WireOptions{Unknowns: DropUnknowns}, want: `[1,2]`},
 		"elided asset":                {in: Of(Asset{Kind: KindPath, Path: "x", Hash: "ab"}), o: WireOptions{ElideAssets: true}, want: `{"4dabf18193072939515e22adb298388d":"c44067f5952c0a294b673a41bacd8c17","hash":"ab"}`},
@@ -184,7 +189,7 @@ func TestWireErrorsNameTheProperty(t *testing.T) {
 			want: `unexpected unknown property value for "a[\"x y\"][1]"`,
 		},
 		"unknown output": {
-			in: object("a", OutputOf(Output{})), o: WireOptions{KeepOutputs: true},
+			in: object("a", OutputOf(Output{})), o: WireOptions{Outputs: KeepOutputs},
 			want: `unexpected unknown property value for "a"`,
 		},
 		"bytes": {

@@ -24,13 +24,23 @@ type Operation struct {
 	// Throw makes the program fail after so many declarations, counted from 1; 0 lets it end well.
 	Throw int `json:",omitempty"`
 	// Stubborn programs go on with what depends on a resource that was not made.
-	Stubborn bool      `json:",omitempty"`
+	Stubborn bool `json:",omitempty"`
+	Mishaps
+	Flags
+	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
+}
+
+// Mishaps are what happens to an operation from outside.
+type Mishaps struct {
 	Failures []Failure `json:",omitempty"`
 	// Interrupt and Crash come with the event, or the record, of that number, counted from 1; 0 is never.
 	Interrupt int  `json:",omitempty"`
 	Cancel    bool `json:",omitempty"` // the interrupt also cancels what runs
 	Crash     int  `json:",omitempty"`
+}
 
+// Flags are how an operation is done.
+type Flags struct {
 	Targets    []string `json:",omitempty"` // names of resources
 	Excludes   []string `json:",omitempty"`
 	Replace    []string `json:",omitempty"`
@@ -41,7 +51,6 @@ type Operation struct {
 	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by it
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
-	Planned         bool   `json:",omitempty"` // it is also tried held to the plan that its preview makes
 	// Pending is what is to be done about interrupted creates: "" nothing, "create" another object, "clear" forgets them.
 	Pending string `json:",omitempty"`
 }

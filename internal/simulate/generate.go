@@ -109,7 +109,7 @@ func (g *generator) chance(n int) bool { return g.IntN(n) == n-1 }
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
 
 func (g *generator) operation(i int, program []Declaration, manner Manner) Operation {
-	o := Operation{Do: Update, Program: program, Manner: manner, Version: g.version()}
+	o := Operation{Do: Update, Program: program, Manner: manner, Flags: Flags{Version: g.version()}}
 	if i > 0 {
 		switch g.IntN(12) {
 		case 10:

@@ -58,7 +58,7 @@ func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *s
 	h.Attempts++
 	a := try(h.ctx, h.world, op, s, i, preview, held)
 	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
-	for _, f := range a.verify(h.ctx) {
+	for _, f := range verify(h.ctx, a) {
 		h.fault("%s %d%s: %s", op.Do, i, a.label(s), f)
 	}
 	return a
@@ -104,7 +104,7 @@ func (h *history) reread(i int, text string) {
 
 // calm is the operation without what happens to it from outside.
 func (o Operation) calm() Operation {
-	o.Failures, o.Interrupt, o.Crash = nil, 0, 0
+	o.Mishaps = Mishaps{}
 	return o
 }
 
@@ -193,7 +193,7 @@ func (h *history) again(i int, op Operation) {
 
 // destroy ends the history: nothing may be left.
 func (h *history) destroy(i int) {
-	op := Operation{Do: Destroy, ContinueOnError: true, IgnoreProtect: true}
+	op := Operation{Do: Destroy, Flags: Flags{ContinueOnError: true, IgnoreProtect: true}}
 	a := h.try(i, op, h.Schedules[0], false)
 	if a.err != nil {
 		var failed *sluice.FailedError

@@ -64,7 +64,7 @@ func leadsBack(e *sluice.Explanation, from int) bool {
 }
 
 // verifyReasons is about every step and everything that was decided.
-func (a *attempt) verifyReasons() {
+func (a verification) verifyReasons() {
 	if a.result == nil {
 		return
 	}

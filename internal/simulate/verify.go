@@ -13,8 +13,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// verify looks for broken promises in one attempt, whatever the others did.
-func (a *attempt) verify(ctx context.Context) []string {
+// verification looks for broken promises in one attempt that is over.
+type verification struct{ *attempt }
+
+// verify returns the promises that an attempt has broken, whatever the others did.
+func verify(ctx context.Context, of *attempt) []string {
+	a := verification{of}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.verifyTime()
@@ -33,7 +37,7 @@ func (a *attempt) verify(ctx context.Context) []string {
 }
 
 // verifyTime finds operations that waited for something that did not come until somebody gave up.
-func (a *attempt) verifyTime() {
+func (a verification) verifyTime() {
 	const most = 10 * time.Minute // of latencies, one after the other
 	if a.took > most {
 		a.fault("the operation took %v", a.took)
@@ -41,7 +45,7 @@ func (a *attempt) verifyTime() {
 }
 
 // verifyEvents is about their order (protocol.md 9.4).
-func (a *attempt) verifyEvents() {
+func (a verification) verifyEvents() {
 	if len(a.events) == 0 {
 		var failed *sluice.FailedError
 		if a.err == nil || errors.As(a.err, &failed) {
@@ -102,7 +106,7 @@ func (a *attempt) verifyEvents() {
 }
 
 // verifyPreview finds traces of a preview.
-func (a *attempt) verifyPreview() {
+func (a verification) verifyPreview() {
 	if a.journal.ledger != nil {
 		a.fault("a preview begins to record")
 	}
@@ -116,7 +120,7 @@ func (a *attempt) verifyPreview() {
 }
 
 // verifyRefusal is about operations that did not begin: they change nothing.
-func (a *attempt) verifyRefusal(ctx context.Context) {
+func (a verification) verifyRefusal(ctx context.Context) {
 	var failed *sluice.FailedError
 	if a.err == nil || errors.As(a.err, &failed) {
 		return
@@ -132,7 +136,7 @@ func (a *attempt) verifyRefusal(ctx context.Context) {
 }
 
 // verifyPending is about operations of which nobody knows the end: they stay in the state, and no others do.
-func (a *attempt) verifyPending() {
+func (a verification) verifyPending() {
 	if a.after.snapshot == nil || a.journal.crashed() {
 		return
 	}
@@ -154,13 +158,13 @@ func (a *attempt) verifyPending() {
 	}
 }
 
-func (a *attempt) wasImported(u urn.URN) bool {
+func (a verification) wasImported(u urn.URN) bool {
 	return a.result != nil && slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
 		return s.URN == u && (s.Op == sluice.OpImport || s.Op == sluice.OpImportReplacement)
 	})
 }
 
-func (a *attempt) diedDuring(op state.Pending) bool {
+func (a verification) diedDuring(op state.Pending) bool {
 	if op.Type == state.Reading || op.Type == state.Importing {
 		return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == "read" })
 	}
@@ -170,7 +174,7 @@ func (a *attempt) diedDuring(op state.Pending) bool {
 }
 
 // verifyObjects finds objects that nobody knows of any more.
-func (a *attempt) verifyObjects() {
+func (a verification) verifyObjects() {
 	known := map[string]bool{}
 	for _, r := range a.after.resources() {
 		if r.Custom && !r.PendingReplacement {
@@ -203,21 +207,21 @@ func (a *attempt) verifyObjects() {
 }
 
 // wasLetGo tells whether the state said that an object is to be kept, or deleted by deleting another one.
-func (a *attempt) wasLetGo(id string) bool {
+func (a verification) wasLetGo(id string) bool {
 	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }
 
 // wasDenied tells whether the provider said of something that it made that it had not.
-func (a *attempt) wasDenied(u urn.URN) bool {
+func (a verification) wasDenied(u urn.URN) bool {
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
 	})
 }
 
 // verifyEntries finds entries of the state that stand for nothing.
-func (a *attempt) verifyEntries() {
+func (a verification) verifyEntries() {
 	exists := a.after.exists()
 	for _, r := range a.after.resources() {
 		if _, ok := exists[r.ID]; ok || !isManaged(r) || a.after.missing[r.ID] {
@@ -234,7 +238,7 @@ func (a *attempt) verifyEntries() {
 }
 
 // mayBeGone tells whether a delete failed although it was done, or was done for another entry of the same object.
-func (a *attempt) mayBeGone(id string) bool {
+func (a verification) mayBeGone(id string) bool {
 	entries, names := 0, map[urn.URN]bool{}
 	for _, r := range a.before.resources() {
 		if r.ID == id {
@@ -254,7 +258,7 @@ func (a *attempt) mayBeGone(id string) bool {
 
 // verifyDeletes is about the order of the deletes after the program's end: what depends on something goes first, and
 // stays in the way if it could not be deleted (steps.md 5.3).
-func (a *attempt) verifyDeletes() {
+func (a verification) verifyDeletes() {
 	type object struct {
 		urn urn.URN
 		id  string
@@ -289,7 +293,7 @@ func (a *attempt) verifyDeletes() {
 }
 
 // remaining are the resources that were recorded when the deletes after the program's end began.
-func (a *attempt) remaining() []*state.Resource {
+func (a verification) remaining() []*state.Resource {
 	if a.journal.ending == nil {
 		return nil
 	}
@@ -297,6 +301,6 @@ func (a *attempt) remaining() []*state.Resource {
 }
 
 // isManagedToo tells whether another entry manages the object: a program may read what it imports.
-func (a *attempt) isManagedToo(id string) bool {
+func (a verification) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
 }

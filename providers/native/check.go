@@ -85,7 +85,7 @@ func (r *Resource) compared(inputs property.Map) property.Map {
 	for _, f := range r.Inputs {
 		v, _ := inputs.At(f.Name).Unwrap()
 		empty := v.IsArray() && v.AsArray().Len() == 0 || v.IsMap() && v.AsMap().Len() == 0
-		if f.WriteOnly || empty && !f.Required {
+		if f.Output == Unrecorded || empty && !f.Required {
 			inputs = inputs.Without(f.Name)
 		}
 	}

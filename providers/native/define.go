@@ -63,10 +63,8 @@ type Field struct {
 	Replace bool
 	// Default is what a missing input counts as; null for nothing. Outputs hold it, inputs do not.
 	Default property.Value
-	// Always says that the output of this input is there even if the input is not: the resource chooses a value.
-	Always bool
-	// WriteOnly says that an input is in no output, and that its change is none: another input says when it counts.
-	WriteOnly bool
+	// Output says what becomes of an input in the outputs.
+	Output Output
 	// Derived says that an output is made anew by every update, from all inputs: it is secret if
 	// any of them is that the description does not call secret.
 	Derived bool
@@ -74,6 +72,18 @@ type Field struct {
 	Old string
 	Doc string
 }
+
+// Output is what becomes of an input in the outputs.
+type Output int
+
+const (
+	// Repeated says that the output is the input, if that is there.
+	Repeated Output = iota
+	// Chosen says that the output is there even if the input is not: the resource chooses a value.
+	Chosen
+	// Unrecorded says that there is no output, and that a change of the input is none: another input says when it counts.
+	Unrecorded
+)
 
 // Resource describes a type of resources. Every input is also an output; Computed are the other outputs.
 //

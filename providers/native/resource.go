@@ -185,7 +185,7 @@ func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
 		out[f.Name] = v
 	}
 	for _, f := range r.Inputs {
-		if f.WriteOnly {
+		if f.Output == Unrecorded {
 			delete(out, f.Name)
 		}
 	}
@@ -199,7 +199,7 @@ func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
 func (r *Resource) chosen(inputs property.Map) []Field {
 	out := r.Computed[:len(r.Computed):len(r.Computed)]
 	for _, f := range r.Inputs {
-		if _, given := inputs.Get(f.Name); f.Always && !given {
+		if _, given := inputs.Get(f.Name); f.Output == Chosen && !given {
 			out = append(out, f)
 		}
 	}

@@ -127,7 +127,7 @@ func (p Package) languages() map[string]any {
 func required(fields []Field, outputs bool) []string {
 	var out []string
 	for _, f := range fields {
-		if f.Required || outputs && (f.Always || !f.Default.IsNull()) {
+		if f.Required || outputs && (f.Output == Chosen || !f.Default.IsNull()) {
 			out = append(out, f.Name)
 		}
 	}

@@ -40,7 +40,9 @@ func (c *client) Invoke(ctx context.Context, req providers.InvokeRequest) (provi
 // componentOutgoing and componentIncoming are for Construct and Call, which know output values (protocol.md 2.5).
 func (c *client) componentOutgoing() property.WireOptions {
 	o := c.outgoing(property.KeepUnknowns)
-	o.KeepOutputs = c.features.Load().outputs
+	if c.features.Load().outputs {
+		o.Outputs = property.KeepOutputs
+	}
 	return o
 }
 
@@ -48,7 +50,7 @@ func (c *client) componentOutgoing() property.WireOptions {
 // because the run is a refresh or has targets. They are dropped.
 func componentIncoming(preview bool) property.WireOptions {
 	o := incoming(preview)
-	o.KeepOutputs = true
+	o.Outputs = property.KeepOutputs
 	if !preview {
 		o.Unknowns = property.DropUnknowns
 	}

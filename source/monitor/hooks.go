@@ -77,7 +77,7 @@ func encodeHook(in stages.HookInput) (*pulumirpc.ResourceHookRequest, error) {
 		if f.from == nil {
 			continue
 		}
-		s, err := property.MarshalStruct(*f.from, requestOptions(f.name, false))
+		s, err := property.MarshalStruct(*f.from, requestOptions(f.name, property.DowngradeOutputs))
 		if err != nil {
 			return nil, err
 		}

@@ -41,7 +41,7 @@ func everything() property.Map {
 func wire(t testing.TB, m property.Map) *structpb.Struct {
 	t.Helper()
 	s, err := property.MarshalStruct(m, property.WireOptions{
-		Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepOutputs: true,
+		Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: property.KeepOutputs,
 	})
 	require.NoError(t, err)
 	return s

@@ -43,7 +43,7 @@ func (c *callbackClients) transform(cb *pulumirpc.Callback) (stages.Transform, e
 }
 
 func encodeTransform(in stages.TransformInput) (*pulumirpc.TransformRequest, error) {
-	properties, err := property.MarshalStruct(in.Properties, requestOptions("properties", true))
+	properties, err := property.MarshalStruct(in.Properties, requestOptions("properties", property.KeepOutputs))
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func encodeOptions(o stages.TransformOptions) (*pulumirpc.TransformResourceOptio
 		return out, nil
 	}
 	var err error
-	out.ReplacementTrigger, err = property.MarshalValue(o.ReplacementTrigger, requestOptions("replacementTrigger", false))
+	out.ReplacementTrigger, err = property.MarshalValue(o.ReplacementTrigger, requestOptions("replacementTrigger", property.DowngradeOutputs))
 	return out, err
 }
 
@@ -156,7 +156,7 @@ func (c *callbackClients) invokeTransform(cb *pulumirpc.Callback) (stages.Invoke
 		return nil, err
 	}
 	return func(ctx context.Context, in stages.InvokeTransformInput) (stages.InvokeTransformInput, error) {
-		args, err := property.MarshalStruct(in.Args, requestOptions("args", true))
+		args, err := property.MarshalStruct(in.Args, requestOptions("args", property.KeepOutputs))
 		if err != nil {
 			return in, err
 		}

@@ -9,7 +9,7 @@ import (
 // decodeMap reads properties as a request carries them: unknowns, secrets and references are kept, outputs are
 // downgraded (protocol.md 2.5). name is the field, for errors.
 func decodeMap(name string, s *structpb.Struct) (property.Map, error) {
-	m, err := property.UnmarshalStruct(s, requestOptions(name, false))
+	m, err := property.UnmarshalStruct(s, requestOptions(name, property.DowngradeOutputs))
 	if err != nil {
 		return property.Map{}, invalid("%w", err)
 	}
@@ -19,9 +19,11 @@ func decodeMap(name string, s *structpb.Struct) (property.Map, error) {
 // decodeInputs reads properties with their outputs. With upgrade, secrets and unknowns become outputs too (protocol.md
 // 2.3).
 func decodeInputs(name string, s *structpb.Struct, upgrade bool) (property.Map, error) {
-	o := requestOptions(name, true)
-	o.UpgradeOutputs = upgrade
-	m, err := property.UnmarshalStruct(s, o)
+	outputs := property.KeepOutputs
+	if upgrade {
+		outputs = property.UpgradeOutputs
+	}
+	m, err := property.UnmarshalStruct(s, requestOptions(name, outputs))
 	if err != nil {
 		return property.Map{}, invalid("%w", err)
 	}
@@ -33,7 +35,7 @@ func decodeValue(name string, v *structpb.Value) (property.Value, error) {
 	if v == nil {
 		return property.Null, nil
 	}
-	decoded, err := property.UnmarshalValue(v, requestOptions(name, false))
+	decoded, err := property.UnmarshalValue(v, requestOptions(name, property.DowngradeOutputs))
 	if err != nil {
 		return property.Null, invalid("%w", err)
 	}
@@ -41,9 +43,9 @@ func decodeValue(name string, v *structpb.Value) (property.Value, error) {
 }
 
 // requestOptions are those of requests, and of callbacks in both directions: transforms have outputs, hooks have not.
-func requestOptions(name string, keepOutputs bool) property.WireOptions {
+func requestOptions(name string, outputs property.OutputPolicy) property.WireOptions {
 	return property.WireOptions{
-		Name: name, Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepOutputs: keepOutputs,
+		Name: name, Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: outputs,
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -49,7 +51,7 @@ func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
 	return host
 }
 
-// isYAMLPlugin tells whether the runtime of a plugin is yaml.
+// isYAMLPlugin reports whether the runtime of a plugin is yaml.
 func isYAMLPlugin(directory string) bool {
 	b, err := os.ReadFile(filepath.Join(directory, pluginFile))
 	if err != nil {
@@ -115,7 +117,7 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 	if err := c.refuseCycles(); err != nil {
 		return nil, err
 	}
-	if c.packages, err = lockedPackages(directory); err != nil {
+	if c.packages, err = packages.Locked(directory); err != nil {
 		return nil, err
 	}
 	c.schema, err = schemaOf(c.plugin)
@@ -152,7 +154,7 @@ func (c *components) refuseCycles() error {
 	for i, component := range all {
 		number[component] = graph.ID(i)
 	}
-	_, circle := graph.PostOrder(len(all), func(id graph.ID, visit func(graph.ID)) {
+	_, cycle := graph.PostOrder(len(all), func(id graph.ID, visit func(graph.ID)) {
 		for _, r := range all[id].Template.Resources {
 			if r.Get != nil {
 				continue
@@ -162,11 +164,11 @@ func (c *components) refuseCycles() error {
 			}
 		}
 	})
-	if circle == nil {
+	if cycle == nil {
 		return nil
 	}
 	return fmt.Errorf("a component of the plugin %s contains itself: %s", c.plugin.Name.Value,
-		circleText(circle, func(id graph.ID) string { return all[id].Key.Value }))
+		bind.CycleText(cycle, func(id graph.ID) string { return all[id].Key.Value }))
 }
 
 // named returns the component that a type means, nil if it is of something else.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/config"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
 // packageSchema is what a provider says about its package, as far as components need it.
@@ -58,7 +60,7 @@ func schemaOf(p *ast.Plugin) (string, error) {
 			}
 			in := propertySchema{typeSchema: t, Secret: input.Secret.Value}
 			if literal, ok := input.Default.(*ast.Literal); ok {
-				in.Default, _ = toGo(literal.Value)
+				in.Default, _ = values.ToGo(literal.Value)
 			}
 			if input.Default == nil {
 				r.RequiredInputs = append(r.RequiredInputs, input.Key.Value)
@@ -78,26 +80,23 @@ func schemaOf(p *ast.Plugin) (string, error) {
 func anything() typeSchema { return typeSchema{Ref: "pulumi.json#/Any"} }
 
 func schemaOfInput(c *ast.Config) (typeSchema, error) {
-	if !c.Type.IsGiven() {
-		return anything(), nil
-	}
-	t, ok := parseConfigType(c.Type.Value, c.ItemsType.Value)
+	t, ok := config.Declared(c)
 	if !ok {
 		return typeSchema{}, fmt.Errorf("the input %s has the type %q, which there is not", c.Key.Value, c.Type.Value)
 	}
-	return t.schema(), nil
+	return schemaOfType(t), nil
 }
 
-func (t configType) schema() typeSchema {
-	switch t.name {
+func schemaOfType(t config.Type) typeSchema {
+	switch t.Name {
 	case "":
 		return anything()
-	case "object":
-		any := anything()
-		return typeSchema{Type: "object", AdditionalProperties: &any}
-	case "list":
-		element := configType{name: t.element}.schema()
+	case config.Object:
+		element := anything()
+		return typeSchema{Type: "object", AdditionalProperties: &element}
+	case config.List:
+		element := schemaOfType(config.Type{Name: t.Element})
 		return typeSchema{Type: "array", Items: &element}
 	}
-	return typeSchema{Type: t.name}
+	return typeSchema{Type: t.Name}
 }

@@ -8,12 +8,11 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/eval"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-const inputKind = "input"
 
 // Construct makes a component: it registers the component itself, then what it consists of, each resource under the name
 // of the component and its own (protocol.md 3.10, 11.11).
@@ -27,27 +26,23 @@ func (c *components) Construct(ctx context.Context, req providers.ConstructReque
 	}
 	t := component.Template
 	l := &loaded{template: t, file: t.File, packages: c.packages}
-	e := newEvaluation(ctx, c.program, c.monitor(), l, inputKind)
-	e.component, e.siblings = req.Name, map[string]bool{}
-	for _, r := range t.Resources {
-		e.siblings[r.LogicalName()] = true
-	}
+	e := newEvaluation(ctx, c.program, c.monitor(), l, bind.Input)
 	res, err := e.construct(ctx, req)
-	e.found.Sort()
+	found := e.report.Sorted()
 	switch {
 	case err != nil:
 		return res, err
-	case e.fatal != nil:
-		return res, e.fatal
-	case e.found.HasErrors():
-		return res, errors.New(e.found.ErrorText(t.File))
+	case e.monitor.Err() != nil:
+		return res, e.monitor.Err()
+	case found.HasErrors():
+		return res, errors.New(found.ErrorText(t.File))
 	}
-	for _, d := range e.found {
-		e.monitor.Log(ctx, stages.LogMessage{Severity: stages.Warning, URN: res.URN, Message: d.Text(t.File) + "\n"})
+	for _, d := range found {
+		e.engine.Log(ctx, stages.LogMessage{Severity: stages.Warning, URN: res.URN, Message: d.Text(t.File) + "\n"})
 	}
 	c.remarks.Do(func() {
 		for _, text := range c.warnings {
-			e.monitor.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: text + "\n"})
+			e.engine.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: text + "\n"})
 		}
 	})
 	return res, nil
@@ -57,18 +52,19 @@ func (e *evaluation) construct(ctx context.Context, req providers.ConstructReque
 	if err := e.registerPackages(ctx); err != nil {
 		return providers.ConstructResponse{}, err
 	}
-	for _, c := range e.template.Config {
-		e.declareInput(c, req)
-	}
-	if e.found.HasErrors() || !e.prepare(ctx) {
+	e.settings().receive(req, e.loaded.template.Config)
+	if e.report.Errors() > 0 {
 		return providers.ConstructResponse{}, nil
 	}
-	reply, err := e.monitor.Register(ctx, componentRequest(req))
+	r, ok := e.prepare(ctx)
+	if !ok {
+		return providers.ConstructResponse{}, nil
+	}
+	reply, err := e.engine.Register(ctx, componentRequest(req))
 	if err != nil {
 		return providers.ConstructResponse{}, err
 	}
-	e.parent = reply.URN
-	outputs, err := e.evaluateAll(ctx)
+	outputs, err := e.evaluate(ctx, r, eval.Owner{URN: reply.URN, Instance: req.Name})
 	if err != nil {
 		return providers.ConstructResponse{}, err
 	}
@@ -105,47 +101,4 @@ func seconds(s float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
-}
-
-// declareInput enters what the component was given under the name of an input, or the input's default.
-func (e *evaluation) declareInput(c *ast.Config, req providers.ConstructRequest) {
-	n := &node{kind: inputKind, name: c.Key.Value, at: c.Key.At, config: c}
-	if !e.scope.declare(e.scope.config, n, &e.found) {
-		return
-	}
-	v, ok := e.inputValue(c, n, req)
-	if !ok {
-		n.poisoned = true
-		return
-	}
-	if c.Secret.Value {
-		v = peeled{secret: true}.wrap(v)
-	}
-	n.value = v
-}
-
-func (e *evaluation) inputValue(c *ast.Config, n *node, req providers.ConstructRequest) (property.Value, bool) {
-	t, ok := e.declaredType(c)
-	if !ok {
-		return property.Null, false
-	}
-	n.isInteger = t.name == "integer"
-	v, given := req.Inputs.Get(n.name)
-	switch {
-	case given && !v.IsNull():
-		if len(v.OutputDependencies()) == 0 {
-			v = peeled{deps: sorted(req.InputDependencies[n.name])}.wrap(v)
-		}
-		plain, _ := flat(v)
-		if _, fits := t.fit(plain, ""); !fits && !plain.IsUnknown() {
-			actual, _ := typeOfValue(plain)
-			_ = e.fail(c.Key.At, "", "the input %q is declared as %v, and what is given is %v", n.name, t, actual)
-			return property.Null, false
-		}
-		return v, true
-	case c.Default != nil:
-		return e.configDefault(c, n, t)
-	}
-	_ = e.fail(c.Key.At, "", "the input %q has no default, and is not given", n.name)
-	return property.Null, false
 }

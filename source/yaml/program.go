@@ -8,6 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -25,7 +27,7 @@ type Options struct {
 type Program struct {
 	project source.Project
 	options Options
-	schemas *schemas
+	schemas *packages.Schemas
 	last    parsed
 }
 
@@ -48,7 +50,7 @@ func (p *Program) parse(name, text string) parsed {
 
 // New returns the program of a project. The runtime option compiler is a command whose output is the program.
 func New(p source.Project, o Options) *Program {
-	return &Program{project: p, options: o, schemas: newSchemas(o.Providers)}
+	return &Program{project: p, options: o, schemas: packages.NewSchemas(o.Providers)}
 }
 
 var _ source.Program = (*Program)(nil)
@@ -67,7 +69,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	e := newEvaluation(ctx, p, host.Monitor, l, configKind)
+	e := newEvaluation(ctx, p, host.Monitor, l, bind.ConfigurationValue)
 	if !l.diagnostics.HasErrors() {
 		if err := e.run(ctx); err != nil {
 			return err
@@ -97,7 +99,7 @@ func (p *Program) load(ctx context.Context, info stages.RunInfo) (*loaded, error
 	if t.remarks != "" {
 		l.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Warning, Summary: "it wrote to its error output:\n" + t.remarks})
 	}
-	if l.packages, err = lockedPackages(p.project.Directory); err != nil {
+	if l.packages, err = packages.Locked(p.project.Directory); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.project.Program(), err)
 	}
 	return l, nil

@@ -35,7 +35,7 @@ type Server struct {
 }
 
 // wire is how everything but the request's own policies is encoded.
-var wire = property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, KeepOutputs: true}
+var wire = property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true, KeepReferences: true, Outputs: property.KeepOutputs}
 
 // codec encodes and decodes the parts of one call and keeps the first error.
 type codec struct{ err error }

@@ -47,7 +47,7 @@ func triggers() native.Field {
 // moment is an input that is now unless it is given.
 func moment(name, doc string) native.Field {
 	f := text(name, doc)
-	f.Always, f.Replace = true, true
+	f.Output, f.Replace = native.Chosen, true
 	return f
 }
 

@@ -59,7 +59,7 @@ func joined(a, b native.Outputs) native.Outputs {
 func (k clock) rotating() native.Resource {
 	rotations := units("rotation", "Days", "Hours", "Minutes", "Months", "Years")
 	end := text("rotationRfc3339", "When the rotation is due.")
-	end.Always, end.Derived = true, true
+	end.Output, end.Derived = native.Chosen, true
 	outputs := func(c native.Call) (string, native.Outputs, error) {
 		base, err := k.base(c, "rfc3339")
 		if err != nil {

@@ -217,7 +217,7 @@ func unwrapInput(typ string) string {
 func expected(fields []native.Field, outputs bool) []string {
 	var out []string
 	for _, f := range fields {
-		there := f.Required || outputs && (f.Always || !f.Default.IsNull())
+		there := f.Required || outputs && (f.Output == native.Chosen || !f.Default.IsNull())
 		out = append(out, declared(f.Name, !there, script(f.Type)))
 	}
 	slices.Sort(out)

@@ -45,7 +45,7 @@ func textInputs() []native.Field {
 
 func chosen(name, doc string) native.Field {
 	f := optional(name, native.KindBoolean, doc)
-	f.Always = true
+	f.Output = native.Chosen
 	return f
 }
 

@@ -17,6 +17,9 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
+// disk is the file system as the program sees it.
+type disk struct{ options native.Options }
+
 func (d disk) files() []native.Function {
 	encode64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	hex256, hex512 := digest(sha256.New, hex.EncodeToString), digest(sha512.New, hex.EncodeToString)

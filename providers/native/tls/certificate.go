@@ -24,7 +24,7 @@ import (
 // signedInputs are what both kinds of certificates have.
 func signedInputs() []native.Field {
 	maxPathLength := replacing(number("maxPathLength", "How many authorities may come below this one; -1 is any number. It counts only for authorities."))
-	maxPathLength.Always = true
+	maxPathLength.Output = native.Chosen
 	return []native.Field{
 		needed(replacing(texts("allowedUses", "What the certificate may be used for."))),
 		byDefault(number("earlyRenewalHours", "How long before its end it is made anew."), native.Int(0)),

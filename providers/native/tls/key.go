@@ -201,7 +201,7 @@ func parseKey(text string) (crypto.Signer, string, error) {
 // keyInputs are a private key that is recorded, or one that is not and has a version instead.
 func keyInputs(name string) []native.Field {
 	unrecorded := secret(text(name+"Wo", "The private key, which is recorded nowhere but among the inputs, as a secret."))
-	unrecorded.WriteOnly = true
+	unrecorded.Output = native.Unrecorded
 	return []native.Field{
 		replacing(secret(text(name, "The private key."))), unrecorded,
 		replacing(number(name+"WoVersion", "Another number says that "+name+"Wo is another key.")),

@@ -11,6 +11,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// newDocument decides on everything that is the same in all languages.
+func newDocument(p Program, n naming) *document {
+	b := &builder{program: p, variables: variablesOf(p, n)}
+	b.findIDs()
+	doc := b.build()
+	sorted, ok := sortDeclarations(doc.resources)
+	if !ok {
+		// Two resources have each other's ID among their inputs: literals say the same.
+		b.ids = nil
+		doc = b.build()
+		sorted, _ = sortDeclarations(doc.resources)
+	}
+	doc.resources = sorted
+	doc.noteUse()
+	return doc
+}
+
 // builder makes declarations of states.
 type builder struct {
 	program   Program

@@ -219,7 +219,7 @@ func TestVariablesAreIdentifiersThatNothingElseHas(t *testing.T) {
 	}
 	variables := func(runtime string) []string {
 		var out []string
-		for _, d := range newDocument(p, languages[runtime]).resources {
+		for _, d := range newDocument(p, languages[runtime].naming).resources {
 			out = append(out, d.variable)
 		}
 		return out

@@ -4,15 +4,14 @@ import (
 	"math"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // narrowed chooses the member of a union that a value belongs to, and gives up types that the value does not have: it is then
 // written as it is.
-func (b *builder) narrowed(t *typeSpec, v property.Value) *typeSpec {
+func (s *Schema) narrowed(t *typeSpec, v property.Value) *typeSpec {
 	if t.kindOf() != unionKind {
 		switch {
-		case v.IsString() && (t.kindOf() == assetKind || t.kindOf() == archiveKind), v.IsMap() && t.kindOf() == objectKind, b.fits(t, v):
+		case v.IsString() && (t.kindOf() == assetKind || t.kindOf() == archiveKind), v.IsMap() && t.kindOf() == objectKind, s.fits(t, v):
 			return t
 		}
 		return nil
@@ -27,25 +26,16 @@ func (b *builder) narrowed(t *typeSpec, v property.Value) *typeSpec {
 		}
 	}
 	for _, m := range t.members {
-		if m.kindOf() != anyKind && b.fits(m, v) {
-			return b.narrowed(m, v)
+		if m.kindOf() != anyKind && s.fits(m, v) {
+			return s.narrowed(m, v)
 		}
 	}
 	return nil
 }
 
-// lastSegment is the token that a reference such as "#/types/<token>" ends with.
-func lastSegment(ref string) urn.Type {
-	const prefix = "#/types/"
-	if len(ref) > len(prefix) && ref[:len(prefix)] == prefix {
-		return urn.Type(ref[len(prefix):])
-	}
-	return urn.Type(ref)
-}
-
-// fits tells whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
+// fits reports whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
 // have properties that the type does not know, or lack ones that it requires.
-func (b *builder) fits(t *typeSpec, v property.Value) bool {
+func (s *Schema) fits(t *typeSpec, v property.Value) bool {
 	v, _ = v.Unwrap()
 	switch t.kindOf() {
 	case anyKind:
@@ -59,7 +49,7 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 	case stringKind:
 		return v.IsString()
 	case enumKind:
-		return b.fits(t.element, v)
+		return s.fits(t.element, v)
 	case arrayKind:
 		return v.IsArray()
 	case mapKind:
@@ -70,7 +60,7 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 		return v.IsArchive()
 	case unionKind:
 		for _, m := range t.members {
-			if b.fits(m, v) {
+			if s.fits(m, v) {
 				return true
 			}
 		}
@@ -79,17 +69,17 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 	if !v.IsMap() {
 		return false
 	}
-	s := b.current.pkg.named(t.token)
-	if s == nil {
+	named := s.named(t.token)
+	if named == nil {
 		return true
 	}
 	m := v.AsMap()
 	for name := range m.All() {
-		if _, ok := s.property(name); !ok {
+		if _, ok := named.property(name); !ok {
 			return false
 		}
 	}
-	for _, p := range s.properties {
+	for _, p := range named.properties {
 		if _, ok := m.Get(p.name); p.isRequired && !ok {
 			return false
 		}

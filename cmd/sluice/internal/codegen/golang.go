@@ -123,7 +123,7 @@ type goInfo struct {
 }
 
 // basePath is where the packages of an SDK are, by the usual convention if the schema does not say.
-func (s *Schema) basePath(info goInfo) string {
+func basePath(s *Schema, info goInfo) string {
 	if info.ImportBasePath != "" {
 		return info.ImportBasePath
 	}
@@ -138,7 +138,7 @@ func (s *Schema) basePath(info goInfo) string {
 func (w *goWriter) qualifier(t urn.Type) string {
 	var info goInfo
 	w.pkg.language("go", &info)
-	base := w.pkg.basePath(info)
+	base := basePath(w.pkg, info)
 	module := w.pkg.module(t)
 	if m, ok := info.ModuleToPackage[module]; ok {
 		module = m

@@ -142,6 +142,15 @@ type typeSpec struct {
 	mapping       map[string]string
 }
 
+func (t *typeSpec) kindOf() kind {
+	if t == nil {
+		return anyKind
+	}
+	return t.kind
+}
+
+func (t *typeSpec) holdsText() bool { return t.kindOf() == stringKind || t.kindOf() == anyKind }
+
 // rawProperty is a property or a type in the text of a schema.
 type rawProperty struct {
 	Type                 string

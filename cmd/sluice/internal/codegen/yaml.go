@@ -10,7 +10,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // writeYAML writes the "resources" block of a Pulumi YAML program (protocol.md 11.4).
@@ -48,29 +47,6 @@ func writeYAML(doc *document) ([]byte, error) {
 	return out.Bytes(), enc.Close()
 }
 
-// comment turns notes into comment lines without a final line end.
-func comment(sign string, notes []string) string {
-	var lines []string
-	for _, note := range notes {
-		for line := range strings.Lines(note) {
-			lines = append(lines, sign+" "+strings.TrimRight(line, "\r\n"))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// settingsComment says which secrets the program reads from its configuration.
-func settingsComment(sign string, settings []string) string {
-	if len(settings) == 0 {
-		return ""
-	}
-	notes := []string{"Secret values are not shown. The program reads them from its configuration; set each with"}
-	for _, key := range settings {
-		notes = append(notes, "  sluice config set --secret "+key)
-	}
-	return comment(sign, notes) + "\n"
-}
-
 type yamlWriter struct{}
 
 func (w *yamlWriter) resource(d *declaration) *yaml.Node {
@@ -96,22 +72,6 @@ func (w *yamlWriter) resource(d *declaration) *yaml.Node {
 		entry(n, "options", options)
 	}
 	return n
-}
-
-// shortToken is the form of a token that people write: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
-func shortToken(t urn.Type) urn.Type {
-	parts := strings.Split(string(t), ":")
-	if len(parts) != 3 || t.IsProvider() {
-		return t
-	}
-	module := parts[1]
-	if before, last, ok := strings.Cut(module, "/"); ok && last == strings.ToLower(parts[2][:1])+parts[2][1:] {
-		module = before
-	}
-	if module == "index" {
-		return urn.Type(parts[0] + ":" + parts[2])
-	}
-	return urn.Type(parts[0] + ":" + module + ":" + parts[2])
 }
 
 func (w *yamlWriter) fields(fs []field) *yaml.Node {
@@ -165,14 +125,6 @@ func (w *yamlWriter) literal(v property.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 }
 
-// number writes a number without an exponent where that is readable.
-func number(f float64) string {
-	if f > -1e15 && f < 1e15 {
-		return strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
-}
-
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
 // text is a string in which nothing is evaluated.
@@ -193,7 +145,7 @@ func scalar(s string) *yaml.Node {
 // oldBool are the words that other readers of YAML take for booleans.
 var oldBool = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
 
-// needsEscape tells whether a character is a line end to some readers, or cannot be in YAML as it is.
+// needsEscape reports whether a character is a line end to some readers, or cannot be in YAML as it is.
 func needsEscape(r rune) bool {
 	return r != '\n' && !unicode.IsPrint(r)
 }

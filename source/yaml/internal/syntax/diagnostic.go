@@ -82,15 +82,8 @@ func (f *File) excerpt(r Range) (line string, before, carets int) {
 // Diagnostics is a list of diagnostics.
 type Diagnostics []Diagnostic
 
-func (ds *Diagnostics) add(d Diagnostic) { *ds = append(*ds, d) }
-
-// Errorf adds an error.
-func (ds *Diagnostics) Errorf(at Range, format string, args ...any) {
-	ds.add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...)})
-}
-
 // Add adds a diagnostic.
-func (ds *Diagnostics) Add(d Diagnostic) { ds.add(d) }
+func (ds *Diagnostics) Add(d Diagnostic) { *ds = append(*ds, d) }
 
 // Errors counts the errors.
 func (ds Diagnostics) Errors() int {
@@ -103,7 +96,7 @@ func (ds Diagnostics) Errors() int {
 	return n
 }
 
-// HasErrors tells whether any is an error.
+// HasErrors reports whether any is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }

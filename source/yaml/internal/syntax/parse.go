@@ -32,7 +32,7 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 		if errors.Is(err, io.EOF) {
 			return f, nil, d
 		}
-		d.add(syntaxError(f, err))
+		d.Add(syntaxError(f, err))
 		return f, nil, d
 	}
 	if len(doc.Content) == 0 {
@@ -126,7 +126,7 @@ type parser struct {
 }
 
 func (p *parser) fail(at Range, format string, args ...any) {
-	p.diagnostics.add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...)})
+	p.diagnostics.Add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...)})
 }
 
 func (p *parser) node(y *yaml.Node, depth int) *Node {
@@ -203,7 +203,7 @@ func (p *parser) scalar(n *Node, y *yaml.Node) {
 func (p *parser) number(n *Node, v float64, isExact bool) {
 	n.Kind, n.Number = Number, v
 	if !isExact {
-		p.diagnostics.add(Diagnostic{Severity: Warning, Range: n.Range, Hint: "put it in quotes if it is a name or an ID",
+		p.diagnostics.Add(Diagnostic{Severity: Warning, Range: n.Range, Hint: "put it in quotes if it is a name or an ID",
 			Summary: fmt.Sprintf("the number %s is too large to be kept exactly; it becomes %s", n.Text, strconv.FormatFloat(v, 'f', -1, 64))})
 	}
 }

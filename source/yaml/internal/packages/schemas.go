@@ -1,4 +1,4 @@
-package yaml
+package packages
 
 import (
 	"context"
@@ -10,25 +10,27 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// schemas asks providers what is in their packages, each once for the life of the program. It is safe for many goroutines.
-type schemas struct {
+// Schemas asks providers what is in their packages, each once for the life of the program. It is safe for many goroutines.
+type Schemas struct {
 	host  providers.Host
 	known await.Flight[schemaKey, *schema.Package]
 }
 
 type schemaKey struct{ name, version, url, parameter string }
 
-func newSchemas(host providers.Host) *schemas {
-	return &schemas{host: host}
+// NewSchemas returns schemas that no provider was asked for so far. The host starts the providers; without one nothing is known
+// about packages.
+func NewSchemas(host providers.Host) *Schemas {
+	return &Schemas{host: host}
 }
 
-// of returns the schema of a package, which may have to be asked for. An error is not remembered.
-func (s *schemas) of(ctx context.Context, p stages.Package) (*schema.Package, error) {
+// Of returns the schema of a package, which may have to be asked for. An error is not remembered.
+func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	if p.Name == "pulumi" {
 		return builtin()
 	}
 	if s.host == nil {
-		return schema.Unknown(namespaceOf(p)), nil
+		return schema.Unknown(Namespace(p)), nil
 	}
 	key := schemaKey{name: p.Name, version: p.Version, url: p.DownloadURL}
 	for _, q := range []*stages.Parameterization{p.Parameterization, p.Extension} {
@@ -40,7 +42,7 @@ func (s *schemas) of(ctx context.Context, p stages.Package) (*schema.Package, er
 }
 
 // ask starts the provider, asks it, and ends it. A provider that has no schema leaves the package unknown.
-func (s *schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
+func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	spec := providers.Spec{Package: p.Name, Version: p.Version, DownloadURL: p.DownloadURL, Checksums: p.Checksums}
 	if q := p.Parameterization; q != nil {
 		spec.Package, spec.Version = q.Name, q.Version
@@ -64,12 +66,12 @@ func (s *schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, e
 	}
 	text, err := provider.Schema(ctx, request)
 	if errors.Is(err, providers.ErrUnsupported) {
-		return schema.Unknown(namespaceOf(p)), nil
+		return schema.Unknown(Namespace(p)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return schema.Parse(namespaceOf(p), text)
+	return schema.Parse(Namespace(p), text)
 }
 
 // builtin is the schema of the engine's own package (protocol.md section 8).

@@ -9,14 +9,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// naming is what a language asks of variables.
+type naming struct {
+	reserved    []string
+	identifiers bool // variables must be identifiers
+}
+
 // variablesOf gives everything that has a name a variable that the language allows and nothing else has.
-func variablesOf(p Program, l language) map[urn.URN]string {
+func variablesOf(p Program, n naming) map[urn.URN]string {
 	out := map[urn.URN]string{}
 	taken := map[string]bool{}
-	for _, word := range l.reserved {
+	for _, word := range n.reserved {
 		taken[word] = true
 	}
-	if l.identifiers {
+	if n.identifiers {
 		for _, r := range p.Resources {
 			pkg := r.Type.Package()
 			if r.Type.IsProvider() {
@@ -26,7 +32,7 @@ func variablesOf(p Program, l language) map[urn.URN]string {
 		}
 	}
 	assign := func(u urn.URN, name string) {
-		if l.identifiers {
+		if n.identifiers {
 			name = identifier(name)
 		} else {
 			name = strings.Map(wordRune, name)
@@ -69,56 +75,4 @@ func wordRune(r rune) rune {
 		return r
 	}
 	return '_'
-}
-
-// identifier makes a camel-case identifier of a name: "my-bucket.v2" is myBucketV2. It is valid in all languages.
-func identifier(name string) string {
-	var b strings.Builder
-	raise := false
-	for _, r := range name {
-		switch {
-		case r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			if b.Len() == 0 && unicode.IsDigit(r) {
-				b.WriteByte('r')
-			}
-			if raise && b.Len() > 0 {
-				r = unicode.ToUpper(r)
-			}
-			b.WriteRune(r)
-			raise = false
-		default:
-			raise = true
-		}
-	}
-	if b.Len() == 0 {
-		return "resource"
-	}
-	text := b.String()
-	if text == "_" {
-		return "resource"
-	}
-	return text
-}
-
-// title makes the first letter a capital.
-func title(name string) string {
-	if name == "" {
-		return ""
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
-}
-
-// nameOfToken is the last part of a token.
-func nameOfToken(t urn.Type) string {
-	s := string(t)
-	return s[strings.LastIndexByte(s, ':')+1:]
-}
-
-// moduleOfToken is the middle part of a token.
-func moduleOfToken(t urn.Type) string {
-	parts := strings.Split(string(t), ":")
-	if len(parts) != 3 {
-		return ""
-	}
-	return parts[1]
 }

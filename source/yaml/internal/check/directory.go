@@ -1,4 +1,4 @@
-package yaml
+package check
 
 import (
 	"context"
@@ -6,6 +6,9 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
@@ -13,7 +16,7 @@ import (
 
 // directory knows which package has what a token names, and what it is there (protocol.md 11.4).
 type directory struct {
-	*evaluation
+	scope      *bind.Scope
 	candidates map[origin][]candidate
 	found      map[lookup]*member
 }
@@ -50,15 +53,33 @@ type member struct {
 	hint    string
 }
 
-func newDirectory(e *evaluation) *directory {
-	return &directory{evaluation: e, candidates: map[origin][]candidate{}, found: map[lookup]*member{}}
+// openDirectory asks for the schemas of all packages that a program mentions at once.
+func openDirectory(ctx context.Context, program *bind.Program, o Options) *directory {
+	d := &directory{scope: program.Scope, candidates: map[origin][]candidate{}, found: map[lookup]*member{}}
+	var order []origin
+	program.Template.Mentions(func(m ast.Mention) {
+		from := d.origin(m)
+		if _, known := d.candidates[from]; !known {
+			d.candidates[from] = serving(from, o.Packages.List)
+			order = append(order, from)
+		}
+	})
+	p := pool.New().WithMaxGoroutines(16)
+	for _, from := range order {
+		list := d.candidates[from]
+		for i := range list {
+			p.Go(func() { list[i].schema, list[i].err = o.Schemas.Of(ctx, list[i].pkg) })
+		}
+	}
+	p.Wait()
+	return d
 }
 
 // origin of a token: a default provider says which version its package has.
-func (d *directory) origin(m mention) origin {
-	o := origin{pkg: packageOfToken(m.token.Value), version: m.version.Value, url: m.url.Value}
-	if p := d.scope.defaults[o.pkg]; p != nil && m.provider == nil {
-		theirs := p.resource.Options
+func (d *directory) origin(m ast.Mention) origin {
+	o := origin{pkg: ast.PackageOf(m.Token.Value), version: m.Version.Value, url: m.URL.Value}
+	if p := d.scope.Default(o.pkg); p != nil && m.Provider == nil {
+		theirs := p.Resource.Options
 		if o.version == "" {
 			o.version = theirs.Version.Value
 		}
@@ -69,33 +90,13 @@ func (d *directory) origin(m mention) origin {
 	return o
 }
 
-// load asks for the schemas of all packages at once.
-func (d *directory) load(ctx context.Context) {
-	var order []origin
-	mentions(d.template, func(m mention) {
-		from := d.origin(m)
-		if _, known := d.candidates[from]; !known {
-			d.candidates[from] = d.serving(from)
-			order = append(order, from)
-		}
-	})
-	p := pool.New().WithMaxGoroutines(16)
-	for _, from := range order {
-		list := d.candidates[from]
-		for i := range list {
-			p.Go(func() { list[i].schema, list[i].err = d.program.schemas.of(ctx, list[i].pkg) })
-		}
-	}
-	p.Wait()
-}
-
 // serving lists the packages that may serve the tokens of a name: those of the lock files, and the plugin of that name
 // unless it is among them.
-func (d *directory) serving(from origin) []candidate {
+func serving(from origin, locked []stages.Package) []candidate {
 	var list []candidate
 	needsBase := true
-	for _, pkg := range d.loaded.packages {
-		if namespaceOf(pkg) != from.pkg {
+	for _, pkg := range locked {
+		if packages.Namespace(pkg) != from.pkg {
 			continue
 		}
 		needsBase = needsBase && pkg.Extension != nil
@@ -113,20 +114,15 @@ func (d *directory) serving(from origin) []candidate {
 	return list
 }
 
-// find returns what a token names. If it names nothing that is reported, for no leniency can help: without its full token
-// nothing can be registered.
-func (d *directory) find(k memberKind, m mention) (*member, bool) {
-	key := lookup{k, m.token.Value, d.origin(m)}
+// find returns what a token names.
+func (d *directory) find(k memberKind, m ast.Mention) *member {
+	key := lookup{k, m.Token.Value, d.origin(m)}
 	found := d.found[key]
 	if found == nil {
 		found = d.look(key)
 		d.found[key] = found
 	}
-	if found.problem != "" {
-		d.report(syntax.Diagnostic{Severity: syntax.Error, Range: m.token.At, Summary: found.problem, Hint: found.hint})
-		return nil, false
-	}
-	return found, true
+	return found
 }
 
 // look asks one package after the other.

@@ -1,4 +1,4 @@
-package yaml
+package check
 
 import (
 	"fmt"
@@ -9,19 +9,27 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// entriesOf are properties as the entries of an object.
-func entriesOf(ps []ast.Property) []ast.ObjectEntry {
-	out := make([]ast.ObjectEntry, len(ps))
-	for i, p := range ps {
-		out[i] = ast.ObjectEntry{Key: ast.NewText(p.Name), Value: p.Value}
+// properties checks what programs assign to properties, as far as it is written out.
+type properties struct {
+	kinds   *kinds
+	report  *syntax.Report
+	lenient bool
+}
+
+// mistake reports something that is wrong about types.
+func (p *properties) mistake(at syntax.Range, hint, format string, args ...any) {
+	if p.lenient {
+		p.report.Warn(at, hint, format, args...)
+		return
 	}
-	return out
+	_ = p.report.Fail(at, hint, format, args...)
 }
 
 // entries checks the properties of something against what it takes. at is where a missing one is reported.
-func (c *checker) entries(given []ast.ObjectEntry, at syntax.Range, what string, known map[string]*schema.Property, required []string) {
+func (p *properties) entries(given []ast.ObjectEntry, at syntax.Range, what string, known map[string]*schema.Property, required []string) {
 	seen := map[string]bool{}
 	for _, entry := range given {
 		key, ok := entry.Key.(*ast.Literal)
@@ -30,21 +38,21 @@ func (c *checker) entries(given []ast.ObjectEntry, at syntax.Range, what string,
 		}
 		name := key.Value.AsString()
 		seen[name] = true
-		p := known[name]
-		if p == nil {
-			c.unknownProperty(key.Range(), name, what, known)
+		wanted := known[name]
+		if wanted == nil {
+			p.unknown(key.Range(), name, what, known)
 			continue
 		}
-		c.assign(entry.Value, p.Type, fmt.Sprintf("the property %q of %s", name, what))
+		p.assign(entry.Value, wanted.Type, fmt.Sprintf("the property %q of %s", name, what))
 	}
 	for _, name := range slices.Sorted(slices.Values(required)) {
 		if !seen[name] && (known[name] == nil || known[name].Const == nil) {
-			c.mistake(at, "", "%s needs the property %q, which is missing", what, name)
+			p.mistake(at, "", "%s needs the property %q, which is missing", what, name)
 		}
 	}
 }
 
-func (c *checker) unknownProperty(at syntax.Range, name, what string, known map[string]*schema.Property) {
+func (p *properties) unknown(at syntax.Range, name, what string, known map[string]*schema.Property) {
 	var names []string
 	for n := range known {
 		names = append(names, n)
@@ -53,50 +61,50 @@ func (c *checker) unknownProperty(at syntax.Range, name, what string, known map[
 	if hint == "" && len(names) > 0 {
 		hint = "it has: " + syntax.Some(names, 5)
 	}
-	c.mistake(at, hint, "%s has no property %q", what, name)
+	p.mistake(at, hint, "%s has no property %q", what, name)
 }
 
 // assign checks what can be seen of an expression against a type. What is known only when it is evaluated passes.
-func (c *checker) assign(x ast.Expr, t *schema.Type, what string) {
-	kind := c.kindOf(x)
+func (p *properties) assign(x ast.Expr, t *schema.Type, what string) {
+	kind := p.kinds.of(x)
 	if kind == schema.Any {
-		c.wholeResource(x, t, what)
+		p.wholeResource(x, t, what)
 		return
 	}
 	switch t.Kind {
 	case schema.Any:
 		return
 	case schema.Union:
-		if !slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return c.accepts(m, kind) }) {
-			c.wrongType(x, t, kind, what)
+		if !slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return accepts(m, kind) }) {
+			p.wrongType(x, t, kind, what)
 		}
 		return
 	case schema.Enum:
-		c.assignEnum(x, t, kind, what)
+		p.assignEnum(x, t, kind, what)
 		return
 	}
-	if !c.accepts(t, kind) {
-		c.wrongType(x, t, kind, what)
+	if !accepts(t, kind) {
+		p.wrongType(x, t, kind, what)
 		return
 	}
 	switch x := x.(type) {
 	case *ast.List:
 		for i, item := range x.Items {
-			c.assign(item, t.Element, fmt.Sprintf("element %d of %s", i, what))
+			p.assign(item, t.Element, fmt.Sprintf("element %d of %s", i, what))
 		}
 	case *ast.Object:
 		if t.Kind == schema.Object {
-			c.entries(x.Entries, x.Range(), what, t.Properties, t.Required)
+			p.entries(x.Entries, x.Range(), what, t.Properties, t.Required)
 			return
 		}
 		for _, entry := range x.Entries {
-			c.assign(entry.Value, t.Element, "an entry of "+what)
+			p.assign(entry.Value, t.Element, "an entry of "+what)
 		}
 	}
 }
 
-// accepts tells whether a type may take a value of a kind. Strings may be given as numbers, booleans and resources.
-func (c *checker) accepts(t *schema.Type, kind schema.Kind) bool {
+// accepts reports whether a type may take a value of a kind. Strings may be given as numbers, booleans and resources.
+func accepts(t *schema.Type, kind schema.Kind) bool {
 	switch t.Kind {
 	case schema.Any:
 		return true
@@ -113,25 +121,25 @@ func (c *checker) accepts(t *schema.Type, kind schema.Kind) bool {
 	case schema.Asset:
 		return kind == schema.Asset
 	case schema.Enum:
-		return c.accepts(t.Element, kind)
+		return accepts(t.Element, kind)
 	}
-	return slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return c.accepts(m, kind) })
+	return slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return accepts(m, kind) })
 }
 
 // wholeResource warns of a resource where a text is wanted: the provider would get a reference.
-func (c *checker) wholeResource(x ast.Expr, t *schema.Type, what string) {
+func (p *properties) wholeResource(x ast.Expr, t *schema.Type, what string) {
 	symbol, ok := x.(*ast.Symbol)
 	if !ok || t.Kind != schema.String || len(symbol.Access.Steps) > 0 {
 		return
 	}
-	if n := c.scope.find(symbol.Access.Root); n != nil && n.resource != nil {
-		c.report(syntax.Diagnostic{Severity: syntax.Warning, Range: x.Range(), Hint: fmt.Sprintf("write ${%s.id} for its ID", symbol.Access),
-			Summary: fmt.Sprintf("%s takes a string, and this is the whole resource %q", what, n.name)})
+	if n := p.kinds.scope.Find(symbol.Access.Root); n != nil && n.Resource != nil {
+		p.report.Warn(x.Range(), fmt.Sprintf("write ${%s.id} for its ID", symbol.Access),
+			"%s takes a string, and this is the whole resource %q", what, n.Name)
 	}
 }
 
-func (c *checker) wrongType(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {
-	c.mistake(x.Range(), "", "%s takes %s, not %s", what, takes(t), takes(&schema.Type{Kind: kind}))
+func (p *properties) wrongType(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {
+	p.mistake(x.Range(), "", "%s takes %s, not %s", what, takes(t), takes(&schema.Type{Kind: kind}))
 }
 
 // takes names a type for messages.
@@ -166,9 +174,9 @@ func takes(t *schema.Type) string {
 }
 
 // assignEnum checks a value that is written out against those that are allowed.
-func (c *checker) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {
-	if !c.accepts(t.Element, kind) {
-		c.wrongType(x, t, kind, what)
+func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {
+	if !accepts(t.Element, kind) {
+		p.wrongType(x, t, kind, what)
 		return
 	}
 	literal, ok := x.(*ast.Literal)
@@ -192,6 +200,6 @@ func (c *checker) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, what 
 	if near := syntax.Nearest(literal.Value.AsString(), names); near != "" && literal.Value.IsString() {
 		hint = near + "\n" + hint
 	}
-	shown, _ := toGo(literal.Value)
-	c.mistake(x.Range(), hint, "%s cannot be %v", what, shown)
+	shown, _ := values.ToGo(literal.Value)
+	p.mistake(x.Range(), hint, "%s cannot be %v", what, shown)
 }

@@ -1,0 +1,146 @@
+package bind
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+)
+
+// Program is a program whose names have a meaning.
+type Program struct {
+	Template *ast.Template
+	Scope    *Scope
+	// Nodes are the resources and variables, each after what it needs, else in the order of the file.
+	Nodes []*Node
+}
+
+// Bind gives every name its meaning, and orders the nodes. The scope has the settings. If Bind finds errors, which it adds
+// to the report, the nodes are in the order of the file.
+func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
+	b := &binder{scope: s, report: r, hints: map[string]string{}}
+	before := r.Errors()
+	nodes := b.declare(t)
+	for _, n := range nodes {
+		b.useDefault(n)
+		for _, e := range n.Exprs() {
+			b.expr(n, e)
+		}
+	}
+	outputs := &Node{}
+	for _, o := range t.Outputs {
+		b.expr(outputs, o.Value)
+	}
+	if r.Errors() == before {
+		nodes = b.sorted(nodes)
+	}
+	return &Program{Template: t, Scope: s, Nodes: nodes}
+}
+
+type binder struct {
+	scope  *Scope
+	report *syntax.Report
+	hints  map[string]string // what was suggested for names that mean nothing
+}
+
+// declare enters the resources and variables, and returns them.
+func (b *binder) declare(t *ast.Template) []*Node {
+	var nodes []*Node
+	enter := func(names map[string]*Node, n *Node) bool {
+		ok := b.scope.declare(names, n, b.report)
+		if ok {
+			nodes = append(nodes, n)
+		}
+		return ok
+	}
+	for _, r := range t.Resources {
+		n := &Node{kind: "resource", Name: r.Key.Value, At: r.Key.At, Resource: r}
+		if enter(b.scope.resources, n) && r.DefaultProvider.Value {
+			b.declareDefault(n)
+		}
+	}
+	for _, v := range t.Variables {
+		enter(b.scope.variables, &Node{kind: "variable", Name: v.Name.Value, At: v.Name.At, Variable: v})
+	}
+	return nodes
+}
+
+func (b *binder) declareDefault(n *Node) {
+	pkg := ast.PackageOf(n.Resource.Type.Value)
+	if other := b.scope.defaults[pkg]; other != nil {
+		_ = b.report.Fail(n.Resource.DefaultProvider.At, "", "the package %s has a default provider already, %q in line %d",
+			pkg, other.Name, other.At.Line)
+		return
+	}
+	b.scope.defaults[pkg] = n
+}
+
+// useDefault gives a resource without a provider the default provider of its package. What the resource says about the
+// plugin must agree with it.
+func (b *binder) useDefault(n *Node) {
+	r := n.Resource
+	if r == nil || r.Options.Provider != nil || strings.HasPrefix(r.Type.Value, "pulumi:providers:") {
+		return
+	}
+	provider := b.scope.Default(ast.PackageOf(r.Type.Value))
+	if provider == nil {
+		return
+	}
+	b.agree(provider, fmt.Sprintf("the resource %q", n.Name), r.Mention())
+	n.DefaultProvider = provider
+	n.need(provider)
+}
+
+// agree makes sure that what is said about the plugin of something is what its default provider says.
+func (b *binder) agree(provider *Node, what string, m ast.Mention) {
+	theirs := provider.Resource.Options
+	for _, o := range []struct {
+		name       string
+		mine, that ast.Text
+	}{{"version", m.Version, theirs.Version}, {"pluginDownloadURL", m.URL, theirs.PluginDownloadURL}} {
+		if o.mine.IsGiven() && o.mine.Value != o.that.Value {
+			_ = b.report.Fail(o.mine.At, "remove the option", "the %s of %s differs from that of its default provider %q",
+				o.name, what, provider.Name)
+		}
+	}
+}
+
+// expr finds what an expression of a node refers to.
+func (b *binder) expr(n *Node, e ast.Expr) {
+	ast.Accesses(e, func(a *syntax.Access) {
+		if a.Root == Facts {
+			bindFact(a, b.report)
+			return
+		}
+		found := b.scope.Find(a.Root)
+		if found == nil {
+			_ = b.report.Fail(a.RootRange(), b.hint(a.Root), "there is no resource, variable or %s %q", b.scope.Kind, a.Root)
+			return
+		}
+		if found.Setting == nil {
+			n.need(found)
+		}
+	})
+	ast.Walk(e, func(e ast.Expr) {
+		if i, ok := e.(*ast.Invoke); ok && i.Options.Provider == nil {
+			if provider := b.scope.Default(ast.PackageOf(i.Token.Value)); provider != nil {
+				b.agree(provider, "the function "+i.Token.Value, i.Mention())
+				n.need(provider)
+			}
+		}
+	})
+}
+
+// maxHints is for how many names another one is suggested. Whoever has more of them wrong has made one mistake.
+const maxHints = 20
+
+// hint suggests what a name may have been meant to be.
+func (b *binder) hint(name string) string {
+	known, ok := b.hints[name]
+	if !ok && len(b.hints) < maxHints {
+		known = syntax.Nearest(name, b.scope.names())
+		b.hints[name] = known
+	}
+	return known
+}

@@ -1,0 +1,51 @@
+package bind
+
+import (
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+)
+
+// Node is something with a name that has a value. Exactly one of Setting, Variable and Resource is not nil.
+type Node struct {
+	Name string
+	At   syntax.Range
+
+	Setting  *Setting
+	Variable *ast.Named
+	Resource *ast.Resource
+
+	DefaultProvider *Node   // that the resource uses; nil if it has none
+	Needs           []*Node // resources and variables, each once
+
+	kind     string // for messages
+	neededBy *Node  // the last one that turned out to need this
+}
+
+// Setting is a value that is known before names are bound: one of the configuration, or an input of a component, which takes
+// its place.
+type Setting struct {
+	Declared  *ast.Config // nil for a value of the stack that the program does not declare
+	Value     property.Value
+	Missing   bool // there is no value, and why has been reported
+	IsInteger bool // it is declared a whole number
+}
+
+// Exprs returns the expressions of a resource or a variable. Some may be nil.
+func (n *Node) Exprs() []ast.Expr {
+	switch {
+	case n.Resource != nil:
+		return n.Resource.Exprs()
+	case n.Variable != nil:
+		return []ast.Expr{n.Variable.Value}
+	}
+	return nil
+}
+
+// need adds what n needs. All needs of one node are added before those of the next.
+func (n *Node) need(other *Node) {
+	if other.neededBy != n {
+		other.neededBy = n
+		n.Needs = append(n.Needs, other)
+	}
+}

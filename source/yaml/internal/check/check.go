@@ -1,0 +1,220 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+)
+
+// Options are what a check needs besides the program.
+type Options struct {
+	Schemas  *packages.Schemas
+	Packages *packages.Registered
+	// Lenient says that mistakes in types are only warned about.
+	Lenient bool
+}
+
+// Meanings are what the types and functions in a program are.
+type Meanings struct {
+	Types     map[*bind.Node]Type // of resources
+	Functions map[*ast.Invoke]Function
+}
+
+// Type is what the type of a resource is.
+type Type struct {
+	Token      string // in full
+	PackageRef string
+	Schema     *schema.Resource // nil when it is not known
+}
+
+// Function is what the token of a function is.
+type Function struct {
+	Token      string // in full
+	PackageRef string
+	Schema     *schema.Function // nil when it is not known
+}
+
+// Check finds out what a program names, and adds to the report what is wrong with it. It asks providers for their schemas.
+func Check(ctx context.Context, p *bind.Program, r *syntax.Report, o Options) Meanings {
+	found := Meanings{Types: map[*bind.Node]Type{}, Functions: map[*ast.Invoke]Function{}}
+	c := &checker{
+		scope: p.Scope, directory: openDirectory(ctx, p, o), packages: o.Packages, report: r, meanings: found,
+		properties: &properties{kinds: &kinds{scope: p.Scope, types: found.Types, open: map[*bind.Node]bool{}}, report: r, lenient: o.Lenient},
+	}
+	for _, n := range p.Nodes {
+		if n.Resource != nil {
+			c.resolve(n)
+		}
+	}
+	for _, n := range p.Nodes {
+		for _, x := range n.Exprs() {
+			c.expr(x)
+		}
+		if n.Resource != nil && found.Types[n].Schema != nil {
+			c.resource(n)
+		}
+	}
+	for _, o := range p.Template.Outputs {
+		c.expr(o.Value)
+	}
+	return found
+}
+
+type checker struct {
+	scope      *bind.Scope
+	directory  *directory
+	packages   *packages.Registered
+	properties *properties
+	report     *syntax.Report
+	meanings   Meanings
+}
+
+// find returns what a token names. If it names nothing that is reported, for no leniency can help: without its full token
+// nothing can be registered.
+func (c *checker) find(k memberKind, m ast.Mention) (*member, bool) {
+	found := c.directory.find(k, m)
+	if found.problem != "" {
+		_ = c.report.Fail(m.Token.At, found.hint, "%s", found.problem)
+		return nil, false
+	}
+	return found, true
+}
+
+// resolve finds out what the type of a resource is.
+func (c *checker) resolve(n *bind.Node) {
+	r := n.Resource
+	if why, hint := refusedType(r.Type.Value); why != "" {
+		_ = c.report.Fail(r.Type.At, hint, "%s", why)
+		return
+	}
+	found, ok := c.find(typeMember, r.Mention())
+	if !ok {
+		return
+	}
+	if isOldDocker(r.Type.Value, found.schema.Version) {
+		_ = c.report.Fail(r.Type.At, "use version 4 or later of the package docker",
+			"YAML programs cannot use the type %s of version %s of its package", r.Type.Value, found.schema.Version)
+		return
+	}
+	t := Type{Token: found.token, PackageRef: c.packages.Ref(found.pkg), Schema: found.schema.Resource(found.token)}
+	c.meanings.Types[n] = t
+	if t.Schema != nil && t.Schema.Deprecation != "" {
+		c.report.Warn(r.Type.At, t.Schema.Deprecation, "%s is deprecated", t.Token)
+	}
+}
+
+// refusedType says why a type cannot be used in YAML (protocol.md 11.10), "" for others.
+func refusedType(token string) (why, hint string) {
+	switch token {
+	case "kubernetes:apiextensions.k8s.io:CustomResource", "kubernetes:kustomize:Directory", "kubernetes:yaml:ConfigFile",
+		"kubernetes:yaml:ConfigGroup":
+		return fmt.Sprintf("YAML programs cannot use the type %s: it exists only in the SDKs of other languages", token), ""
+	case "kubernetes:helm.sh/v2:Chart", "kubernetes:helm.sh/v3:Chart":
+		return fmt.Sprintf("YAML programs cannot use the type %s: it exists only in the SDKs of other languages", token),
+			"use kubernetes:helm.sh/v3:Release"
+	}
+	return "", ""
+}
+
+func isOldDocker(token, version string) bool {
+	if token != "docker:image:Image" && token != "docker:Image" {
+		return false
+	}
+	major, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	return slices.Contains([]string{"0", "1", "2", "3"}, major)
+}
+
+// expr checks the functions that an expression calls and the outputs that it reads.
+func (c *checker) expr(x ast.Expr) {
+	ast.Walk(x, func(x ast.Expr) {
+		if i, ok := x.(*ast.Invoke); ok {
+			c.function(i)
+		}
+	})
+	ast.Accesses(x, c.output)
+}
+
+// function finds out what a function is, and checks what it gets.
+func (c *checker) function(i *ast.Invoke) {
+	found, ok := c.find(functionMember, i.Mention())
+	if !ok {
+		return
+	}
+	f := Function{Token: found.token, PackageRef: c.packages.Ref(found.pkg), Schema: found.schema.Function(found.token)}
+	c.meanings.Functions[i] = f
+	if f.Schema == nil {
+		return
+	}
+	what := "the function " + f.Token
+	var given []ast.ObjectEntry
+	if o, ok := i.Args.(*ast.Object); ok {
+		given = o.Entries
+	}
+	if i.Args == nil || given != nil {
+		c.properties.entries(given, i.Range(), what, f.Schema.Inputs, f.Schema.Required)
+	}
+	switch {
+	case !i.Return.IsGiven():
+	case f.Schema.IsScalar:
+		c.properties.mistake(i.Return.At, "remove `return`", "%s returns one value, not an object with a property %q", what, i.Return.Value)
+	case f.Schema.Outputs != nil && f.Schema.Outputs[i.Return.Value] == nil:
+		c.properties.unknown(i.Return.At, i.Return.Value, "the result of "+what, f.Schema.Outputs)
+	}
+}
+
+// output checks that what a program reads of a resource exists.
+func (c *checker) output(a *syntax.Access) {
+	n := c.scope.Find(a.Root)
+	t := c.meanings.Types[n]
+	if t.Schema == nil || len(a.Steps) == 0 || a.Steps[0].IsIndex {
+		return
+	}
+	name := a.Steps[0].Name
+	if name == "id" || name == "urn" || t.Schema.Outputs[name] != nil || len(t.Schema.Outputs) == 0 {
+		return
+	}
+	known := []string{"id", "urn"}
+	for output := range t.Schema.Outputs {
+		known = append(known, output)
+	}
+	hint := syntax.Nearest(name, known)
+	if hint == "" {
+		hint = "it has: " + syntax.Some(known, 5)
+	}
+	c.properties.mistake(a.Range, hint, "the resource %q, a %s, has no output %q", n.Name, t.Token, name)
+}
+
+// resource checks the properties of a resource.
+func (c *checker) resource(n *bind.Node) {
+	r, t := n.Resource, c.meanings.Types[n]
+	what := "the type " + t.Token
+	switch {
+	case r.PropertiesExpr != nil:
+	case r.Get != nil:
+		both := map[string]*schema.Property{}
+		for _, m := range []map[string]*schema.Property{t.Schema.Outputs, t.Schema.Inputs} {
+			for name, p := range m {
+				both[name] = p
+			}
+		}
+		c.properties.entries(entriesOf(r.Get.State), r.Get.At, what, both, nil)
+	default:
+		c.properties.entries(entriesOf(r.Properties), r.Key.At, what, t.Schema.Inputs, t.Schema.Required)
+	}
+}
+
+// entriesOf returns properties as the entries of an object.
+func entriesOf(ps []ast.Property) []ast.ObjectEntry {
+	out := make([]ast.ObjectEntry, len(ps))
+	for i, p := range ps {
+		out[i] = ast.ObjectEntry{Key: ast.NewText(p.Name), Value: p.Value}
+	}
+	return out
+}

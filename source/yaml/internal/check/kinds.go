@@ -1,0 +1,123 @@
+package check
+
+import (
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/config"
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+)
+
+// kinds finds out of what kind the values of expressions will be.
+type kinds struct {
+	scope *bind.Scope
+	types map[*bind.Node]Type
+	open  map[*bind.Node]bool // whose kind is being found out
+}
+
+// of returns the kind of an expression's value: Any when only its evaluation will tell.
+func (k *kinds) of(x ast.Expr) schema.Kind {
+	switch x := x.(type) {
+	case *ast.Literal:
+		return ofValue(x.Value)
+	case *ast.Interpolation:
+		return schema.String
+	case *ast.List:
+		return schema.Array
+	case *ast.Object:
+		return schema.Object
+	case *ast.Symbol:
+		return k.ofAccess(x.Access)
+	case *ast.Call:
+		switch x.Function {
+		case "fn::join", "fn::toJSON", "fn::toBase64", "fn::fromBase64", "fn::readFile", "fn::filebase64", "fn::filebase64sha256",
+			"fn::sha1", "fn::pulumiResourceName", "fn::pulumiResourceType":
+			return schema.String
+		case "fn::split":
+			return schema.Array
+		case "fn::length":
+			return schema.Number
+		case "fn::stringAsset", "fn::fileAsset", "fn::remoteAsset", "fn::fileArchive", "fn::remoteArchive", "fn::assetArchive":
+			return schema.Asset
+		}
+	}
+	return schema.Any
+}
+
+// ofAccess returns the kind of what stands in "${...}".
+func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
+	n := k.scope.Find(a.Root)
+	switch {
+	case n == nil:
+		return schema.Any
+	case n.Resource != nil:
+		return ofOutput(k.types[n].Schema, a.Steps)
+	case len(a.Steps) > 0 || k.open[n]:
+		return schema.Any
+	}
+	k.open[n] = true // variables may refer to themselves, which is a mistake that others report
+	defer delete(k.open, n)
+	if n.Variable != nil {
+		return k.of(n.Variable.Value)
+	}
+	return k.ofSetting(n.Setting)
+}
+
+// ofOutput returns the kind of an output of a resource, where the schema says it.
+func ofOutput(r *schema.Resource, steps []syntax.Step) schema.Kind {
+	if r == nil || len(steps) != 1 || r.Outputs[steps[0].Name] == nil {
+		return schema.Any
+	}
+	switch kind := r.Outputs[steps[0].Name].Type.Kind; kind {
+	case schema.Boolean, schema.String, schema.Array, schema.Asset, schema.Number, schema.Object:
+		return kind
+	case schema.Integer:
+		return schema.Number
+	case schema.MapOf:
+		return schema.Object
+	}
+	return schema.Any
+}
+
+// ofSetting returns the kind of a declared setting, or of what the stack has.
+func (k *kinds) ofSetting(s *bind.Setting) schema.Kind {
+	if s.Declared == nil {
+		inner, _ := values.Unmark(s.Value)
+		return ofValue(inner)
+	}
+	if s.Declared.Default != nil {
+		return k.of(s.Declared.Default)
+	}
+	t, _ := config.Declared(s.Declared)
+	switch t.Name {
+	case config.String:
+		return schema.String
+	case config.Number, config.Integer:
+		return schema.Number
+	case config.Boolean:
+		return schema.Boolean
+	case config.Object:
+		return schema.Object
+	case config.List:
+		return schema.Array
+	}
+	return schema.Any
+}
+
+func ofValue(v property.Value) schema.Kind {
+	switch {
+	case v.IsBool():
+		return schema.Boolean
+	case v.IsNumber():
+		return schema.Number
+	case v.IsString():
+		return schema.String
+	case v.IsArray():
+		return schema.Array
+	case v.IsMap():
+		return schema.Object
+	}
+	return schema.Any
+}

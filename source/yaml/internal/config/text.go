@@ -1,0 +1,27 @@
+package config
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// Untyped returns what a value of the stack is when the program does not declare its type.
+func Untyped(text string) property.Value {
+	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
+		return property.String(text)
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return property.Number(f)
+	}
+	if b, err := strconv.ParseBool(text); err == nil {
+		return property.Bool(b)
+	}
+	var v any
+	if json.Unmarshal([]byte(text), &v) == nil {
+		return property.Plain(v)
+	}
+	return property.String(text)
+}

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"math"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+)
+
+// Type is a declared type: its name, and that of the elements of a list. The zero Type is that of what declares none: anything.
+type Type struct{ Name, Element string }
+
+// The names of types.
+const (
+	String  = "string"
+	Number  = "number"
+	Integer = "integer"
+	Boolean = "boolean"
+	Object  = "object"
+	List    = "list"
+)
+
+// Names returns what programs may write, for hints.
+func Names() []string {
+	return []string{"string", "number", "integer", "boolean", "object", "array", "List<string>", "List<number>", "List<integer>",
+		"List<boolean>", "List<object>"}
+}
+
+// Declared reads the type that an entry declares. ok is false when there is no such type.
+func Declared(c *ast.Config) (t Type, ok bool) {
+	if !c.Type.IsGiven() {
+		return Type{}, true
+	}
+	return parse(c.Type.Value, c.ItemsType.Value)
+}
+
+// parse reads the name of a type, whatever its case.
+func parse(name, items string) (Type, bool) {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if lower == "array" {
+		return Type{List, scalar(items)}, true
+	}
+	if inner, ok := strings.CutPrefix(lower, "list<"); ok && strings.HasSuffix(inner, ">") {
+		element := scalar(strings.TrimSuffix(inner, ">"))
+		return Type{List, element}, element != ""
+	}
+	t := Type{Name: scalar(name)}
+	return t, t.Name != ""
+}
+
+// scalar reads the name of a type that is no list, "" for other names.
+func scalar(name string) string {
+	switch name := strings.ToLower(strings.TrimSpace(name)); name {
+	case "int":
+		return Integer
+	case "bool":
+		return Boolean
+	case String, Number, Integer, Boolean, Object:
+		return name
+	}
+	return ""
+}
+
+func (t Type) String() string {
+	if t.Name != List {
+		return t.Name
+	}
+	if t.Element == "" {
+		return "list"
+	}
+	return "List<" + t.Element + ">"
+}
+
+// Fit returns a value as one of the type. text is what the stack has, "" for others: a number in a stack is the text that it is
+// written as when the program wants a string.
+func (t Type) Fit(v property.Value, text string) (property.Value, bool) {
+	switch t.Name {
+	case "":
+		return v, true
+	case String:
+		if text != "" || v.IsString() && v.AsString() == "" {
+			return property.String(text), true
+		}
+		return v, v.IsString()
+	case Number:
+		return v, v.IsNumber()
+	case Integer:
+		return v, v.IsNumber() && v.AsNumber() == math.Trunc(v.AsNumber())
+	case Boolean:
+		return v, v.IsBool()
+	case Object:
+		return v, v.IsMap()
+	}
+	if !v.IsArray() {
+		return v, false
+	}
+	for _, item := range v.AsArray().All() {
+		if _, ok := (Type{Name: t.Element}).Fit(item, ""); !ok {
+			return v, false
+		}
+	}
+	return v, true
+}
+
+// TypeOf names the type of a value. mixed names those of a list's elements when they differ.
+func TypeOf(v property.Value) (t Type, mixed string) {
+	switch {
+	case v.IsString():
+		return Type{Name: String}, ""
+	case v.IsNumber():
+		return Type{Name: Number}, ""
+	case v.IsBool():
+		return Type{Name: Boolean}, ""
+	case v.IsMap():
+		return Type{Name: Object}, ""
+	case v.IsArray():
+		t.Name = List
+		for i, item := range v.AsArray().All() {
+			element, _ := TypeOf(item)
+			if i > 0 && element.String() != t.Element {
+				return t, t.Element + " and " + element.String()
+			}
+			t.Element = element.String()
+		}
+		return t, ""
+	}
+	return Type{Name: "null"}, ""
+}

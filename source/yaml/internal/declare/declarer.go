@@ -1,0 +1,183 @@
+package declare
+
+import (
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/check"
+	"github.com/sluice-iac/sluice/source/yaml/internal/eval"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Declarer declares the resources of one program. It is safe for many goroutines.
+type Declarer struct {
+	Inputs
+	siblings map[string]bool // of components: the logical names of their resources
+}
+
+// Inputs are what resources are declared with.
+type Inputs struct {
+	Evaluator *eval.Evaluator
+	Resources *eval.Resources // where what is made is entered
+	Monitor   *eval.Monitor
+	Report    *syntax.Report
+	Types     map[*bind.Node]check.Type
+	Owner     eval.Owner
+}
+
+// New returns a declarer for the resources of a template.
+func New(t *ast.Template, in Inputs) *Declarer {
+	d := &Declarer{Inputs: in, siblings: map[string]bool{}}
+	if in.Owner.Instance != "" {
+		for _, r := range t.Resources {
+			d.siblings[r.LogicalName()] = true
+		}
+	}
+	return d
+}
+
+// declaration is one resource while it is declared.
+type declaration struct {
+	*Declarer
+	node       *bind.Node
+	typ        check.Type
+	request    *stages.RegisterRequest
+	properties map[string]property.Value
+	dependsOn  []urn.URN
+}
+
+// Declare registers a resource, or reads it, and waits for the answer. The error is [syntax.ErrReported].
+func (d *Declarer) Declare(n *bind.Node) (*eval.Resource, error) {
+	one := &declaration{Declarer: d, node: n, typ: d.Types[n]}
+	one.begin()
+	failed := one.evaluate()
+	o := &options{evaluator: d.Evaluator, report: d.Report, node: n, schema: one.typ.Schema, request: one.request}
+	if err := o.apply(); failed == nil {
+		failed = err
+	}
+	one.dependsOn = o.dependsOn
+	isRead := n.Resource.Get != nil || one.request.Type == eval.StackReferenceType
+	var id property.Value
+	if isRead {
+		var err error
+		if id, err = one.identify(); failed == nil {
+			failed = err
+		}
+	}
+	switch {
+	case failed != nil:
+		return nil, failed
+	case isRead:
+		return one.read(id)
+	}
+	return one.register()
+}
+
+// begin makes the request, as far as nothing has to be evaluated for it.
+func (d *declaration) begin() {
+	r := d.node.Resource
+	d.request = &stages.RegisterRequest{
+		Type: urn.Type(d.typ.Token), Name: d.name(), Parent: d.Owner.URN, Aliases: d.olderNames(), Custom: true, AliasSpecs: true,
+		SupportsResultReporting: true, ImportID: r.Options.Import.Value, PackageRef: d.typ.PackageRef,
+		Package: stages.Package{
+			Name: ast.PackageOf(d.typ.Token), Version: r.Options.Version.Value, DownloadURL: r.Options.PluginDownloadURL.Value,
+		},
+	}
+	if d.typ.Schema != nil && d.typ.Schema.IsComponent {
+		d.request.Custom, d.request.Remote = false, true
+	}
+	if p := d.node.DefaultProvider; p != nil && !r.Options.Version.IsGiven() {
+		d.request.Package.Version = p.Resource.Options.Version.Value
+	}
+	if d.request.Package.Version != "" || d.request.Package.DownloadURL != "" {
+		d.request.PackageRef = ""
+	}
+}
+
+// name is the name under which the resource is registered. In a component the instance's name stands before it.
+func (d *declaration) name() string {
+	if d.Owner.Instance == "" {
+		return d.node.Resource.LogicalName()
+	}
+	return d.Owner.Instance + "-" + d.node.Resource.LogicalName()
+}
+
+// olderNames are the names that a resource of a component had before instances had names of their own: unless another
+// resource of the component has the name now (protocol.md 11.11).
+func (d *declaration) olderNames() []urn.Alias {
+	if d.Owner.Instance == "" || d.siblings[d.name()] {
+		return nil
+	}
+	return []urn.Alias{{URN: d.Owner.URN.Child(urn.Type(d.typ.Token), d.node.Resource.LogicalName())}}
+}
+
+// register registers the resource and waits for its outcome.
+func (d *declaration) register() (*eval.Resource, error) {
+	req := d.request
+	req.PropertyDependencies = make(map[string][]urn.URN, len(d.properties))
+	deps := d.dependsOn
+	for name, v := range d.properties {
+		own := v.OutputDependencies()
+		if own == nil {
+			own = []urn.URN{}
+		}
+		req.PropertyDependencies[name] = own
+		deps = values.Union(deps, own)
+		if !req.Remote { // what a provider constructs learns what each part of a value depends on
+			d.properties[name] = v.DowngradeOutputs()
+		}
+	}
+	req.Dependencies, req.Inputs = values.Sorted(deps), property.NewMap(d.properties)
+	reply, err := d.Monitor.Register(d.node.At, req)
+	if err != nil {
+		return nil, err
+	}
+	return d.made(reply, !req.Remote)
+}
+
+// read reads the object with an ID; the properties are its state.
+func (d *declaration) read(id property.Value) (*eval.Resource, error) {
+	req := d.request
+	deps := values.Union(d.dependsOn, id.OutputDependencies())
+	for name, v := range d.properties {
+		deps = values.Union(deps, v.OutputDependencies())
+		d.properties[name] = v.DowngradeOutputs()
+	}
+	plain, _ := values.UnmarkDeep(id)
+	reply, err := d.Monitor.Read(d.node.At, &stages.ReadRequest{
+		Type: req.Type, Name: req.Name, ID: plain, Parent: req.Parent, Properties: property.NewMap(d.properties),
+		Dependencies: values.Sorted(deps), Provider: req.Provider, Package: req.Package, PackageRef: req.PackageRef,
+		AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if reply.ID == "" && plain.IsString() {
+		reply.ID = plain.AsString()
+	}
+	return d.made(reply, true)
+}
+
+// made makes a resource of the answer. One that failed or was skipped is missing to what refers to it; the engine has said
+// why.
+func (d *declaration) made(reply *stages.RegisterReply, custom bool) (*eval.Resource, error) {
+	if reply.Result != stages.Success {
+		return nil, syntax.ErrReported
+	}
+	made := &eval.Resource{
+		URN: reply.URN, Type: d.request.Type, Outputs: reply.Outputs, Dependencies: reply.PropertyDependencies,
+		Unknown: reply.Unknown, Pending: custom && reply.ID == "", Schema: d.typ.Schema,
+	}
+	switch {
+	case !custom:
+	case reply.ID == "" || reply.ID == urn.UnknownID:
+		made.ID = property.Computed()
+	default:
+		made.ID = property.String(reply.ID)
+	}
+	d.Resources.Add(made)
+	return made, nil
+}

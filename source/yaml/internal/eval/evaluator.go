@@ -1,0 +1,265 @@
+package eval
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/check"
+	"github.com/sluice-iac/sluice/source/yaml/internal/functions"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Evaluator evaluates expressions. Every error that it returns is [syntax.ErrReported]. It may be used by many goroutines.
+type Evaluator struct {
+	names     *Environment
+	monitor   *Monitor
+	report    *syntax.Report
+	directory string
+	walker    *walker
+	stacks    *stacks
+
+	// What is not known before a program is bound and checked.
+	owner     Owner
+	functions map[*ast.Invoke]check.Function
+}
+
+// Inputs are what expressions are evaluated with.
+type Inputs struct {
+	Names     *Environment
+	Resources *Resources
+	Monitor   *Monitor
+	Report    *syntax.Report
+	Directory string // files are relative to it
+	Preview   bool
+}
+
+// Owner is what a program's resources belong to.
+type Owner struct {
+	URN      urn.URN // the stack or the component, the parent of resources that name none
+	Instance string  // the name of the component, "" for the stack
+}
+
+// New returns an evaluator for expressions that need only settings. It knows no functions of packages.
+func New(in Inputs) *Evaluator {
+	return &Evaluator{
+		names: in.Names, monitor: in.Monitor, report: in.Report, directory: in.Directory,
+		walker: &walker{in.Resources, in.Report, in.Preview}, stacks: &stacks{monitor: in.Monitor},
+	}
+}
+
+// Checked returns an evaluator for all expressions of a program that was checked.
+func (e *Evaluator) Checked(owner Owner, functions map[*ast.Invoke]check.Function) *Evaluator {
+	all := *e
+	all.owner, all.functions = owner, functions
+	return &all
+}
+
+// Eval returns the value of an expression.
+func (e *Evaluator) Eval(x ast.Expr) (property.Value, error) {
+	switch x := x.(type) {
+	case *ast.Literal:
+		return x.Value, nil
+	case *ast.Symbol:
+		return e.access(x.Access)
+	case *ast.Interpolation:
+		return e.interpolate(x)
+	case *ast.List:
+		return e.list(x)
+	case *ast.Object:
+		return e.object(x)
+	case *ast.Call:
+		return e.call(x)
+	case *ast.Invoke:
+		return e.invoke(x)
+	}
+	panic(fmt.Sprintf("an expression of the type %T", x))
+}
+
+// all evaluates all of them, so that everything that is wrong is found, and returns the first error.
+func (e *Evaluator) all(xs []ast.Expr) ([]property.Value, error) {
+	var first error
+	out := make([]property.Value, len(xs))
+	for i, x := range xs {
+		v, err := e.Eval(x)
+		if err != nil && first == nil {
+			first = err
+		}
+		out[i] = v
+	}
+	return out, first
+}
+
+func (e *Evaluator) list(x *ast.List) (property.Value, error) {
+	items, err := e.all(x.Items)
+	if err != nil {
+		return property.Null, err
+	}
+	return property.ArrayOf(items...), nil
+}
+
+func (e *Evaluator) object(x *ast.Object) (property.Value, error) {
+	m := make(map[string]property.Value, len(x.Entries))
+	var whole values.Marks
+	var failed error
+	for _, entry := range x.Entries {
+		k, err := e.Eval(entry.Key)
+		if err != nil {
+			failed = err
+			continue
+		}
+		v, err := e.Eval(entry.Value)
+		if err != nil {
+			failed = err
+			continue
+		}
+		key, marks := values.UnmarkDeep(k)
+		whole = whole.And(marks)
+		if key.IsUnknown() {
+			return marks.Mark(property.Computed()), nil
+		}
+		if !key.IsString() {
+			failed = e.report.Fail(entry.Key.Range(), "", "the key of an object must be a string, not %s", values.Describe(key))
+			continue
+		}
+		m[key.AsString()] = v
+	}
+	if failed != nil {
+		return property.Null, failed
+	}
+	return whole.Mark(property.Of(property.NewMap(m))), nil
+}
+
+func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
+	var b strings.Builder
+	var whole values.Marks
+	unknown := false
+	for _, part := range x.Parts {
+		b.WriteString(part.Text)
+		if part.Access == nil {
+			continue
+		}
+		v, err := e.access(part.Access)
+		if err != nil {
+			return property.Null, err
+		}
+		plain, marks := values.UnmarkDeep(v)
+		whole.Secret, whole.Dependencies = whole.Secret || marks.Secret, append(whole.Dependencies, marks.Dependencies...)
+		if plain.IsUnknown() {
+			unknown = true
+			continue
+		}
+		text, err := e.text(plain, part.Access)
+		if err != nil {
+			return property.Null, err
+		}
+		b.WriteString(text)
+	}
+	whole.Dependencies = values.Sorted(whole.Dependencies)
+	if unknown {
+		return whole.Mark(property.Computed()), nil
+	}
+	return whole.Mark(property.String(b.String())), nil
+}
+
+// text returns a value as it stands in a text.
+func (e *Evaluator) text(v property.Value, a *syntax.Access) (string, error) {
+	s, ok := values.Text(v)
+	switch {
+	case !ok && v.IsReference():
+		return "", e.report.Fail(a.Range, fmt.Sprintf("name what of it is meant: ${%s.id}", a), "%s cannot be put into a string", values.Describe(v))
+	case !ok:
+		return "", e.report.Fail(a.Range, "", "%s cannot be put into a string", values.Describe(v))
+	case v.IsNumber():
+		return e.number(a, v.AsNumber(), s), nil
+	}
+	return s, nil
+}
+
+// number returns a number as it stands in a text: written otherwise it is text. Settings that are declared whole numbers have
+// all their digits; of others a million has an exponent, which is how programs have always been deployed and what nobody
+// expects (protocol.md 11.6).
+func (e *Evaluator) number(a *syntax.Access, v float64, written string) string {
+	if n := e.names.scope.Find(a.Root); n != nil && n.Setting != nil && n.Setting.IsInteger {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if v == math.Trunc(v) && strings.Contains(written, "e") { // the number may be secret
+		e.report.Warn(a.Range, "put it in quotes where it comes from, or make it a setting of the type integer",
+			"a number of a million or more is written with an exponent in a text, like 1e+06")
+	}
+	return written
+}
+
+// access returns what stands in "${...}".
+func (e *Evaluator) access(a *syntax.Access) (property.Value, error) {
+	if a.Root == bind.Facts {
+		return e.walker.value(e.names.facts, a.Steps, a)
+	}
+	n := e.names.scope.Find(a.Root)
+	switch {
+	case n == nil:
+		return property.Null, syntax.ErrReported
+	case n.Resource != nil:
+		r, err := e.names.resource(n)
+		if err != nil {
+			return property.Null, err
+		}
+		return e.walker.resource(r, a.Steps, a)
+	}
+	v, err := e.names.value(n)
+	if err != nil {
+		return property.Null, err
+	}
+	return e.walker.value(v, a.Steps, a)
+}
+
+// call calls a function of the language (protocol.md 11.7).
+func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
+	args, err := e.all(c.Args)
+	if err != nil {
+		return property.Null, err
+	}
+	if c.Function == "fn::stackReference" {
+		return e.stackReference(c, args[0].AsString(), args[1])
+	}
+	v, mistake := functions.Call(c.Function, args, e.directory)
+	if mistake != nil {
+		return property.Null, e.report.Fail(placeOf(c, mistake), "", "%s", mistake.Text)
+	}
+	return v, nil
+}
+
+// placeOf returns where the argument, or the element of it, stands that is wrong.
+func placeOf(c *ast.Call, m *functions.Mistake) syntax.Range {
+	argument := c.Args[m.Argument]
+	if list, ok := argument.(*ast.List); ok && m.Element >= 0 {
+		return list.Items[m.Element].Range()
+	}
+	return argument.Range()
+}
+
+// stackReference returns an output of another stack, which is read once (deprecated, protocol.md 11.7).
+func (e *Evaluator) stackReference(c *ast.Call, stack string, of property.Value) (property.Value, error) {
+	output, marks := values.UnmarkDeep(of)
+	if output.IsUnknown() {
+		return marks.Mark(property.Computed()), nil
+	}
+	if !output.IsString() {
+		return property.Null, e.report.Fail(c.Args[1].Range(), "", "%s takes a string here, not %s", c.Function, values.Describe(output))
+	}
+	read, err := e.stacks.read(stack, e.owner.URN, c.Range())
+	if err != nil {
+		return property.Null, err
+	}
+	all, own := values.Unmark(read.At("outputs"))
+	if all.IsUnknown() {
+		return own.Mark(property.Computed()), nil
+	}
+	return marks.And(own).Mark(all.AsMap().At(output.AsString())), nil
+}

@@ -1,0 +1,77 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Monitor makes the calls of one run that may fail because of what the program says: the place that a call is for is where its
+// error is reported. It is safe for many goroutines.
+type Monitor struct {
+	ctx    context.Context // of the run
+	engine stages.Monitor
+	report *syntax.Report
+
+	mu    sync.Mutex // guards fatal
+	fatal error
+}
+
+// NewMonitor returns a monitor for a run whose context is ctx.
+func NewMonitor(ctx context.Context, engine stages.Monitor, r *syntax.Report) *Monitor {
+	return &Monitor{ctx: ctx, engine: engine, report: r}
+}
+
+// Register registers a resource. The error is [syntax.ErrReported].
+func (m *Monitor) Register(at syntax.Range, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	reply, err := m.engine.Register(m.ctx, req)
+	return reply, m.judged(at, err)
+}
+
+// Read reads a resource. The error is [syntax.ErrReported].
+func (m *Monitor) Read(at syntax.Range, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	reply, err := m.engine.Read(m.ctx, req)
+	return reply, m.judged(at, err)
+}
+
+// Invoke calls a function. The error is [syntax.ErrReported].
+func (m *Monitor) Invoke(at syntax.Range, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+	reply, err := m.engine.Invoke(m.ctx, req)
+	return reply, m.judged(at, err)
+}
+
+// judged reports the error of a call, unless the engine has said why or the run is over.
+func (m *Monitor) judged(at syntax.Range, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, stages.ErrShutDown), m.ctx.Err() != nil:
+		m.stop(err)
+		return syntax.ErrReported
+	case errors.Is(err, stages.ErrRegistrationFailed):
+		return syntax.ErrReported
+	}
+	return m.report.Fail(at, "", "%v", err)
+}
+
+// stop makes err the reason for which nothing more is evaluated; the first one counts.
+func (m *Monitor) stop(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fatal == nil {
+		m.fatal = err
+	}
+}
+
+// Err returns the error of a call after which nothing more can be done, nil if there was none.
+func (m *Monitor) Err() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.fatal
+}
+
+// IsOver reports whether nothing more is to be evaluated.
+func (m *Monitor) IsOver() bool { return m.ctx.Err() != nil || m.Err() != nil }

@@ -1,0 +1,66 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
+	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+)
+
+// Made returns the resource that was made of a node.
+func (e *Evaluator) Made(n *bind.Node) (*Resource, error) { return e.names.resource(n) }
+
+// Resource evaluates an option that names a resource. x may be nil; then so is the resource.
+func (e *Evaluator) Resource(x ast.Expr, option string) (*Resource, error) {
+	if x == nil {
+		return nil, nil
+	}
+	v, err := e.Eval(x)
+	if err != nil {
+		return nil, err
+	}
+	return e.ResourceIn(x, v, option)
+}
+
+// ResourceIn returns the resource that the value of an option names. It must be the resource itself, known now.
+func (e *Evaluator) ResourceIn(x ast.Expr, v property.Value, option string) (*Resource, error) {
+	inner, _ := values.Unmark(v)
+	if !inner.IsReference() {
+		hint := ""
+		if inner.IsString() {
+			hint = "write ${name} for the resource of that name"
+		}
+		return nil, e.report.Fail(x.Range(), hint, "`%s` must be a resource, not %s", option, values.Describe(inner))
+	}
+	return e.walker.resources.find(inner.AsReference().URN, x.Range())
+}
+
+// Resources is Resource for an option that names several.
+func (e *Evaluator) Resources(x ast.Expr, option string) ([]*Resource, error) {
+	if x == nil {
+		return nil, nil
+	}
+	v, err := e.Eval(x)
+	if err != nil {
+		return nil, err
+	}
+	inner, _ := values.Unmark(v)
+	if !inner.IsArray() {
+		return nil, e.report.Fail(x.Range(), "put it between [ and ]", "`%s` must be a list of resources, not %s", option, values.Describe(inner))
+	}
+	var out []*Resource
+	for i, item := range inner.AsArray().All() {
+		at := x
+		if list, ok := x.(*ast.List); ok {
+			at = list.Items[i]
+		}
+		r, err := e.ResourceIn(at, item, fmt.Sprintf("%s[%d]", option, i))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}

@@ -1,0 +1,99 @@
+package eval
+
+import (
+	"sync"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
+	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Resource is a resource that was registered or read.
+type Resource struct {
+	URN          urn.URN
+	Type         urn.Type
+	ID           property.Value // null for components
+	Outputs      property.Map
+	Dependencies map[string][]urn.URN // of the outputs of remote components
+	Unknown      bool                 // everything about it is
+	// Pending says that the object is not made yet, so that outputs which are missing may still come.
+	Pending bool
+	Schema  *schema.Resource // nil when it is not known
+}
+
+// reference returns the resource as a value.
+func (r *Resource) reference() property.Value {
+	return property.OutputOf(property.Output{
+		Element: property.Of(property.Reference{URN: r.URN, ID: r.ID}), Known: true, Dependencies: []urn.URN{r.URN},
+	})
+}
+
+// mayHave reports whether an output that is missing in a preview may be there after the update.
+func (r *Resource) mayHave(output string) bool {
+	if r.Outputs.HasUnknowns() {
+		return true
+	}
+	if r.Schema == nil || len(r.Schema.Outputs) == 0 {
+		return r.Pending
+	}
+	return r.Schema.Outputs[output] != nil
+}
+
+// ProviderRef returns how registrations name the resource as their provider.
+func (r *Resource) ProviderRef() string {
+	id := r.ID.AsString()
+	if id == "" {
+		id = urn.UnknownID
+	}
+	return urn.ProviderRef{URN: r.URN, ID: id}.String()
+}
+
+// Resources are the resources that a program has registered or read. They are safe for many goroutines.
+type Resources struct {
+	monitor *Monitor
+
+	mu    sync.Mutex // guards byURN
+	byURN map[urn.URN]*Resource
+}
+
+// NewResources returns an empty list.
+func NewResources(m *Monitor) *Resources {
+	return &Resources{monitor: m, byURN: map[urn.URN]*Resource{}}
+}
+
+// Add enters a resource.
+func (rs *Resources) Add(r *Resource) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	rs.byURN[r.URN] = r
+}
+
+// find returns the resource that a reference in some output means; one of another component is asked for.
+func (rs *Resources) find(u urn.URN, at syntax.Range) (*Resource, error) {
+	rs.mu.Lock()
+	known := rs.byURN[u]
+	rs.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	return rs.hydrate(u, at)
+}
+
+// hydrate asks the engine for a resource that this program has not registered itself: a child of a component.
+func (rs *Resources) hydrate(u urn.URN, at syntax.Range) (*Resource, error) {
+	reply, err := rs.monitor.Invoke(at, &stages.InvokeRequest{
+		Token: "pulumi:pulumi:getResource", Package: stages.Package{Name: "pulumi"},
+		Args: property.NewMap(map[string]property.Value{"urn": property.String(string(u))}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &Resource{URN: u, Type: u.Type(), ID: reply.Return.At("id"), Outputs: reply.Return.At("state").AsMap()}
+	if inner, _ := r.ID.Unwrap(); inner.IsString() && inner.AsString() == "" {
+		r.ID, r.Pending = property.Computed(), true
+	}
+	rs.Add(r)
+	return r, nil
+}

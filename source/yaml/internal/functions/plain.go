@@ -1,0 +1,127 @@
+package functions
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
+)
+
+// callPlain calls a function whose arguments are known and have no marks. secret says that they must not be shown.
+func callPlain(name string, args []property.Value, directory string, secret bool) (property.Value, *Mistake) {
+	switch name {
+	case "fn::join":
+		return join(args[0], args[1])
+	case "fn::toJSON":
+		return toJSON(args[0])
+	}
+	for i, a := range args {
+		if !a.IsString() {
+			return wants(name, i, "a string", a)
+		}
+	}
+	s := args[0].AsString()
+	switch name {
+	case "fn::split":
+		var parts []property.Value
+		for _, part := range strings.Split(args[1].AsString(), s) {
+			parts = append(parts, property.String(part))
+		}
+		return property.ArrayOf(parts...), nil
+	case "fn::toBase64":
+		return property.String(base64.StdEncoding.EncodeToString([]byte(s))), nil
+	case "fn::fromBase64":
+		return fromBase64(s)
+	case "fn::sha1":
+		sum := sha1.Sum([]byte(s))
+		return property.String(hex.EncodeToString(sum[:])), nil
+	case "fn::readFile", "fn::filebase64", "fn::filebase64sha256":
+		if !filepath.IsAbs(s) {
+			s = filepath.Join(directory, s)
+		}
+		return readFile(name, s, secret)
+	case "fn::stringAsset":
+		return property.TextAsset(s), nil
+	case "fn::fileAsset":
+		return property.PathAsset(s), nil
+	case "fn::remoteAsset":
+		return property.URIAsset(s), nil
+	case "fn::fileArchive":
+		return property.PathArchive(s), nil
+	case "fn::remoteArchive":
+		return property.URIArchive(s), nil
+	}
+	panic("the function " + name + " is not implemented")
+}
+
+func join(separator, list property.Value) (property.Value, *Mistake) {
+	if !separator.IsString() && !separator.IsNull() {
+		return wants("fn::join", 0, "a string", separator)
+	}
+	if !list.IsArray() {
+		return wants("fn::join", 1, "a list of strings", list)
+	}
+	var parts []string
+	for i, item := range list.AsArray().All() {
+		if !item.IsString() {
+			text := fmt.Sprintf("fn::join takes a list of strings, and element %d is %s", i, values.Describe(item))
+			return property.Null, &Mistake{Argument: 1, Element: i, Text: text}
+		}
+		parts = append(parts, item.AsString())
+	}
+	return property.String(strings.Join(parts, separator.AsString())), nil
+}
+
+func toJSON(v property.Value) (property.Value, *Mistake) {
+	x, ok := values.ToGo(v)
+	if !ok {
+		return wrong(0, "fn::toJSON takes data, and there is an asset or a resource in it")
+	}
+	b, err := json.Marshal(x)
+	if err != nil {
+		return wrong(0, "fn::toJSON: %v", err)
+	}
+	return property.String(string(bytes.TrimSpace(b))), nil
+}
+
+func fromBase64(s string) (property.Value, *Mistake) {
+	b, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return wrong(0, "fn::fromBase64: %v", err)
+	}
+	if !utf8.Valid(b) {
+		return wrong(0, "what fn::fromBase64 decodes is not text in UTF-8")
+	}
+	return property.String(string(b)), nil
+}
+
+// readFile reads a file. The path of a secret one is not in the mistake.
+func readFile(name, path string, secret bool) (property.Value, *Mistake) {
+	b, err := os.ReadFile(path)
+	if failure := (*fs.PathError)(nil); secret && errors.As(err, &failure) {
+		err = failure.Err
+	}
+	if err != nil {
+		return wrong(0, "%s: %v", name, err)
+	}
+	switch name {
+	case "fn::filebase64":
+		return property.String(base64.StdEncoding.EncodeToString(b)), nil
+	case "fn::filebase64sha256":
+		sum := sha256.Sum256(b)
+		return property.String(base64.StdEncoding.EncodeToString(sum[:])), nil
+	}
+	return property.String(string(b)), nil
+}

@@ -1,0 +1,97 @@
+package packages
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/Masterminds/semver/v3"
+	yamlv3 "gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// lockFile is a file below sdks/ that says which plugin serves a package.
+type lockFile struct {
+	Name, Version               string
+	DownloadURL                 string `yaml:"downloadUrl"`
+	Parameterization, Extension *lockParameter
+}
+
+type lockParameter struct {
+	Name, Version string
+	Value         string // base64
+}
+
+// Locked reads the lock files of a program, in the order of their paths. Files that are something else are passed over.
+func Locked(directory string) ([]stages.Package, error) {
+	var list []stages.Package
+	err := filepath.WalkDir(filepath.Join(directory, "sdks"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		raw := map[string]any{}
+		if yamlv3.Unmarshal(b, &raw) != nil || raw["packageDeclarationVersion"] != 1 {
+			return nil
+		}
+		pkg, err := parseLock(b)
+		if err != nil {
+			return fmt.Errorf("the package declaration %s: %w", path, err)
+		}
+		list = append(list, pkg)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return list, err
+}
+
+func parseLock(text []byte) (stages.Package, error) {
+	var f lockFile
+	if err := yamlv3.Unmarshal(text, &f); err != nil {
+		return stages.Package{}, err
+	}
+	switch {
+	case f.Name == "":
+		return stages.Package{}, errors.New("it has no name")
+	case f.Parameterization != nil && f.Extension != nil:
+		return stages.Package{}, errors.New("it has both a parameterization and an extension")
+	}
+	pkg := stages.Package{Name: f.Name, Version: plainVersion(f.Version), DownloadURL: f.DownloadURL}
+	var err error
+	if pkg.Parameterization, err = f.Parameterization.parameterization("parameterization"); err != nil {
+		return stages.Package{}, err
+	}
+	pkg.Extension, err = f.Extension.parameterization("extension")
+	return pkg, err
+}
+
+func (p *lockParameter) parameterization(what string) (*stages.Parameterization, error) {
+	if p == nil {
+		return nil, nil
+	}
+	if p.Name == "" || p.Version == "" {
+		return nil, fmt.Errorf("its %s has no name or no version", what)
+	}
+	value, err := base64.StdEncoding.DecodeString(p.Value)
+	if err != nil {
+		return nil, fmt.Errorf("the value of its %s is not base64: %w", what, err)
+	}
+	return &stages.Parameterization{Name: p.Name, Version: plainVersion(p.Version), Value: value}, nil
+}
+
+// plainVersion is a version without a leading "v". What is no version stays as it is; who needs it will say so.
+func plainVersion(text string) string {
+	if v, err := semver.NewVersion(text); err == nil {
+		return v.String()
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package values
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Marks are what the wrappers around a value say about it.
+type Marks struct {
+	Secret       bool
+	Dependencies []urn.URN // sorted
+}
+
+// Unmark removes the wrappers around a value, not those inside it. The value is unknown when it is not known.
+func Unmark(v property.Value) (inner property.Value, m Marks) {
+	inner = v
+	for {
+		switch {
+		case inner.IsSecret():
+			m.Secret, inner = true, inner.AsSecret()
+		case inner.IsOutput():
+			o := inner.AsOutput()
+			m = m.And(Marks{o.Secret, o.Dependencies})
+			if inner = o.Element; !o.Known {
+				inner = property.Computed()
+			}
+		default:
+			return inner, m
+		}
+	}
+}
+
+// UnmarkDeep is Unmark for a value that is needed as a whole: it removes the wrappers at any depth. What they said holds for
+// the whole, which is unknown if any part of it is.
+func UnmarkDeep(v property.Value) (plain property.Value, m Marks) {
+	plain = v.StripSecretsAndOutputs()
+	if plain.HasUnknowns() {
+		plain = property.Computed()
+	}
+	return plain, Marks{v.HasSecrets(), v.OutputDependencies()}
+}
+
+// And returns the marks of what is calculated from two values.
+func (m Marks) And(other Marks) Marks {
+	return Marks{m.Secret || other.Secret, Union(m.Dependencies, other.Dependencies)}
+}
+
+// Mark puts the marks on a value, beside those that it has.
+func (m Marks) Mark(v property.Value) property.Value {
+	inner, own := Unmark(v)
+	switch all := m.And(own); {
+	case len(all.Dependencies) > 0:
+		o := property.Output{Known: !inner.IsUnknown(), Secret: all.Secret, Dependencies: all.Dependencies}
+		if o.Known {
+			o.Element = inner
+		}
+		return property.OutputOf(o)
+	case all.Secret:
+		return property.Secret(inner)
+	}
+	return inner
+}
+
+// Secret marks a value as secret.
+func Secret(v property.Value) property.Value { return Marks{Secret: true}.Mark(v) }
+
+// Union returns the sorted set of both. If one is empty it is the other, as it is.
+func Union(a, b []urn.URN) []urn.URN {
+	if len(b) == 0 {
+		return a
+	}
+	if len(a) == 0 {
+		return b
+	}
+	return Sorted(slices.Concat(a, b))
+}
+
+// Sorted returns a sorted copy in which nothing is twice.
+func Sorted(us []urn.URN) []urn.URN {
+	us = slices.Clone(us)
+	slices.Sort(us)
+	return slices.Compact(us)
+}
