@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -27,7 +28,7 @@ func newAboutCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a := c.about(cmd.Context(), stack)
 			if asJSON {
-				return c.writeJSON(a)
+				return format.JSON(c.out, a)
 			}
 			return c.writeAbout(a)
 		},

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // writeAbout prints the report for people. Errors are warnings.
@@ -15,7 +17,7 @@ func (c *cli) writeAbout(a about) error {
 			width = max(width, len([]rune(r[0])))
 		}
 		for _, r := range rows {
-			fmt.Fprintf(&b, "    %s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s", width, r[0], printable(r[1])), " "))
+			fmt.Fprintf(&b, "    %s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s", width, r[0], format.Printable(r[1])), " "))
 		}
 	}
 	tool := [][2]string{{"behaves as", "Pulumi " + a.CLI.PulumiVersion}, {"built with", a.CLI.GoVersion + " for " + a.Host.OS + "/" + a.Host.Arch}}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newCancelCommand(c *cli) *cobra.Command {
@@ -65,7 +67,7 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 	}
 	if !f.yes {
 		if !c.interactive() {
-			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
 		if err := c.confirmByName(fmt.Sprintf("This will remove the locks of the stack '%s'!", s.name()), s.name()); err != nil {
 			return err
@@ -76,7 +78,7 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 		return err
 	}
 	if f.json {
-		return c.writeJSON(removed)
+		return format.JSON(c.out, removed)
 	}
 	_, err = fmt.Fprintf(c.out, "The locks of stack '%s' have been removed (%d).\n", s.name(), n)
 	return err

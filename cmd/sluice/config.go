@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -94,15 +92,7 @@ func (c *cli) writeConfigJSON(values, shown map[workspace.Key]workspace.Value, s
 		}
 		out[k.String()] = entry
 	}
-	return c.writeJSON(out)
-}
-
-// writeJSON prints a value with two spaces of indentation.
-func (c *cli) writeJSON(v any) error {
-	enc := json.NewEncoder(c.out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return format.JSON(c.out, out)
 }
 
 func (c *cli) writeConfigTable(project string, shown map[workspace.Key]workspace.Value) error {
@@ -111,20 +101,5 @@ func (c *cli) writeConfigTable(project string, shown map[workspace.Key]workspace
 	for _, k := range keys {
 		rows = append(rows, [2]string{k.Short(project), workspace.Text(shown[k])})
 	}
-	return c.writeTable(rows)
-}
-
-// writeTable prints two columns.
-func (c *cli) writeTable(rows [][2]string) error {
-	width := 0
-	for _, r := range rows {
-		width = max(width, len([]rune(r[0])))
-	}
-	var b strings.Builder
-	for _, r := range rows {
-		line := r[0] + strings.Repeat(" ", width-len([]rune(r[0]))) + "  " + r[1]
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := fmt.Fprint(c.out, b.String())
-	return err
+	return format.Table(c.out, rows)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -47,7 +48,7 @@ func (c *cli) setAllConfig(ctx context.Context, f *configFlags, plain, secret []
 	for i, setting := range append(append([]string{}, plain...), secret...) {
 		text, value, found := strings.Cut(setting, "=")
 		if !found {
-			return usageErrorf("%q: write key=value", setting)
+			return exit.Usagef("%q: write key=value", setting)
 		}
 		key, err := parseConfigKey(text, s.project.Name, path)
 		if err != nil {
@@ -82,7 +83,7 @@ func (s *session) setFromJSON(ctx context.Context, file string) error {
 		err = json.Unmarshal(text, &entries)
 	}
 	if err != nil {
-		return usageErrorf("--json %s: %w", file, err)
+		return exit.Usagef("--json %s: %w", file, err)
 	}
 	for name, e := range entries {
 		key, err := workspace.ParseKey(name, s.project.Name)
@@ -90,7 +91,7 @@ func (s *session) setFromJSON(ctx context.Context, file string) error {
 			return err
 		}
 		if e.Value == nil {
-			return usageErrorf("--json %s: %s has no value; write it with `sluice config --json --show-secrets`", file, name)
+			return exit.Usagef("--json %s: %s has no value; write it with `sluice config --json --show-secrets`", file, name)
 		}
 		var v workspace.Value = *e.Value
 		switch {
@@ -121,7 +122,7 @@ func newConfigRemoveAllCommand(c *cli, f *configFlags) *cobra.Command {
 		Short: "Remove several settings",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageErrorf("name the settings to remove; see `%s --help`", cmd.CommandPath())
+				return exit.Usagef("name the settings to remove; see `%s --help`", cmd.CommandPath())
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -30,7 +31,7 @@ func newConfigCopyCommand(c *cli, f *configFlags) *cobra.Command {
 
 func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile string, keys []string, path bool) error {
 	if dest == "" {
-		return usageErrorf("name the stack to copy to with --dest")
+		return exit.Usagef("name the stack to copy to with --dest")
 	}
 	from, err := c.openStack(ctx, f.stack, f.file)
 	if err != nil {
@@ -41,7 +42,7 @@ func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile str
 		return err
 	}
 	if from.ref == to.ref && from.file.Path == to.file.Path {
-		return usageErrorf("source and destination are the same stack, %s", from.name())
+		return exit.Usagef("source and destination are the same stack, %s", from.name())
 	}
 	copied := maps.Clone(from.file.Values())
 	if len(keys) == 1 {

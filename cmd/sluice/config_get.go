@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -62,7 +63,7 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 	if workspace.IsObject(v) {
 		entry.ObjectValue = v
 	}
-	return c.writeJSON(entry)
+	return format.JSON(c.out, entry)
 }
 
 func parseConfigKey(text, project string, path bool) (workspace.Key, error) {

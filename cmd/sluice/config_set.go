@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -39,7 +40,7 @@ func newConfigSetCommand(c *cli, f *configFlags) *cobra.Command {
 
 func (c *cli) setConfig(ctx context.Context, f *configFlags, set *configSetFlags, args []string) error {
 	if set.secret && set.plaintext {
-		return usageErrorf("--secret and --plaintext exclude each other")
+		return exit.Usagef("--secret and --plaintext exclude each other")
 	}
 	s, err := c.openStack(ctx, f.stack, f.file)
 	if err != nil {
@@ -93,8 +94,8 @@ func (c *cli) configValue(ctx context.Context, s *session, set *configSetFlags, 
 		return workspace.Secure(ciphertext), nil
 	}
 	if !set.plaintext && workspace.LooksSecret(key, text) {
-		return nil, &statusError{status: statusFailure, err: errors.New(
-			"config value for '" + key.Short(s.project.Name) + "' looks like a secret; rerun with --secret to encrypt it, or --plaintext if you meant to store in plaintext")}
+		return nil, errors.New("config value for '" + key.Short(s.project.Name) +
+			"' looks like a secret; rerun with --secret to encrypt it, or --plaintext if you meant to store in plaintext")
 	}
 	if set.typ != "" {
 		return workspace.TypedScalar(set.typ, text)

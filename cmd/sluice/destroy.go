@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func newDestroyCommand(c *cli) *cobra.Command {
@@ -22,7 +23,7 @@ func newDestroyCommand(c *cli) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.policies.packs) > 0 && !f.runProgram {
-				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+				return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
 			}
 			return c.destroy(cmd.Context(), f)
 		},
@@ -43,7 +44,7 @@ func newDestroyCommand(c *cli) *cobra.Command {
 // destroy runs the command: what is special to it comes before and after the operation.
 func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 	if f.excludeProtected && len(f.targets) > 0 {
-		return usageErrorf("you cannot specify --target and --exclude-protected")
+		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
 	if err := c.checkOperationFlags(f); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -64,11 +65,11 @@ func newImportCommand(c *cli) *cobra.Command {
 // importResources runs the import from its flags to its exit status.
 func (c *cli) importResources(ctx context.Context, f *importFlags, args []string) error {
 	if f.from != "" || f.generateResources != "" {
-		return usageErrorf("--from and --generate-resources need converter plugins, which sluice does not run; " +
+		return exit.Usagef("--from and --generate-resources need converter plugins, which sluice does not run; " +
 			"list the resources in a file for --file")
 	}
 	if !f.generateCode && f.out != "" {
-		return usageErrorf("--out says where declarations go, and --generate-code=false that there are none")
+		return exit.Usagef("--out says where declarations go, and --generate-code=false that there are none")
 	}
 	list, err := f.list(args)
 	if err != nil {
@@ -79,7 +80,7 @@ func (c *cli) importResources(ctx context.Context, f *importFlags, args []string
 	var requests []sluice.ImportRequest
 	kind.prepare = func(o *operation) error {
 		if requests, names, err = o.importRequests(ctx, f, list); err != nil {
-			return &statusError{status: statusUsage, err: err}
+			return exit.AsUsage(err)
 		}
 		o.kind.preview = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
 			return sluice.PreviewImport(ctx, options, requests...)
@@ -102,16 +103,16 @@ func (c *cli) importResources(ctx context.Context, f *importFlags, args []string
 func (f *importFlags) list(args []string) (*importfile.File, error) {
 	if f.file != "" {
 		if len(args) > 0 || f.parent != "" || f.provider != "" || len(f.properties) > 0 {
-			return nil, usageErrorf("an inline resource may not be specified in conjunction with an import file")
+			return nil, exit.Usagef("an inline resource may not be specified in conjunction with an import file")
 		}
 		list, err := importfile.Read(f.file)
 		if err != nil {
-			return nil, &statusError{status: statusUsage, err: err}
+			return nil, exit.AsUsage(err)
 		}
 		return list, nil
 	}
 	if missing := [...]string{"type, name, and id", "name and id", "id", ""}[len(args)]; missing != "" {
-		return nil, usageErrorf("an inline resource must be specified if no import file is used, missing %s", missing)
+		return nil, exit.Usagef("an inline resource must be specified if no import file is used, missing %s", missing)
 	}
 	q := importfile.Resource{Type: urn.Type(args[0]), Name: args[1], ID: args[2], Properties: f.properties}
 	list := &importfile.File{NameTable: map[string]urn.URN{}}
@@ -124,10 +125,10 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 		}
 		name, u, err := namedURN(x.flag, x.text)
 		if err != nil {
-			return nil, usageErrorf("--%s: %w", x.flag, err)
+			return nil, exit.Usagef("--%s: %w", x.flag, err)
 		}
 		if _, taken := list.NameTable[name]; taken || name == q.Name {
-			return nil, usageErrorf("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
+			return nil, exit.Usagef("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
 		}
 		list.NameTable[name], *x.name = u, name
 	}

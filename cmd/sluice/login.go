@@ -9,6 +9,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newLoginCommand(c *cli) *cobra.Command {
@@ -28,7 +30,7 @@ func newLoginCommand(c *cli) *cobra.Command {
 			url := cloudURL
 			switch {
 			case len(args) == 1 && (cloudURL != "" || local), local && cloudURL != "":
-				return usageErrorf("name one backend: as an argument, with --cloud-url, or with --local")
+				return exit.Usagef("name one backend: as an argument, with --cloud-url, or with --local")
 			case len(args) == 1:
 				url = args[0]
 			case local:
@@ -45,7 +47,7 @@ func newLoginCommand(c *cli) *cobra.Command {
 
 func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
 	if url == "" {
-		return usageErrorf("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
+		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
 	}
 	home, err := sluice.Home(c.lookup)
 	if err != nil {
@@ -62,7 +64,7 @@ func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return c.writeJSON(c.identity(url))
+		return format.JSON(c.out, c.identity(url))
 	}
 	_, err = fmt.Fprintf(c.out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
 	return err
@@ -80,7 +82,7 @@ func newLogoutCommand(c *cli) *cobra.Command {
 			url := cloudURL
 			switch {
 			case len(args) == 1 && (cloudURL != "" || local || all), local && (cloudURL != "" || all), all && cloudURL != "":
-				return usageErrorf("name one backend: as an argument, with --cloud-url, --local or --all")
+				return exit.Usagef("name one backend: as an argument, with --cloud-url, --local or --all")
 			case len(args) == 1:
 				url = args[0]
 			case local:
@@ -155,7 +157,7 @@ func (c *cli) whoami(verbose, asJSON bool) error {
 	}
 	switch {
 	case asJSON:
-		return c.writeJSON(c.identity(url))
+		return format.JSON(c.out, c.identity(url))
 	case verbose:
 		_, err = fmt.Fprintf(c.out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
 	default:

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func main() { os.Exit(realMain()) }
@@ -77,7 +79,7 @@ func run(ctx context.Context, args []string, s streams) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(s.err, "error: internal fault: %v\n%s", p, debug.Stack())
-			status = statusInternal
+			status = exit.Internal
 		}
 	}()
 	c := &cli{streams: s}

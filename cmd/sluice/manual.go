@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func newGenManCommand(c *cli) *cobra.Command {
@@ -58,7 +59,7 @@ func newGenCompletionCommand(c *cli) *cobra.Command {
 			case "zsh":
 				return root.GenZshCompletion(c.out)
 			}
-			return usageErrorf("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
+			return exit.Usagef("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
 		},
 	}
 }

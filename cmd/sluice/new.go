@@ -12,6 +12,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
@@ -78,7 +80,7 @@ func (c *cli) listTemplates() error {
 		}
 		rows = append(rows, [2]string{t.Name, t.Description})
 	}
-	return c.writeTable(rows)
+	return format.Table(c.out, rows)
 }
 
 // creation is one project that is being made.
@@ -128,20 +130,20 @@ func (c *cli) newProject(ctx context.Context, template string, f *newFlags) erro
 func (c *cli) startProject(ctx context.Context, template string, f *newFlags) (*creation, error) {
 	n := &creation{cli: c, flags: f, asks: c.interactive() && !f.yes}
 	if !n.asks && !f.yes {
-		return nil, usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+		return nil, exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 	}
 	if f.name != "" && !workspace.IsProjectName(f.name) {
-		return nil, usageErrorf("--name: %w", projectNameError(f.name))
+		return nil, exit.Usagef("--name: %w", projectNameError(f.name))
 	}
 	if !f.generateOnly {
 		source := sluice.NewPassphrases(c.lookup, nil).WithKeepers(cloud.Keepers())
 		if err := sluice.CheckSecretsProvider(f.secretsProvider, source); err != nil {
-			return nil, usageErrorf("%w", err)
+			return nil, exit.Usagef("%w", err)
 		}
 	}
 	var err error
 	if n.template, err = n.chooseTemplate(template); err != nil {
-		return nil, &statusError{status: statusUsage, err: err}
+		return nil, exit.AsUsage(err)
 	}
 	if n.directory, err = filepath.Abs(f.dir); err != nil {
 		return nil, err
@@ -159,11 +161,11 @@ func checkEmpty(directory string, force bool) error {
 		return nil
 	}
 	if err != nil {
-		return usageErrorf("--dir: %w", err)
+		return exit.Usagef("--dir: %w", err)
 	}
 	for _, e := range entries {
 		if e.Name() != ".git" && !force {
-			return usageErrorf("%s is not empty: there is %s in it; name another directory with --dir, or use --force to write into this one",
+			return exit.Usagef("%s is not empty: there is %s in it; name another directory with --dir, or use --force to write into this one",
 				directory, e.Name())
 		}
 	}
@@ -184,7 +186,7 @@ func (n *creation) makeStack(ctx context.Context, written *templates.Written) er
 	}
 	ref, err := s.backend.Resolve(n.stack)
 	if err != nil {
-		return &statusError{status: statusUsage, err: err}
+		return exit.AsUsage(err)
 	}
 	if err := written.Remember(s.project.StackFilePath(ref.Name)); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
@@ -98,7 +99,7 @@ func (n *creation) askAll(ctx context.Context) error {
 func (n *creation) checkName(ctx context.Context) error {
 	name := n.project.Name
 	if !workspace.IsProjectName(name) {
-		return usageErrorf("%w", projectNameError(name))
+		return exit.Usagef("%w", projectNameError(name))
 	}
 	if n.flags.generateOnly || n.flags.force {
 		return nil
@@ -126,7 +127,7 @@ func (n *creation) checkName(ctx context.Context) error {
 		if n.flags.stack != "" && (n.flags.stack == l.Ref.Name || n.flags.stack == l.Ref.String()) {
 			return nil // somebody wants that stack
 		}
-		return usageErrorf("there are stacks of a project named %q already, such as %q, and this project would share them; "+
+		return exit.Usagef("there are stacks of a project named %q already, such as %q, and this project would share them; "+
 			"choose another name with --name, or use that stack with --stack %[2]s", name, l.Ref.Name)
 	}
 	return nil

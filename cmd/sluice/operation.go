@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -211,11 +212,11 @@ func countVisible(r *sluice.Result) int {
 
 func (o *operation) checkNoChanges(r *sluice.Result) error {
 	if o.flags.expectNoChanges && r != nil && r.HasChanges() {
-		return &statusError{status: statusHasChanges, err: errors.New("no changes were expected but changes occurred")}
+		return &exit.Error{Status: exit.HasChanges, Err: errors.New("no changes were expected but changes occurred")}
 	}
 	return nil
 }
 
 func cancelledError() error {
-	return &statusError{status: statusCancelled, err: errors.New("the operation was cancelled")}
+	return exit.Cancelledf("the operation was cancelled")
 }

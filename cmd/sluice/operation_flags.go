@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -145,7 +146,7 @@ func (f *operationFlags) targeting() (sluice.Targeting, error) {
 	t := sluice.Targeting{TargetDependents: f.targetDependents, ExcludeDependents: f.excludeDependents}
 	targets := slices.Concat(f.targets, f.targetReplace)
 	if len(targets) > 0 && len(f.excludes) > 0 {
-		return t, usageErrorf("--target and --exclude cannot be used together")
+		return t, exit.Usagef("--target and --exclude cannot be used together")
 	}
 	for _, x := range []struct {
 		flags string
@@ -157,7 +158,7 @@ func (f *operationFlags) targeting() (sluice.Targeting, error) {
 	} {
 		var err error
 		if *x.set, err = urn.CompileSet(x.list...); err != nil {
-			return t, usageErrorf("%s: %v; give a URN, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
+			return t, exit.Usagef("%s: %v; give a URN, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
 		}
 	}
 	return t, nil

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -23,7 +24,7 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 	directory, entry, err := sluice.LocateProgram(o.project.Directory(), o.project.Main)
 	if err != nil {
 		closeAll()
-		return sluice.Options{}, nil, &statusError{status: statusUsage, err: err}
+		return sluice.Options{}, nil, exit.AsUsage(err)
 	}
 	plugins := o.pluginOptions(service, directory)
 	host := sluice.NewPluginHost(plugins)

@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
 func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if f.configPath && len(f.config) == 0 {
-		return usageErrorf("--config-path says how to read --config, which is not given")
+		return exit.Usagef("--config-path says how to read --config, which is not given")
 	}
 	if f.strict && f.skipPreview {
-		return usageErrorf("--strict cannot be used with --skip-preview: it holds the update to its preview")
+		return exit.Usagef("--strict cannot be used with --skip-preview: it holds the update to its preview")
 	}
 	if _, err := f.targeting(); err != nil {
 		return err
@@ -24,7 +25,7 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	case string(sluice.CheckpointsAtEnd), string(sluice.CheckpointsEveryStep):
 		c.checkpoints = sluice.CheckpointCadence(f.checkpoint)
 	default:
-		return usageErrorf("--checkpoint %s: write timed, end or every-step", f.checkpoint)
+		return exit.Usagef("--checkpoint %s: write timed, end or every-step", f.checkpoint)
 	}
 	if err := f.checkPendingFlags(); err != nil {
 		return err
@@ -39,7 +40,7 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 		return nil
 	}
 	if f.json || !c.interactive() {
-		return usageErrorf("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+		return exit.Usagef("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 	}
 	return nil
 }
@@ -96,9 +97,9 @@ func (o *operation) checkRequiredVersion() error {
 	ok, err := sluice.SatisfiesPulumiRange(wanted)
 	switch {
 	case err != nil:
-		return usageErrorf("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", o.project.Path, err)
+		return exit.Usagef("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", o.project.Path, err)
 	case !ok:
-		return usageErrorf("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
+		return exit.Usagef("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
 			o.project.Path, wanted, sluice.Version, sluice.PulumiVersion)
 	}
 	return nil

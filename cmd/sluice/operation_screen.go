@@ -8,6 +8,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // setScreen makes s the screen that signals speak to; nil is none.
@@ -57,7 +58,7 @@ const abandonPatience = 2 * time.Second
 
 // leave gives up in the middle of the operation: nothing is recorded any more, the lock is free for others, plugins and
 // programs are ended as far as that is quick, and so is this process.
-func (o *operation) leave(exit func(status int)) {
+func (o *operation) leave(quit func(status int)) {
 	o.screenMu.Lock()
 	fence, end, lock := o.fence, o.endProcesses, o.lock
 	o.screenMu.Unlock()
@@ -71,11 +72,11 @@ func (o *operation) leave(exit func(status int)) {
 			o.cli.warn("%v", err)
 		}
 	}
-	time.AfterFunc(abandonPatience, func() { exit(statusCancelled) })
+	time.AfterFunc(abandonPatience, func() { quit(exit.Cancelled) })
 	if end != nil {
 		_ = panics.Try(end)
 	}
-	exit(statusCancelled)
+	quit(exit.Cancelled)
 }
 
 // warnOnce is warn for what the phases of an operation would say again.

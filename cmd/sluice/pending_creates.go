@@ -8,20 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // checkPendingFlags refuses what contradicts itself.
 func (f *operationFlags) checkPendingFlags() error {
 	if f.skipCreates && f.clearCreates {
-		return usageErrorf("cannot set both --skip-pending-creates and --clear-pending-creates")
+		return exit.Usagef("cannot set both --skip-pending-creates and --clear-pending-creates")
 	}
 	if len(f.importCreates)%2 != 0 {
-		return usageErrorf("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
+		return exit.Usagef("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
 	}
 	switch f.pendingCreates {
 	case "", "error", "create", "clear":
 	default:
-		return usageErrorf("--pending-creates %s: write error, create or clear", f.pendingCreates)
+		return exit.Usagef("--pending-creates %s: write error, create or clear", f.pendingCreates)
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		case f.skipCreates:
 		case f.yes, f.previewOnly, f.json, !o.cli.interactive():
 			o.creates[name] = sluice.CreateResolution{}
-			left = append(left, printable(name))
+			left = append(left, format.Printable(name))
 		default:
 			if o.creates[name], err = o.cli.askAboutCreate(name); err != nil {
 				return err

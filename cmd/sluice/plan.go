@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -18,11 +19,11 @@ func (o *operation) readPlan(ctx context.Context) error {
 	}
 	content, err := os.ReadFile(o.flags.plan)
 	if err != nil {
-		return &statusError{status: statusUsage, err: fmt.Errorf("--plan: %w", err)}
+		return exit.AsUsage(fmt.Errorf("--plan: %w", err))
 	}
 	plan, err := sluice.DecodePlan(ctx, o.flags.plan, content, o.secrets)
 	if err != nil {
-		return &statusError{status: statusUsage, err: fmt.Errorf("--plan: %w", err)}
+		return exit.AsUsage(fmt.Errorf("--plan: %w", err))
 	}
 	o.plan = plan
 	return nil

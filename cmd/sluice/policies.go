@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // policyFlags are the flags of the operations that run the program, and so ask policy packs.
@@ -24,7 +25,7 @@ func (f *policyFlags) add(cmd *cobra.Command) {
 // check refuses flags that do not fit together.
 func (f *policyFlags) check() error {
 	if len(f.configs) > 0 && len(f.configs) != len(f.packs) {
-		return usageErrorf("--policy-pack-config must be given as often as --policy-pack, in the same order, or not at all: there are %d and %d",
+		return exit.Usagef("--policy-pack-config must be given as often as --policy-pack, in the same order, or not at all: there are %d and %d",
 			len(f.configs), len(f.packs))
 	}
 	return nil
@@ -40,7 +41,7 @@ func (f *policyFlags) open(o sluice.PluginOptions) ([]*sluice.PolicyPack, error)
 		}
 		p, err := sluice.OpenPolicyPack(directory, config, o)
 		if err != nil {
-			return nil, &statusError{status: statusUsage, err: err}
+			return nil, exit.AsUsage(err)
 		}
 		packs = append(packs, p)
 	}
@@ -56,7 +57,7 @@ func (c *cli) analyzeLimit() (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return 0, usageErrorf("the environment variable %s is %q: write how many policy packs may judge at once, or 0 for all", name, text)
+		return 0, exit.Usagef("the environment variable %s is %q: write how many policy packs may judge at once, or 0 for all", name, text)
 	}
 	return n, nil
 }

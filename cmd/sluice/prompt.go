@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // ask prints a question and reads one line.
@@ -24,7 +25,7 @@ func (c *cli) ask(question string) (string, error) {
 	}
 	answer, err := readLine(c.in)
 	if err != nil && answer == "" {
-		return "", &statusError{status: statusCancelled, err: errors.New("no answer was given")}
+		return "", exit.Cancelledf("no answer was given")
 	}
 	return strings.TrimSpace(answer), nil
 }
@@ -109,7 +110,7 @@ func (c *cli) cancelled() {
 		(*undo)()
 	}
 	fmt.Fprintln(c.err, "\nerror: the command was cancelled")
-	os.Exit(statusCancelled)
+	os.Exit(exit.Cancelled)
 }
 
 // confirmByName asks for the name of what is about to go.

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // recoverFlags are the flags of recover.
@@ -81,7 +83,7 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 	}
 	for name := range answers {
 		if !hasCreate(before, name) {
-			return usageErrorf("--adopt %s: no create of that resource was cut off", name)
+			return exit.Usagef("--adopt %s: no create of that resource was cut off", name)
 		}
 	}
 	ask := !f.yes && !f.json && c.interactive()
@@ -108,7 +110,7 @@ func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
 		at := strings.LastIndex(text, "::")
 		name, id, ok := strings.Cut(text[at+1:], "=")
 		if at < 0 || !ok || id == "" {
-			return nil, usageErrorf("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
+			return nil, exit.Usagef("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
 		}
 		answers[text[:at+1]+name] = sluice.CreateResolution{ID: id}
 	}
@@ -194,7 +196,7 @@ func (s *session) discardJournal(ctx context.Context, f *recoverFlags) error {
 		return err
 	}
 	if f.json {
-		return s.cli.writeJSON(recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
+		return format.JSON(s.cli.out, recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
 	}
 	if where == "" {
 		_, err = fmt.Fprintf(s.cli.out, "There is no journal of stack '%s'.\n", s.ref.Name)
@@ -252,12 +254,12 @@ func (s *session) reportRecovery(ctx context.Context, f *recoverFlags, before, l
 		report.Settled = append(report.Settled, line)
 	}
 	if f.json {
-		err = s.cli.writeJSON(report)
+		err = format.JSON(s.cli.out, report)
 	} else {
 		_, err = fmt.Fprint(s.cli.out, report.text())
 	}
 	if err == nil && len(left) > 0 {
-		err = &statusError{status: statusFailure, quiet: f.json, err: leftError(left)}
+		err = &exit.Error{Status: exit.Failure, Quiet: f.json, Err: leftError(left)}
 	}
 	return err
 }
@@ -287,9 +289,9 @@ func (r recoveryReport) text() string {
 		"dropped": "had changed nothing",
 	}
 	for _, l := range r.Settled {
-		fmt.Fprintf(&b, "%s %s: %s", l.Type, printable(l.URN), words[l.Outcome])
+		fmt.Fprintf(&b, "%s %s: %s", l.Type, format.Printable(l.URN), words[l.Outcome])
 		if l.ID != "" && l.Outcome == "adopted" {
-			fmt.Fprintf(&b, " %s", printable(l.ID))
+			fmt.Fprintf(&b, " %s", format.Printable(l.ID))
 		}
 		b.WriteString("\n")
 	}
@@ -301,7 +303,7 @@ func leftError(left []sluice.PendingOperation) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "nobody knows what became of %d:", len(left))
 	for _, op := range left {
-		fmt.Fprintf(&b, "\n  %s %s", op.Type, printable(string(op.Resource.URN)))
+		fmt.Fprintf(&b, "\n  %s %s", op.Type, format.Printable(string(op.Resource.URN)))
 	}
 	b.WriteString("\nLook for the objects with the provider's own tools. Then `sluice recover --adopt URN=ID` records one that exists, and " +
 		"`sluice recover --assume-not-created` forgets the creates of the others.")

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
 
 func newRefreshCommand(c *cli) *cobra.Command {
 	f := &operationFlags{}
@@ -16,7 +20,7 @@ func newRefreshCommand(c *cli) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(f.policies.packs) > 0 && !f.runProgram {
-				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+				return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
 			}
 			return c.operate(cmd.Context(), refreshKind, f)
 		},

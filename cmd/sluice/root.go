@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // cli is one run of the command line: its streams and global flags.
@@ -78,11 +79,11 @@ func (c *cli) prepare(cmd *cobra.Command) error {
 	switch c.color {
 	case "always", "never", "raw", "auto":
 	default:
-		return usageErrorf("--color %s: write always, never, raw or auto", c.color)
+		return exit.Usagef("--color %s: write always, never, raw or auto", c.color)
 	}
 	if c.cwd != "" {
 		if err := os.Chdir(c.cwd); err != nil {
-			return usageErrorf("--cwd: %w", err)
+			return exit.Usagef("--cwd: %w", err)
 		}
 	}
 	return nil
@@ -115,7 +116,7 @@ func (c *cli) defaultsFromEnvironment(flags *pflag.FlagSet) error {
 				value = strconv.FormatBool(isTruthy(value))
 			}
 			if err := f.Value.Set(value); err != nil {
-				fault = usageErrorf("the environment variable %s: %w", name, err)
+				fault = exit.Usagef("the environment variable %s: %w", name, err)
 			}
 			return
 		}

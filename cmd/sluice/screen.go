@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // phaseScreen shows one phase of an operation to everybody who looks: people, programs that read JSON, the event log.
@@ -39,7 +40,7 @@ func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error)
 	if o.flags.eventLog != "" {
 		l, err := display.OpenEventLog(o.flags.eventLog)
 		if err != nil {
-			return nil, &statusError{status: statusUsage, err: err}
+			return nil, exit.AsUsage(err)
 		}
 		s.events = append(s.events, l)
 	}

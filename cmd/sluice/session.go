@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -115,11 +116,11 @@ func (s *session) choose(name string) (sluice.StackRef, error) {
 		name = selected
 	}
 	if name == "" {
-		return sluice.StackRef{}, noStackErrorf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
+		return sluice.StackRef{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
 	}
 	ref, err := s.backend.Resolve(name)
 	if err != nil {
-		return sluice.StackRef{}, &statusError{status: statusUsage, err: err}
+		return sluice.StackRef{}, exit.AsUsage(err)
 	}
 	return ref, nil
 }

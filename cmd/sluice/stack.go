@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStackCommand(c *cli) *cobra.Command {
@@ -82,12 +82,12 @@ func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) erro
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %-*s  NAME\n", width, "TYPE")
 	for _, r := range resources {
-		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, printable(r.URN.Name()))
+		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, format.Printable(r.URN.Name()))
 		if show.urns {
-			fmt.Fprintf(&b, "        URN: %s\n", printable(string(r.URN)))
+			fmt.Fprintf(&b, "        URN: %s\n", format.Printable(string(r.URN)))
 		}
 		if show.ids && r.ID != "" {
-			fmt.Fprintf(&b, "        ID: %s\n", printable(r.ID))
+			fmt.Fprintf(&b, "        ID: %s\n", format.Printable(r.ID))
 		}
 	}
 	_, err := fmt.Fprint(c.out, b.String())
@@ -102,17 +102,8 @@ func (c *cli) writePending(snapshot *sluice.Snapshot) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` settles them (%d):\n", len(snapshot.Pending))
 	for _, op := range snapshot.Pending {
-		fmt.Fprintf(&b, "    %s %s\n", op.Type, printable(string(op.Resource.URN)))
+		fmt.Fprintf(&b, "    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
 	}
 	_, err := fmt.Fprint(c.out, b.String())
 	return err
-}
-
-// printable shows a name on one line, whatever characters it has.
-func printable(name string) string {
-	quoted := strconv.Quote(name)
-	if quoted[1:len(quoted)-1] == name {
-		return name
-	}
-	return quoted
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -52,7 +54,7 @@ type historyEntry struct {
 
 func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) error {
 	if f.page < 1 || f.pageSize < 0 {
-		return usageErrorf("--page begins with 1, and --page-size is not negative")
+		return exit.Usagef("--page begins with 1, and --page-size is not negative")
 	}
 	s, err := c.openStack(ctx, name, "")
 	if err != nil {
@@ -83,15 +85,13 @@ func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) erro
 	entries := make([]historyEntry, 0, len(updates))
 	for i, u := range updates {
 		e := historyEntry{
-			Version: first - i, Kind: u.Kind, StartTime: jsonTime(u.Started()), Message: u.Message, Environment: u.Environment,
-			Config: s.recordedConfig(ctx, u, dec), Result: u.Result, EndTime: jsonTime(u.Ended()), ResourceChanges: u.ResourceChanges,
+			Version: first - i, Kind: u.Kind, StartTime: format.Time(u.Started()), Message: u.Message, Environment: u.Environment,
+			Config: s.recordedConfig(ctx, u, dec), Result: u.Result, EndTime: format.Time(u.Ended()), ResourceChanges: u.ResourceChanges,
 		}
 		entries = append(entries, e)
 	}
-	return c.writeJSON(entries)
+	return format.JSON(c.out, entries)
 }
-
-func jsonTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
 func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec workspace.Decrypter) map[string]configEntry {
@@ -132,7 +132,7 @@ func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 		}
 		fmt.Fprintf(&b, "UpdateKind: %s\nStatus: %s", u.Kind, u.Result)
 		if u.Message != "" {
-			fmt.Fprintf(&b, "\nMessage: %s", printable(u.Message))
+			fmt.Fprintf(&b, "\nMessage: %s", format.Printable(u.Message))
 		}
 		if len(u.ResourceChanges) > 0 {
 			b.WriteString("\nResource changes:")
@@ -140,7 +140,7 @@ func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 				fmt.Fprintf(&b, " %s %d", op, u.ResourceChanges[op])
 			}
 		}
-		fmt.Fprintf(&b, "\nUpdated %s took %s\n", ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
+		fmt.Fprintf(&b, "\nUpdated %s took %s\n", format.Ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
 	}
 	_, err := fmt.Fprint(c.out, b.String())
 	return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func newStackInitCommand(c *cli, stack *string) *cobra.Command {
@@ -35,7 +36,7 @@ func newStackInitCommand(c *cli, stack *string) *cobra.Command {
 func (c *cli) stackArgument(args []string, flag, what string) (string, error) {
 	switch {
 	case len(args) == 1 && flag != "" && args[0] != flag:
-		return "", usageErrorf("only one of --stack or argument stack name may be specified, not both")
+		return "", exit.Usagef("only one of --stack or argument stack name may be specified, not both")
 	case len(args) == 1:
 		return args[0], nil
 	case flag != "":
@@ -43,7 +44,7 @@ func (c *cli) stackArgument(args []string, flag, what string) (string, error) {
 	case c.interactive():
 		return c.ask("Please enter the name of " + what + ": ")
 	}
-	return "", usageErrorf("missing stack name: write the name of %s as an argument", what)
+	return "", exit.Usagef("missing stack name: write the name of %s as an argument", what)
 }
 
 func (c *cli) initStack(ctx context.Context, name, provider string, selectIt bool) error {
@@ -52,7 +53,7 @@ func (c *cli) initStack(ctx context.Context, name, provider string, selectIt boo
 		return err
 	}
 	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
-		return usageErrorf("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	if err := s.init(ctx, name, provider); err != nil {
 		return err
@@ -68,10 +69,10 @@ func (c *cli) initStack(ctx context.Context, name, provider string, selectIt boo
 func (s *session) init(ctx context.Context, name, provider string) error {
 	ref, err := s.backend.Resolve(name)
 	if err != nil {
-		return &statusError{status: statusUsage, err: err}
+		return exit.AsUsage(err)
 	}
 	if ref.Project != "" && ref.Project != s.project.Name {
-		return usageErrorf("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, s.project.Name)
+		return exit.Usagef("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, s.project.Name)
 	}
 	s.ref = ref
 	if err := s.readFile(""); err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStackListCommand(c *cli) *cobra.Command {
@@ -45,7 +47,7 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 	}
 	switch {
 	case all && project != "":
-		return usageErrorf("only one of --all and --project may be given")
+		return exit.Usagef("only one of --all and --project may be given")
 	case all:
 		project = ""
 	case project == "":
@@ -61,7 +63,7 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 	}
 	selected, _ := s.backend.Resolve(current) // an old selection that means nothing here selects nothing
 	if asJSON {
-		return c.writeJSON(s.stackEntries(stacks, selected))
+		return format.JSON(c.out, s.stackEntries(stacks, selected))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
@@ -76,7 +78,7 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 			update = "corrupt"
 			c.warn("stack %s: %v", l.Ref.Display(s.project.Name), l.Err)
 		case l.Summary.Deployed:
-			update, count = ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
+			update, count = format.Ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
 		}
 		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
 	}
@@ -91,26 +93,10 @@ func (s *session) stackEntries(stacks []sluice.StackListing, selected sluice.Sta
 		if l.Err != nil {
 			s.cli.warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
-			e.LastUpdate = l.Summary.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+			e.LastUpdate = format.Time(l.Summary.Time)
 			e.ResourceCount = &l.Summary.Resources
 		}
 		out = append(out, e)
 	}
 	return out
-}
-
-// ago says how long ago something was, in the largest unit that fits.
-func ago(d time.Duration) string {
-	units := []struct {
-		size time.Duration
-		name string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
-	for _, u := range units {
-		if n := int(d / u.size); n == 1 {
-			return "1 " + u.name + " ago"
-		} else if n > 1 {
-			return fmt.Sprintf("%d %ss ago", n, u.name)
-		}
-	}
-	return "now"
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -33,7 +34,7 @@ func newStackOutputCommand(c *cli, stack *string) *cobra.Command {
 
 func (c *cli) printOutputs(ctx context.Context, stackName string, args []string, f outputFlags) error {
 	if f.asJSON && f.shell {
-		return usageErrorf("--json and --shell exclude each other")
+		return exit.Usagef("--json and --shell exclude each other")
 	}
 	s, err := c.openStack(ctx, stackName, "")
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *cli) printOutputs(ctx context.Context, stackName string, args []string,
 		for name, v := range outputs.All() {
 			out[name] = display.PlainJSON(v, f.showSecrets)
 		}
-		return c.writeJSON(out)
+		return format.JSON(c.out, out)
 	case f.shell:
 		for name, v := range outputs.All() {
 			if err := c.printAssignment(name, v, f.showSecrets); err != nil {
@@ -71,7 +72,7 @@ func (c *cli) printOutputs(ctx context.Context, stackName string, args []string,
 func (c *cli) printOutput(name string, v property.Value, f outputFlags) error {
 	switch {
 	case f.asJSON:
-		return c.writeJSON(display.PlainJSON(v, f.showSecrets))
+		return format.JSON(c.out, display.PlainJSON(v, f.showSecrets))
 	case f.shell:
 		return c.printAssignment(name, v, f.showSecrets)
 	}
@@ -95,16 +96,8 @@ func outputText(v property.Value, showSecrets bool) string {
 }
 
 func (c *cli) printAssignment(name string, v property.Value, showSecrets bool) error {
-	_, err := fmt.Fprintf(c.out, "%s=%s\n", name, shellQuote(outputText(v, showSecrets)))
+	_, err := fmt.Fprintf(c.out, "%s=%s\n", name, format.ShellQuote(outputText(v, showSecrets)))
 	return err
-}
-
-// shellQuote quotes a text for a POSIX shell, where it needs that.
-func shellQuote(text string) string {
-	if regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`).MatchString(text) {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
 }
 
 func (c *cli) writeOutputsTable(outputs property.Map, showSecrets bool) error {
@@ -115,7 +108,7 @@ func (c *cli) writeOutputsTable(outputs property.Map, showSecrets bool) error {
 	fmt.Fprintf(c.out, "Current stack outputs (%d):\n", outputs.Len())
 	rows := [][2]string{{"    OUTPUT", "VALUE"}}
 	for name, v := range outputs.All() {
-		rows = append(rows, [2]string{"    " + printable(name), outputText(v, showSecrets)})
+		rows = append(rows, [2]string{"    " + format.Printable(name), outputText(v, showSecrets)})
 	}
-	return c.writeTable(rows)
+	return format.Table(c.out, rows)
 }

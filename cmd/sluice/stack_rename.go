@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStackRenameCommand(c *cli, stack *string) *cobra.Command {
@@ -38,7 +40,7 @@ func (c *cli) renameStack(ctx context.Context, name, to string, asJSON bool) err
 	}
 	ref, err := s.backend.Resolve(to)
 	if err != nil {
-		return &statusError{status: statusUsage, err: err}
+		return exit.AsUsage(err)
 	}
 	target := s.project.StackFilePath(ref.Name)
 	if _, err := os.Stat(target); err == nil && target != s.file.Path && s.owns(s.ref) {
@@ -55,7 +57,7 @@ func (c *cli) renameStack(ctx context.Context, name, to string, asJSON bool) err
 		return err
 	}
 	if asJSON {
-		return c.writeJSON(map[string]string{"from": before, "to": s.name()})
+		return format.JSON(c.out, map[string]string{"from": before, "to": s.name()})
 	}
 	_, err = fmt.Fprintf(c.out, "Renamed %s to %s\n", before, s.name())
 	return err

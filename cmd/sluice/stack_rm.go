@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStackRemoveCommand(c *cli, stack *string) *cobra.Command {
@@ -26,7 +28,7 @@ func newStackRemoveCommand(c *cli, stack *string) *cobra.Command {
 			name := *stack
 			if len(args) == 1 {
 				if name != "" && name != args[0] {
-					return usageErrorf("only one of --stack or argument stack name may be specified, not both")
+					return exit.Usagef("only one of --stack or argument stack name may be specified, not both")
 				}
 				name = args[0]
 			}
@@ -47,7 +49,7 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 	}
 	if !yes {
 		if !c.interactive() {
-			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
 		if err := c.confirmByName(fmt.Sprintf("This will permanently remove the '%s' stack!", s.name()), s.name()); err != nil {
 			return err
@@ -88,7 +90,7 @@ func (c *cli) warnOfForgotten(pending []sluice.PendingOperation) {
 	}
 	lines := make([]string, len(pending))
 	for i, op := range pending {
-		lines[i] = fmt.Sprintf("%s %s", op.Type, printable(string(op.Resource.URN)))
+		lines[i] = fmt.Sprintf("%s %s", op.Type, format.Printable(string(op.Resource.URN)))
 	}
 	c.warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
 		strings.Join(lines, "\n    "))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -34,7 +35,7 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 		return err
 	}
 	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
-		return usageErrorf("%w", err)
+		return exit.Usagef("%w", err)
 	}
 	return c.holding(ctx, []sluice.Stack{s.stack}, func(h *holder) error {
 		newKeys, err := s.sourceOfNewKeys(ctx, provider)

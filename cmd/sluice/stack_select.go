@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func newStackSelectCommand(c *cli, stack *string) *cobra.Command {
@@ -21,7 +22,7 @@ func newStackSelectCommand(c *cli, stack *string) *cobra.Command {
 			name := *stack
 			if len(args) == 1 {
 				if name != "" && name != args[0] {
-					return usageErrorf("only one of --stack or argument stack name may be specified, not both")
+					return exit.Usagef("only one of --stack or argument stack name may be specified, not both")
 				}
 				name = args[0]
 			}
@@ -44,7 +45,7 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 	}
 	ref, err := s.backend.Resolve(name)
 	if err != nil {
-		return &statusError{status: statusUsage, err: err}
+		return exit.AsUsage(err)
 	}
 	err = s.open(ctx, ref)
 	var missing *sluice.StackNotFoundError
@@ -64,14 +65,14 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 // askForStack lets somebody choose from the stacks of the project.
 func (s *session) askForStack(ctx context.Context) (string, error) {
 	if !s.cli.interactive() {
-		return "", noStackErrorf("no stack selected; write the name of a stack: `sluice stack select <name>`")
+		return "", exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
 	}
 	stacks, err := s.backend.Stacks(ctx, s.project.Name)
 	if err != nil {
 		return "", err
 	}
 	if len(stacks) == 0 {
-		return "", noStackErrorf("the project has no stacks; make one with `sluice stack init`")
+		return "", exit.NoStackf("the project has no stacks; make one with `sluice stack init`")
 	}
 	for i, l := range stacks {
 		fmt.Fprintf(s.cli.out, "%3d  %s\n", i+1, l.Ref.Display(s.project.Name))

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStackTagCommand(c *cli, stack *string) *cobra.Command {
@@ -62,13 +63,13 @@ func (c *cli) listTags(ctx context.Context, name string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return c.writeJSON(tags)
+		return format.JSON(c.out, tags)
 	}
 	rows := [][2]string{{"NAME", "VALUE"}}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{printable(name), printable(tags[name])})
+		rows = append(rows, [2]string{format.Printable(name), format.Printable(tags[name])})
 	}
-	return c.writeTable(rows)
+	return format.Table(c.out, rows)
 }
 
 func (c *cli) getTag(ctx context.Context, stackName, name string) error {

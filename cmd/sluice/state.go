@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStateCommand(c *cli) *cobra.Command {
@@ -133,7 +135,7 @@ func (e *stateEdit) report(title string, changed []*sluice.Resource) error {
 		for _, c := range changed {
 			r.Changed = append(r.Changed, changedInJSON{URN: string(c.URN), ID: c.ID})
 		}
-		return e.cli.writeJSON(r)
+		return format.JSON(e.cli.out, r)
 	}
 	_, err := fmt.Fprint(e.cli.out, listed(title, changed))
 	return err
@@ -144,21 +146,13 @@ func listed(title string, resources []*sluice.Resource) string {
 	var b strings.Builder
 	b.WriteString(title + "\n")
 	for _, r := range resources {
-		b.WriteString("  " + printable(string(r.URN)))
+		b.WriteString("  " + format.Printable(string(r.URN)))
 		if r.Delete {
 			b.WriteString(" (" + sluice.DescribeCopy(r) + ")")
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-// plural is "1 resource" or "n resources".
-func plural(n int) string {
-	if n == 1 {
-		return "1 resource"
-	}
-	return fmt.Sprintf("%d resources", n)
 }
 
 // targets are the live resources that the arguments name, all of them, or the one that somebody chooses.
@@ -192,9 +186,9 @@ func (e *stateEdit) targets(args []string, all bool, verb string) ([]*sluice.Res
 func (c *cli) checkTargets(args []string, all bool) error {
 	switch {
 	case all && len(args) > 0:
-		return usageErrorf("--all means every resource; do not name any beside it")
+		return exit.Usagef("--all means every resource; do not name any beside it")
 	case !all && len(args) == 0 && !c.interactive():
-		return usageErrorf("name the resources by their URNs; without a terminal nobody can be asked")
+		return exit.Usagef("name the resources by their URNs; without a terminal nobody can be asked")
 	}
 	return nil
 }

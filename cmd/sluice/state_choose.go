@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // mostChoices is how many resources are listed at once.
@@ -61,7 +62,7 @@ func containing(resources []*sluice.Resource, part string) []*sluice.Resource {
 
 // choiceText is the URN, with what tells this copy from others that can be chosen.
 func choiceText(r *sluice.Resource, among []*sluice.Resource) string {
-	text := printable(string(r.URN))
+	text := format.Printable(string(r.URN))
 	for _, other := range among {
 		if other != r && other.URN == r.URN {
 			return text + " (" + sluice.DescribeCopy(r) + ")"

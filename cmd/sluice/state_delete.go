@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStateDeleteCommand(c *cli) *cobra.Command {
@@ -62,7 +63,7 @@ func (e *stateEdit) delete(ctx context.Context, args []string, all bool, o sluic
 	if err := e.save(ctx, now, listed("This forgets, without deleting in the cloud:", removed)); err != nil {
 		return err
 	}
-	return e.report(fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", plural(len(removed)), e.name()), removed)
+	return e.report(fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", format.Resources(len(removed)), e.name()), removed)
 }
 
 // entries are what the arguments name, old copies included, or what somebody chooses.

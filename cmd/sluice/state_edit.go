@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func newStateEditCommand(c *cli) *cobra.Command {
@@ -29,7 +30,7 @@ func newStateEditCommand(c *cli) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !f.yes && !c.interactive() {
-				return usageErrorf("--yes must be passed in to edit the state in non-interactive mode")
+				return exit.Usagef("--yes must be passed in to edit the state in non-interactive mode")
 			}
 			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.edit(ctx) })
 		},
@@ -46,7 +47,7 @@ func (e *stateEdit) edit(ctx context.Context) error {
 		command = e.cli.env("VISUAL")
 	}
 	if command == "" {
-		return usageErrorf("no editor is known: set the variable EDITOR")
+		return exit.Usagef("no editor is known: set the variable EDITOR")
 	}
 	was, err := sluice.StateText(ctx, e.snapshot)
 	if err != nil {

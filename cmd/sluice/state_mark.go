@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // marking is a command that sets or clears a mark of live resources.
@@ -98,5 +99,5 @@ func (e *stateEdit) mark(ctx context.Context, m marking, args []string, all bool
 	if err := e.save(ctx, now, listed("This is to "+m.verb+":", changed)+m.note); err != nil {
 		return err
 	}
-	return e.report(fmt.Sprintf("%s %s in the state of %s:", m.done, plural(len(changed)), e.name()), changed)
+	return e.report(fmt.Sprintf("%s %s in the state of %s:", m.done, format.Resources(len(changed)), e.name()), changed)
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -33,10 +35,10 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 		Args:    rangeArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.source == "" && f.dest == "" {
-				return usageErrorf("at least one of --source and --dest must be given; the other one is the selected stack")
+				return exit.Usagef("at least one of --source and --dest must be given; the other one is the selected stack")
 			}
 			if !f.yes && (f.asJSON || !c.interactive()) {
-				return usageErrorf("--yes must be passed in to move resources in non-interactive mode")
+				return exit.Usagef("--yes must be passed in to move resources in non-interactive mode")
 			}
 			return c.moveResources(cmd.Context(), &f, args)
 		},
@@ -70,7 +72,7 @@ func (c *cli) moveResources(ctx context.Context, f *moveFlags, args []string) er
 		return err
 	}
 	if m.source.Ref() == m.dest.Ref() {
-		return usageErrorf("source and destination are the same stack, %s", m.nameOf(m.source))
+		return exit.Usagef("source and destination are the same stack, %s", m.nameOf(m.source))
 	}
 	return c.holding(ctx, []sluice.Stack{m.source, m.dest}, func(h *holder) error { return m.run(ctx, h, args) })
 }
@@ -185,17 +187,17 @@ func (m *stateMove) plan(moved *sluice.StateMovement) string {
 	from, to := m.nameOf(m.source), m.nameOf(m.dest)
 	fmt.Fprintf(&b, "Moving from %s to %s:\n", from, to)
 	for _, r := range moved.Moved {
-		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(r.From.URN)), printable(string(r.To.URN)),
+		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", format.Printable(string(r.From.URN)), format.Printable(string(r.To.URN)),
 			noteIf(r.Existing, " (is there already, from a move that was interrupted)"))
 	}
 	if len(moved.Providers) > 0 {
 		b.WriteString("Copying providers:\n")
 		for _, p := range moved.Providers {
-			fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(p.From.URN)), printable(string(p.To.URN)), noteIf(p.Existing, " (is there already)"))
+			fmt.Fprintf(&b, "  %s\n  -> %s%s\n", format.Printable(string(p.From.URN)), format.Printable(string(p.To.URN)), noteIf(p.Existing, " (is there already)"))
 		}
 	}
 	for _, w := range m.warnings(moved) {
-		fmt.Fprintf(&b, "warning: %s\n", printable(w))
+		fmt.Fprintf(&b, "warning: %s\n", format.Printable(w))
 	}
 	return b.String()
 }
@@ -224,12 +226,12 @@ func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
 
 func (m *stateMove) report(moved *sluice.StateMovement) error {
 	if !m.flags.asJSON {
-		_, err := fmt.Fprintf(m.cli.out, "Moved %s from %s to %s.\n", plural(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
+		_, err := fmt.Fprintf(m.cli.out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
 		return err
 	}
 	r := stateReport{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []changedInJSON{}, Warnings: m.warnings(moved)}
 	for _, c := range moved.Moved {
 		r.Changed = append(r.Changed, changedInJSON{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}
-	return m.cli.writeJSON(r)
+	return format.JSON(m.cli.out, r)
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStateRenameCommand(c *cli) *cobra.Command {
@@ -21,7 +23,7 @@ func newStateRenameCommand(c *cli) *cobra.Command {
 		Args:    rangeArgs(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 && !c.interactive() {
-				return usageErrorf("name the resource by its URN, and its new name; without a terminal nobody can be asked")
+				return exit.Usagef("name the resource by its URN, and its new name; without a terminal nobody can be asked")
 			}
 			return c.editState(cmd.Context(), &f, false, func(ctx context.Context, e *stateEdit) error {
 				return e.rename(ctx, args)
@@ -42,15 +44,15 @@ func (e *stateEdit) rename(ctx context.Context, args []string) error {
 		return err
 	}
 	if now == e.snapshot {
-		return e.report(fmt.Sprintf("%s has that name already: the state of %s is unchanged.", printable(string(r.URN)), e.name()), nil)
+		return e.report(fmt.Sprintf("%s has that name already: the state of %s is unchanged.", format.Printable(string(r.URN)), e.name()), nil)
 	}
 	renamed := now.Resources[slices.Index(e.snapshot.Resources, r)]
-	lines := fmt.Sprintf("  %s\n  -> %s\n", printable(string(r.URN)), printable(string(renamed.URN)))
+	lines := fmt.Sprintf("  %s\n  -> %s\n", format.Printable(string(r.URN)), format.Printable(string(renamed.URN)))
 	if err := e.save(ctx, now, "This is to rename:\n"+lines); err != nil {
 		return err
 	}
 	if e.flags.asJSON {
-		return e.cli.writeJSON(stateReport{Stack: e.name(), Changed: []changedInJSON{
+		return format.JSON(e.cli.out, stateReport{Stack: e.name(), Changed: []changedInJSON{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},
 		}})
 	}
@@ -73,6 +75,6 @@ func (e *stateEdit) renaming(args []string) (*sluice.Resource, string, error) {
 	if len(args) == 2 {
 		return r, args[1], nil
 	}
-	name, err := e.cli.ask(fmt.Sprintf("What is the new name of %s? ", printable(r.URN.Name())))
+	name, err := e.cli.ask(fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
 	return r, name, err
 }

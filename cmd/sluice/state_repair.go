@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStateRepairCommand(c *cli) *cobra.Command {
@@ -47,7 +49,7 @@ func (e *stateEdit) repair(ctx context.Context) error {
 		if !e.flags.asJSON {
 			fmt.Fprint(e.cli.out, plan)
 		}
-		return usageErrorf("--yes must be passed in to repair the state in non-interactive mode")
+		return exit.Usagef("--yes must be passed in to repair the state in non-interactive mode")
 	}
 	if err := e.busy(func() error { return e.stack.Save(ctx, now) }); err != nil {
 		return err
@@ -64,19 +66,19 @@ func describeRepairs(done *sluice.StateRepairs) string {
 	if len(done.Ordered) > 0 {
 		b.WriteString("Put into order:\n")
 		for _, u := range done.Ordered {
-			fmt.Fprintf(&b, "  %s\n", printable(string(u)))
+			fmt.Fprintf(&b, "  %s\n", format.Printable(string(u)))
 		}
 	}
 	if len(done.Dropped) > 0 {
 		b.WriteString("Drop references to what does not exist:\n")
 		for _, c := range done.Dropped {
-			fmt.Fprintf(&b, "  %s\n", printable(c.String()))
+			fmt.Fprintf(&b, "  %s\n", format.Printable(c.String()))
 		}
 	}
 	if len(done.Renamed) > 0 {
 		b.WriteString("Rename, as parents are missing or renamed:\n")
 		for _, r := range done.Renamed {
-			fmt.Fprintf(&b, "  %s\n  -> %s\n", printable(string(r.From)), printable(string(r.To)))
+			fmt.Fprintf(&b, "  %s\n  -> %s\n", format.Printable(string(r.From)), format.Printable(string(r.To)))
 		}
 	}
 	return b.String()
@@ -97,7 +99,7 @@ func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error 
 	for _, n := range done.Renamed {
 		r.Renamed = append(r.Renamed, changedInJSON{URN: string(n.From), NewURN: string(n.To)})
 	}
-	return e.cli.writeJSON(r)
+	return format.JSON(e.cli.out, r)
 }
 
 // repairReport is what a repair has done, for scripts.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 func newStateUpgradeCommand(c *cli) *cobra.Command {
@@ -47,7 +49,7 @@ func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
 	}
 	if !yes && !asJSON {
 		if !c.interactive() {
-			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
 		if err := c.confirmByName("This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
 			return err
@@ -83,7 +85,7 @@ func (c *cli) reportUpgrade(upgraded []sluice.UpgradedStack, asJSON bool) error 
 		out = append(out, entry)
 	}
 	if asJSON {
-		return c.writeJSON(out)
+		return format.JSON(c.out, out)
 	}
 	_, err := fmt.Fprintf(c.out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 func TestExitStatuses(t *testing.T) {
@@ -44,24 +45,24 @@ func TestExitStatuses(t *testing.T) {
 		says   string
 	}{
 		"help":                 {"empty", "--help", 0, ""},
-		"unknown flag":         {"p", "up --planet x", statusFailure, "unknown flag"},
-		"unknown command":      {"p", "frobnicate", statusUsage, "unknown command"},
-		"no project":           {"empty", "preview", statusUsage, "no Pulumi.yaml"},
-		"malformed project":    {"bad", "preview", statusUsage, "Pulumi.yaml:2"},
-		"no confirmation":      {"p", "up", statusUsage, "--yes or --skip-preview"},
-		"destroy, the same":    {"p", "destroy", statusUsage, "--yes or --skip-preview"},
-		"unknown stack":        {"p", "up -y -s nope", statusNoStack, "no stack named 'nope'"},
-		"config of no stack":   {"p", "config -s nope", statusNoStack, "no stack named 'nope'"},
-		"stack exists":         {"p", "stack init dev", statusFailure, "already exists"},
-		"impossible name":      {"p", "stack init a/b/c/d", statusUsage, "must have the form"},
-		"missing output":       {"p", "stack output x", statusFailure, "does not have output property"},
-		"missing setting":      {"p", "config get x", statusFailure, "not found for stack 'dev'"},
-		"bad colour":           {"p", "--color pink version", statusUsage, "--color pink"},
-		"no language plugin":   {"p", "preview", statusFailure, "pulumi-language-fake"},
-		"too many arguments":   {"p", "config get a b", statusUsage, `"b" is too much`},
+		"unknown flag":         {"p", "up --planet x", exit.Failure, "unknown flag"},
+		"unknown command":      {"p", "frobnicate", exit.Usage, "unknown command"},
+		"no project":           {"empty", "preview", exit.Usage, "no Pulumi.yaml"},
+		"malformed project":    {"bad", "preview", exit.Usage, "Pulumi.yaml:2"},
+		"no confirmation":      {"p", "up", exit.Usage, "--yes or --skip-preview"},
+		"destroy, the same":    {"p", "destroy", exit.Usage, "--yes or --skip-preview"},
+		"unknown stack":        {"p", "up -y -s nope", exit.NoStack, "no stack named 'nope'"},
+		"config of no stack":   {"p", "config -s nope", exit.NoStack, "no stack named 'nope'"},
+		"stack exists":         {"p", "stack init dev", exit.Failure, "already exists"},
+		"impossible name":      {"p", "stack init a/b/c/d", exit.Usage, "must have the form"},
+		"missing output":       {"p", "stack output x", exit.Failure, "does not have output property"},
+		"missing setting":      {"p", "config get x", exit.Failure, "not found for stack 'dev'"},
+		"bad colour":           {"p", "--color pink version", exit.Usage, "--color pink"},
+		"no language plugin":   {"p", "preview", exit.Failure, "pulumi-language-fake"},
+		"too many arguments":   {"p", "config get a b", exit.Usage, `"b" is too much`},
 		"nothing to cancel":    {"p", "cancel --yes", 0, ""},
-		"cancel without a yes": {"p", "cancel", statusUsage, "--yes"},
-		"no such directory":    {"p", "-C nowhere version", statusUsage, "--cwd"},
+		"cancel without a yes": {"p", "cancel", exit.Usage, "--yes"},
+		"no such directory":    {"p", "-C nowhere version", exit.Usage, "--cwd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, _, errs := call("", c.where, strings.Fields(c.args)...)
@@ -91,14 +92,8 @@ func TestPanicsAreInternalFaults(t *testing.T) {
 	status := run(t.Context(), []string{"stack", "init"}, streams{in: strings.NewReader(""), out: &stderr, err: &stderr, lookup: func(string) (string, bool) {
 		panic("a bug")
 	}})
-	require.Equal(t, statusInternal, status)
+	require.Equal(t, exit.Internal, status)
 	require.Contains(t, stderr.String(), "internal fault: a bug")
-}
-
-func TestShellQuote(t *testing.T) {
-	for text, want := range map[string]string{"plain-1.0": "plain-1.0", "": "''", "a b": "'a b'", "it's": `'it'"'"'s'`, "$x": "'$x'"} {
-		require.Equal(t, want, shellQuote(text))
-	}
 }
 
 func TestOldBehaviourIsAskedForByTheEnvironment(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -48,7 +50,7 @@ func newWhyCommand(c *cli) *cobra.Command {
 // explain is the command.
 func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	if f.preview && f.update {
-		return usageErrorf("--preview and --update exclude each other")
+		return exit.Usagef("--preview and --update exclude each other")
 	}
 	s, err := c.openStack(ctx, f.stack, "")
 	if err != nil {
@@ -65,7 +67,7 @@ func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	changed := s.changedSince(ctx, log)
 	e := log.Why(u)
 	if f.json {
-		return c.writeJSON(explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
+		return format.JSON(c.out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
 	}
 	fmt.Fprintln(c.out, s.headline(log))
 	if changed != nil {
@@ -135,7 +137,7 @@ func (s *session) pick(log *kept, text string) (urn.URN, error) {
 			fmt.Fprintf(&b, "\n  and %d more", len(list)-most)
 			break
 		}
-		b.WriteString("\n  " + shellQuote(printable(string(u))))
+		b.WriteString("\n  " + format.ShellQuote(format.Printable(string(u))))
 	}
 	return "", fmt.Errorf("%s", b.String())
 }
@@ -150,7 +152,7 @@ func (s *session) operationText(log *kept) string {
 func (s *session) headline(log *kept) string {
 	text := s.operationText(log)
 	text = strings.ToUpper(text[:1]) + text[1:]
-	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), ago(time.Since(log.Ended)), log.Result)
+	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), format.Ago(time.Since(log.Ended)), log.Result)
 }
 
 // stateChange says that the state is no longer what the explained operation left.
