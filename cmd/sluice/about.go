@@ -28,7 +28,7 @@ func newAboutCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a := c.about(cmd.Context(), stack)
 			if asJSON {
-				return format.JSON(c.out, a)
+				return format.JSON(c.Out, a)
 			}
 			return c.writeAbout(a)
 		},
@@ -115,14 +115,14 @@ func (c *cli) about(ctx context.Context, stack string) about {
 			a.Errors = append(a.Errors, err.Error())
 		}
 	}
-	home, err := sluice.Home(c.lookup)
+	home, err := sluice.Home(c.Lookup)
 	report(err)
 	a.Home = home
 	project, err := findProject()
 	if err != nil && (!errors.Is(err, workspace.ErrNoProject) || stack != "") {
 		report(err)
 	}
-	options := sluice.PluginOptions{Home: home, LookupEnv: c.lookup}
+	options := sluice.PluginOptions{Home: home, LookupEnv: c.Lookup}
 	if project != nil {
 		a.Project = &projectAbout{Name: project.Name, Description: project.Description, Runtime: project.Runtime, File: project.Path}
 		options.ProjectPlugins = projectPlugins(project)
@@ -155,13 +155,13 @@ func (c *cli) backendAbout(ctx context.Context, home string, project *workspace.
 	if project != nil {
 		named, name = project.BackendURL, project.Name
 	}
-	url, err := sluice.BackendURL(home, named, c.lookup)
+	url, err := sluice.BackendURL(home, named, c.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	who := c.identity(url)
 	out := &backendAbout{URL: who.URL, User: who.User, Organizations: who.Organizations}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: c.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return out, err
 	}

@@ -38,9 +38,9 @@ func (c *cli) writeAbout(a about) error {
 		}
 		section("Variables that are set", rows...)
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(c.Out, b.String())
 	for _, e := range a.Errors {
-		c.warn("%s", e)
+		c.Warn("%s", e)
 	}
 	return err
 }

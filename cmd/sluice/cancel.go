@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func newCancelCommand(c *cli) *cobra.Command {
@@ -66,10 +67,10 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 		removed = append(removed, cancelledLock{l.Path, l.Owner.PID, l.Owner.Username, l.Owner.Hostname, l.Owner.Timestamp})
 	}
 	if !f.yes {
-		if !c.interactive() {
+		if !c.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := c.confirmByName(fmt.Sprintf("This will remove the locks of the stack '%s'!", s.name()), s.name()); err != nil {
+		if err := terminal.ConfirmByName(c.Terminal, fmt.Sprintf("This will remove the locks of the stack '%s'!", s.name()), s.name()); err != nil {
 			return err
 		}
 	}
@@ -78,8 +79,8 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 		return err
 	}
 	if f.json {
-		return format.JSON(c.out, removed)
+		return format.JSON(c.Out, removed)
 	}
-	_, err = fmt.Fprintf(c.out, "The locks of stack '%s' have been removed (%d).\n", s.name(), n)
+	_, err = fmt.Fprintf(c.Out, "The locks of stack '%s' have been removed (%d).\n", s.name(), n)
 	return err
 }

@@ -69,7 +69,7 @@ func (c *cli) completing(list lister, first bool) cobra.CompletionFunc {
 		if c.cwd != "" && os.Chdir(c.cwd) != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		c.nonInteractive, c.err = true, io.Discard
+		c.NonInteractive, c.Err = true, io.Discard
 		found, err := list(cmd.Context(), cmd)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp

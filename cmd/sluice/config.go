@@ -92,7 +92,7 @@ func (c *cli) writeConfigJSON(values, shown map[workspace.Key]workspace.Value, s
 		}
 		out[k.String()] = entry
 	}
-	return format.JSON(c.out, out)
+	return format.JSON(c.Out, out)
 }
 
 func (c *cli) writeConfigTable(project string, shown map[workspace.Key]workspace.Value) error {
@@ -101,5 +101,5 @@ func (c *cli) writeConfigTable(project string, shown map[workspace.Key]workspace
 	for _, k := range keys {
 		rows = append(rows, [2]string{k.Short(project), workspace.Text(shown[k])})
 	}
-	return format.Table(c.out, rows)
+	return format.Table(c.Out, rows)
 }

@@ -74,7 +74,7 @@ func (s *session) setFromJSON(ctx context.Context, file string) error {
 	var text []byte
 	var err error
 	if file == "-" {
-		text, err = io.ReadAll(s.cli.in)
+		text, err = io.ReadAll(s.cli.In)
 	} else {
 		text, err = os.ReadFile(file)
 	}

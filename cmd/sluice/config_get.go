@@ -56,14 +56,14 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 	}
 	value := workspace.Text(v)
 	if !asJSON {
-		_, err = fmt.Fprintln(c.out, value)
+		_, err = fmt.Fprintln(c.Out, value)
 		return err
 	}
 	entry := configEntry{Value: &value, Secret: secret}
 	if workspace.IsObject(v) {
 		entry.ObjectValue = v
 	}
-	return format.JSON(c.out, entry)
+	return format.JSON(c.Out, entry)
 }
 
 func parseConfigKey(text, project string, path bool) (workspace.Key, error) {

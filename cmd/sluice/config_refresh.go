@@ -61,7 +61,7 @@ func (c *cli) refreshConfig(ctx context.Context, f *configFlags, force bool) err
 	if err := s.file.Save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "refreshed configuration for stack '%s'\n", s.name())
+	_, err = fmt.Fprintf(c.Out, "refreshed configuration for stack '%s'\n", s.name())
 	return err
 }
 
@@ -81,7 +81,7 @@ func keepCopy(path string, c *cli) error {
 		}
 		_, err = file.Write(text)
 		if err = errors.Join(err, file.Close()); err == nil {
-			fmt.Fprintf(c.out, "backed up existing configuration file to %s\n", backup)
+			fmt.Fprintf(c.Out, "backed up existing configuration file to %s\n", backup)
 		}
 		return err
 	}

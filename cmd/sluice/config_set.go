@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -73,12 +74,12 @@ func (c *cli) configText(set *configSetFlags, args []string) (string, error) {
 	switch {
 	case len(args) == 2:
 		return args[1], nil
-	case !c.interactive():
-		return readAll(c.in, set.raw)
+	case !c.Interactive():
+		return terminal.ReadAll(c.In, set.raw)
 	case set.secret:
-		return c.askHidden("value: ")
+		return c.AskHidden("value: ")
 	}
-	return c.ask("value: ")
+	return c.Ask("value: ")
 }
 
 func (c *cli) configValue(ctx context.Context, s *session, set *configSetFlags, key workspace.Key, text string) (workspace.Value, error) {

@@ -45,7 +45,7 @@ func (o *operation) keepDecisions(ctx context.Context, r *sluice.Result, preview
 		err = o.notes(ctx).Write(name, b.Bytes())
 	}
 	if err != nil {
-		o.cli.warn("`sluice why` will not know of this: %v", err)
+		o.cli.Warn("`sluice why` will not know of this: %v", err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 // tell writes a line for people.
 func (c *cli) tell(f *operationFlags, format string, args ...any) {
 	if !f.json {
-		fmt.Fprintf(c.out, format+"\n", args...)
+		fmt.Fprintf(c.Out, format+"\n", args...)
 	}
 }
 

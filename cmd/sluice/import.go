@@ -168,7 +168,7 @@ func (o *operation) importRequests(
 		target.Decrypter = manager.Decrypter()
 	}
 	if len(list.ProviderInputs) > 0 {
-		o.cli.warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
+		o.cli.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
 	}
 	return list.Requests(ctx, target)
 }

@@ -25,7 +25,7 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 		return f.ensureOut()
 	}
 	if !codegen.Supports(o.project.Runtime) {
-		o.cli.warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
+		o.cli.Warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
 			"inputs that the program has to declare", o.project.Runtime)
 		return f.ensureOut()
 	}
@@ -45,13 +45,13 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 		}
 		return nil
 	}
-	fmt.Fprint(o.cli.out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
+	fmt.Fprint(o.cli.Out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
 		"does not find declared.\n\n")
 	if f.protect {
-		fmt.Fprint(o.cli.out, "The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
+		fmt.Fprint(o.cli.Out, "The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
 			"`sluice up`.\n\n")
 	}
-	_, err = o.cli.out.Write(text)
+	_, err = o.cli.Out.Write(text)
 	return err
 }
 
@@ -116,7 +116,7 @@ func (o *operation) schemas(ctx context.Context, s *sluice.Snapshot, resources [
 			out[ref], err = codegen.ParseSchema(text)
 		}
 		if err != nil {
-			o.cli.warn("the declarations of %s resources are guesses, as the schema of the package is not known: %v",
+			o.cli.Warn("the declarations of %s resources are guesses, as the schema of the package is not known: %v",
 				provider.Type.ProviderPackage(), err)
 		}
 	}

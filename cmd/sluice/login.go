@@ -49,24 +49,24 @@ func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
 	if url == "" {
 		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
 	}
-	home, err := sluice.Home(c.lookup)
+	home, err := sluice.Home(c.Lookup)
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}
 	if err := b.Close(); err != nil {
 		return err
 	}
-	if err := sluice.NewCredentials(home, c.lookup).Login(url); err != nil {
+	if err := sluice.NewCredentials(home, c.Lookup).Login(url); err != nil {
 		return err
 	}
 	if asJSON {
-		return format.JSON(c.out, c.identity(url))
+		return format.JSON(c.Out, c.identity(url))
 	}
-	_, err = fmt.Fprintf(c.out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
+	_, err = fmt.Fprintf(c.Out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
 	return err
 }
 
@@ -98,11 +98,11 @@ func newLogoutCommand(c *cli) *cobra.Command {
 }
 
 func (c *cli) logout(url string, all bool) error {
-	home, err := sluice.Home(c.lookup)
+	home, err := sluice.Home(c.Lookup)
 	if err != nil {
 		return err
 	}
-	credentials := sluice.NewCredentials(home, c.lookup)
+	credentials := sluice.NewCredentials(home, c.Lookup)
 	urls := []string{url}
 	switch {
 	case all:
@@ -121,7 +121,7 @@ func (c *cli) logout(url string, all bool) error {
 		if err := credentials.Logout(u); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "Logged out of %s\n", sluice.MaskURL(u))
+		fmt.Fprintf(c.Out, "Logged out of %s\n", sluice.MaskURL(u))
 	}
 	return nil
 }
@@ -157,18 +157,18 @@ func (c *cli) whoami(verbose, asJSON bool) error {
 	}
 	switch {
 	case asJSON:
-		return format.JSON(c.out, c.identity(url))
+		return format.JSON(c.Out, c.identity(url))
 	case verbose:
-		_, err = fmt.Fprintf(c.out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
+		_, err = fmt.Fprintf(c.Out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
 	default:
-		_, err = fmt.Fprintln(c.out, userName())
+		_, err = fmt.Fprintln(c.Out, userName())
 	}
 	return err
 }
 
 // backendURL is that of the backend in use here. The project, if there is one, may name it.
 func (c *cli) backendURL() (string, error) {
-	home, err := sluice.Home(c.lookup)
+	home, err := sluice.Home(c.Lookup)
 	if err != nil {
 		return "", err
 	}
@@ -176,7 +176,7 @@ func (c *cli) backendURL() (string, error) {
 	if project, err := findProject(); err == nil {
 		fromProject = project.BackendURL
 	}
-	return sluice.BackendURL(home, fromProject, c.lookup)
+	return sluice.BackendURL(home, fromProject, c.Lookup)
 }
 
 func userName() string {

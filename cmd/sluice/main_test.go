@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // TestMain makes sluice, and plugins of the tests' own, commands of the scripts.
@@ -24,7 +25,7 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
 
 // holdLock is a command that locks the selected stack and is at a question for ever.
 func holdLock() {
-	c := &cli{streams: processStreams()}
+	c := &cli{Terminal: terminal.New(terminal.ProcessStreams())}
 	s, err := c.openState(context.Background(), "")
 	if err == nil {
 		err = c.holding(context.Background(), []sluice.Stack{s.stack}, func(*holder) error { select {} })

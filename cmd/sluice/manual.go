@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func newGenManCommand(c *cli) *cobra.Command {
@@ -51,13 +52,13 @@ func newGenCompletionCommand(c *cli) *cobra.Command {
 			root := cmd.Root()
 			switch args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(c.out, true)
+				return root.GenBashCompletionV2(c.Out, true)
 			case "fish":
-				return root.GenFishCompletion(c.out, true)
+				return root.GenFishCompletion(c.Out, true)
 			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(c.out)
+				return root.GenPowerShellCompletionWithDesc(c.Out)
 			case "zsh":
-				return root.GenZshCompletion(c.out)
+				return root.GenZshCompletion(c.Out)
 			}
 			return exit.Usagef("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
 		},
@@ -69,7 +70,7 @@ func (c *cli) writeManual(directory string, write func(root *cobra.Command, dire
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the directory for the manual: %w", err)
 	}
-	root := newRootCommand(&cli{streams: c.streams})
+	root := newRootCommand(&cli{Terminal: terminal.New(c.Streams)})
 	root.InitDefaultCompletionCmd()
 	forMarkdown(root)
 	if err := write(root, directory); err != nil {
@@ -79,7 +80,7 @@ func (c *cli) writeManual(directory string, write func(root *cobra.Command, dire
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "Wrote %d pages to %s\n", len(written), directory)
+	_, err = fmt.Fprintf(c.Out, "Wrote %d pages to %s\n", len(written), directory)
 	return err
 }
 

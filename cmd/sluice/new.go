@@ -80,7 +80,7 @@ func (c *cli) listTemplates() error {
 		}
 		rows = append(rows, [2]string{t.Name, t.Description})
 	}
-	return format.Table(c.out, rows)
+	return format.Table(c.Out, rows)
 }
 
 // creation is one project that is being made.
@@ -109,10 +109,9 @@ func (c *cli) newProject(ctx context.Context, template string, f *newFlags) erro
 		return err
 	}
 	undo := func() error { return errors.Join(os.Chdir(before), written.Undo()) }
-	leave := func() { _ = undo() } // there is nobody left to be told
-	c.undo.Store(&leave)           // for a Ctrl-C at the question for a passphrase
+	c.Undo(func() { _ = undo() }) // at a Ctrl-C at the question for a passphrase; there is nobody left to be told
 	err = n.makeStack(ctx, written)
-	c.undo.Store(nil)
+	c.Undo(nil)
 	if err != nil {
 		return errors.Join(err, undo())
 	}
@@ -128,7 +127,7 @@ func (c *cli) newProject(ctx context.Context, template string, f *newFlags) erro
 }
 
 func (c *cli) startProject(ctx context.Context, template string, f *newFlags) (*creation, error) {
-	n := &creation{cli: c, flags: f, asks: c.interactive() && !f.yes}
+	n := &creation{cli: c, flags: f, asks: c.Interactive() && !f.yes}
 	if !n.asks && !f.yes {
 		return nil, exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 	}
@@ -136,7 +135,7 @@ func (c *cli) startProject(ctx context.Context, template string, f *newFlags) (*
 		return nil, exit.Usagef("--name: %w", projectNameError(f.name))
 	}
 	if !f.generateOnly {
-		source := sluice.NewPassphrases(c.lookup, nil).WithKeepers(cloud.Keepers())
+		source := sluice.NewPassphrases(c.Lookup, nil).WithKeepers(cloud.Keepers())
 		if err := sluice.CheckSecretsProvider(f.secretsProvider, source); err != nil {
 			return nil, exit.Usagef("%w", err)
 		}
@@ -209,9 +208,9 @@ func (n *creation) makeStack(ctx context.Context, written *templates.Written) er
 		}
 		return err
 	}
-	fmt.Fprintf(n.out, "Created project '%s'\n", n.project.Name)
+	fmt.Fprintf(n.Out, "Created project '%s'\n", n.project.Name)
 	if made {
-		fmt.Fprintf(n.out, "Created stack '%s'\n", s.name())
+		fmt.Fprintf(n.Out, "Created stack '%s'\n", s.name())
 	}
 	return s.selection.Select(s.ref.String())
 }
@@ -238,6 +237,6 @@ func (n *creation) sayWhatIsNext(before string) error {
 		fmt.Fprintf(&b, "    sluice stack init %s\n", n.stack)
 	}
 	b.WriteString("    sluice up\n")
-	_, err := fmt.Fprint(n.out, b.String())
+	_, err := fmt.Fprint(n.Out, b.String())
 	return err
 }

@@ -81,9 +81,9 @@ func (n *creation) install(ctx context.Context) error {
 func (n *creation) runInstaller(ctx context.Context, tool *installer, step []string) error {
 	line := strings.Join(step, " ")
 	again := fmt.Sprintf("the project and the stack are made; run `%s` in %s before `sluice up`", line, n.directory)
-	fmt.Fprintf(n.out, "Installing what the program needs: %s\n", line)
+	fmt.Fprintf(n.Out, "Installing what the program needs: %s\n", line)
 	cmd := exec.CommandContext(ctx, step[0], step[1:]...)
-	cmd.Stdout, cmd.Stderr = n.out, n.err
+	cmd.Stdout, cmd.Stderr = n.Out, n.Err
 	switch err := cmd.Run(); {
 	case errors.Is(err, exec.ErrNotFound):
 		return fmt.Errorf("%s was not found on your $PATH: install %s\n%s", step[0], tool.install, again)
@@ -99,15 +99,15 @@ func (n *creation) checkRuntime() error {
 	if err != nil {
 		return err
 	}
-	home, err := sluice.Home(n.lookup)
+	home, err := sluice.Home(n.Lookup)
 	if err != nil {
 		return err
 	}
 	program, err := sluice.NewProgram(
 		sluice.ProgramFiles{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: n.directory, Directory: n.directory, Entry: "."},
-		sluice.PluginOptions{Home: home, LookupEnv: n.lookup, ProjectPlugins: projectPlugins(project)})
+		sluice.PluginOptions{Home: home, LookupEnv: n.Lookup, ProjectPlugins: projectPlugins(project)})
 	if err != nil {
-		n.warn("%v", err)
+		n.Warn("%v", err)
 		return nil
 	}
 	return program.Close()

@@ -34,10 +34,10 @@ func (n *creation) chooseTemplate(name string) (*templates.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(n.out, "%3d  %-10s  %s\n", i+1, t.Name, t.Description)
+		fmt.Fprintf(n.Out, "%3d  %-10s  %s\n", i+1, t.Name, t.Description)
 	}
 	for {
-		answer, err := n.ask("Please choose a template by number or name: ")
+		answer, err := n.Ask("Please choose a template by number or name: ")
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (n *creation) chooseTemplate(name string) (*templates.Template, error) {
 		if err == nil {
 			return t, nil
 		}
-		fmt.Fprintln(n.err, err)
+		fmt.Fprintln(n.Err, err)
 	}
 }
 
@@ -78,7 +78,7 @@ func (n *creation) askAll(ctx context.Context) error {
 		if name != "" || !n.asks {
 			return problem
 		}
-		fmt.Fprintln(n.err, problem)
+		fmt.Fprintln(n.Err, problem)
 	}
 	if !n.asks {
 		return nil
@@ -104,15 +104,15 @@ func (n *creation) checkName(ctx context.Context) error {
 	if n.flags.generateOnly || n.flags.force {
 		return nil
 	}
-	home, err := sluice.Home(n.lookup)
+	home, err := sluice.Home(n.Lookup)
 	if err != nil {
 		return err
 	}
-	url, err := sluice.BackendURL(home, "", n.lookup)
+	url, err := sluice.BackendURL(home, "", n.Lookup)
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: n.lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: n.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (n *creation) checkName(ctx context.Context) error {
 }
 
 func (n *creation) askDefault(question, otherwise string) (string, error) {
-	answer, err := n.ask(fmt.Sprintf("%s (%s): ", question, otherwise))
+	answer, err := n.Ask(fmt.Sprintf("%s (%s): ", question, otherwise))
 	return cmp.Or(answer, otherwise), err
 }
 
@@ -169,7 +169,7 @@ func (n *creation) saveSettings(ctx context.Context, s *session) error {
 			if setting.Secret {
 				how = "--secret " + how
 			}
-			n.warn("the setting %s has no value yet: `sluice config set %s VALUE`", setting.Key, how)
+			n.Warn("the setting %s has no value yet: `sluice config set %s VALUE`", setting.Key, how)
 			continue
 		}
 		set := configSetFlags{secret: setting.Secret, plaintext: !setting.Secret}
@@ -194,9 +194,9 @@ func (n *creation) askSetting(s templates.Setting) (string, error) {
 	}
 	switch {
 	case s.Secret && !s.HasDefault:
-		return n.askHidden(question + ": ")
+		return n.AskHidden(question + ": ")
 	case s.HasDefault:
 		return n.askDefault(question, s.Default)
 	}
-	return n.ask(question + ": ")
+	return n.Ask(question + ": ")
 }

@@ -120,7 +120,7 @@ func (o *operation) previewAndPerformLocked(ctx context.Context) error {
 	o.setLock(lock)
 	err = o.previewAndPerform(ctx)
 	if unlockErr := lock.Close(); unlockErr != nil {
-		o.cli.warn("the lock of the stack could not be released: %v", unlockErr)
+		o.cli.Warn("the lock of the stack could not be released: %v", unlockErr)
 	}
 	return err
 }
@@ -173,7 +173,7 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 				return err
 			}
 		}
-	} else if !o.flags.yes && o.cli.interactive() {
+	} else if !o.flags.yes && o.cli.Interactive() {
 		if err := o.confirm(nil); err != nil {
 			return err
 		}
@@ -189,11 +189,11 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 		case err == nil:
 			err = also
 		case also != nil:
-			o.cli.warn("%v", also)
+			o.cli.Warn("%v", also)
 		}
 	}
 	if historyErr != nil {
-		o.cli.warn("the history of the stack was not written: %v", historyErr)
+		o.cli.Warn("the history of the stack was not written: %v", historyErr)
 	}
 	return err
 }

@@ -72,11 +72,11 @@ func (o *operation) runsProgram() bool { return o.kind.needsProgram || o.flags.r
 // legacy is the old behaviour that the environment asks for.
 func (c *cli) legacy() sluice.Legacy {
 	return sluice.Legacy{
-		Diff:                 isTruthy(c.env("PULUMI_ENABLE_LEGACY_DIFF")),
-		RefreshDiff:          isTruthy(c.env("PULUMI_ENABLE_LEGACY_REFRESH_DIFF")),
-		ProviderPreview:      isTruthy(c.env("PULUMI_LEGACY_PROVIDER_PREVIEW")),
-		NoResourceReferences: isTruthy(c.env("PULUMI_DISABLE_RESOURCE_REFERENCES")),
-		NoOutputValues:       isTruthy(c.env("PULUMI_DISABLE_OUTPUT_VALUES")),
+		Diff:                 c.EnvIsTrue("PULUMI_ENABLE_LEGACY_DIFF"),
+		RefreshDiff:          c.EnvIsTrue("PULUMI_ENABLE_LEGACY_REFRESH_DIFF"),
+		ProviderPreview:      c.EnvIsTrue("PULUMI_LEGACY_PROVIDER_PREVIEW"),
+		NoResourceReferences: c.EnvIsTrue("PULUMI_DISABLE_RESOURCE_REFERENCES"),
+		NoOutputValues:       c.EnvIsTrue("PULUMI_DISABLE_OUTPUT_VALUES"),
 	}
 }
 
@@ -91,7 +91,7 @@ func (o *operation) refreshes() bool {
 func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
-		Home: o.home, LookupEnv: o.cli.lookup, Warn: func(message string) { o.cli.warn("%s", message) },
+		Home: o.home, LookupEnv: o.cli.Lookup, Warn: func(message string) { o.cli.Warn("%s", message) },
 		NoBuiltins: o.flags.noBuiltins, Note: o.noteOnce,
 	}
 	for name, v := range o.project.RuntimeOptions {

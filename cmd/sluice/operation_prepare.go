@@ -39,7 +39,7 @@ func (c *cli) checkOperationFlags(f *operationFlags) error {
 	if f.previewOnly || f.yes || f.skipPreview {
 		return nil
 	}
-	if f.json || !c.interactive() {
+	if f.json || !c.Interactive() {
 		return exit.Usagef("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 	}
 	return nil

@@ -26,7 +26,7 @@ func (o *operation) note(text string) {
 		o.screen.log.Note(text)
 		return
 	}
-	fmt.Fprintln(o.cli.err, text)
+	fmt.Fprintln(o.cli.Err, text)
 }
 
 // runningSteps names what has begun and not ended.
@@ -64,12 +64,12 @@ func (o *operation) leave(quit func(status int)) {
 	o.screenMu.Unlock()
 	if fence != nil {
 		if err := fence.Cut(context.Background()); err != nil {
-			o.cli.warn("writing the state: %v", err)
+			o.cli.Warn("writing the state: %v", err)
 		}
 	}
 	if lock != nil {
 		if err := lock.Close(); err != nil {
-			o.cli.warn("%v", err)
+			o.cli.Warn("%v", err)
 		}
 	}
 	time.AfterFunc(abandonPatience, func() { quit(exit.Cancelled) })
@@ -86,13 +86,13 @@ func (o *operation) warnOnce(format string, args ...any) {
 			o.warned = map[string]bool{}
 		}
 		o.warned[text] = true
-		o.cli.warn("%s", text)
+		o.cli.Warn("%s", text)
 	}
 }
 
 // noteOnce tells the user something that is no warning. It may be called from many goroutines.
 func (o *operation) noteOnce(text string) {
 	if _, said := o.noted.LoadOrStore(text, true); !said {
-		fmt.Fprintf(o.cli.err, "note: %s\n", text)
+		fmt.Fprintf(o.cli.Err, "note: %s\n", text)
 	}
 }

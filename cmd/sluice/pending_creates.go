@@ -79,7 +79,7 @@ func (o *operation) answerPending(ctx context.Context) error {
 func (o *operation) warnOfUnused(unused func(name string) bool) {
 	for i := 0; i < len(o.flags.importCreates); i += 2 {
 		if name := o.flags.importCreates[i]; unused(name) {
-			o.cli.warn("%q did not correspond to a pending create", name)
+			o.cli.Warn("%q did not correspond to a pending create", name)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		case f.clearCreates:
 			o.creates[name] = sluice.CreateResolution{Clear: true}
 		case f.skipCreates:
-		case f.yes, f.previewOnly, f.json, !o.cli.interactive():
+		case f.yes, f.previewOnly, f.json, !o.cli.Interactive():
 			o.creates[name] = sluice.CreateResolution{}
 			left = append(left, format.Printable(name))
 		default:
@@ -129,7 +129,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		}
 	}
 	if len(left) > 0 {
-		o.cli.warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
+		o.cli.Warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
 			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
 	}
 	o.warnOfUnused(func(name string) bool { _, unused := imports[name]; return unused })
@@ -139,7 +139,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 // askAboutCreate asks what an interrupted create has led to.
 func (c *cli) askAboutCreate(name string) (sluice.CreateResolution, error) {
 	for {
-		answer, err := c.ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
+		answer, err := c.Ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
 			"  clear   it does not exist: forget the create\n"+
 			"  import  it exists: read it by its ID and record it\n"+
 			"  skip    leave it as it is\n"+
@@ -153,17 +153,17 @@ func (c *cli) askAboutCreate(name string) (sluice.CreateResolution, error) {
 		case "", "skip":
 			return sluice.CreateResolution{}, nil
 		case "import":
-			id, err := c.ask("ID: ")
+			id, err := c.Ask("ID: ")
 			if err != nil {
 				return sluice.CreateResolution{}, err
 			}
 			if id != "" {
 				return sluice.CreateResolution{ID: id}, nil
 			}
-			fmt.Fprintln(c.out, "Without its ID nothing can be imported.")
+			fmt.Fprintln(c.Out, "Without its ID nothing can be imported.")
 			continue
 		}
-		fmt.Fprintln(c.out, "Please answer clear, import or skip.")
+		fmt.Fprintln(c.Out, "Please answer clear, import or skip.")
 	}
 }
 

@@ -60,7 +60,7 @@ func (o *operation) savePlan(ctx context.Context, r *sluice.Result) error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !o.flags.json {
-		fmt.Fprintf(o.cli.out, "\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n", path, path)
+		fmt.Fprintf(o.cli.Out, "\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n", path, path)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (f *policyFlags) open(o sluice.PluginOptions) ([]*sluice.PolicyPack, error)
 // analyzeLimit reads how many policy packs may judge at once; 0 is all.
 func (c *cli) analyzeLimit() (int, error) {
 	const name = "PULUMI_PARALLEL_ANALYZE"
-	text := c.env(name)
+	text := c.Env(name)
 	if text == "" {
 		return 0, nil
 	}

@@ -35,7 +35,7 @@ func (o *operation) writeImportFile(ctx context.Context, r *sluice.Result) error
 		return err
 	}
 	for _, w := range warnings {
-		o.cli.warn("%s", w)
+		o.cli.Warn("%s", w)
 	}
 	var text bytes.Buffer
 	if err := file.Write(&text); err != nil {

@@ -86,7 +86,7 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 			return exit.Usagef("--adopt %s: no create of that resource was cut off", name)
 		}
 	}
-	ask := !f.yes && !f.json && c.interactive()
+	ask := !f.yes && !f.json && c.Interactive()
 	if err := s.settle(ctx, f, answers, len(before)); err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (s *session) settle(ctx context.Context, f *recoverFlags, answers map[strin
 		return nil
 	}
 	if f.json {
-		defer func(out io.Writer) { s.cli.out = out }(s.cli.out)
-		s.cli.out = io.Discard
+		defer func(out io.Writer) { s.cli.Out = out }(s.cli.Out)
+		s.cli.Out = io.Discard
 	}
 	err := s.operate(ctx, kind, &flags)
 	var failed *sluice.FailedError
@@ -196,12 +196,12 @@ func (s *session) discardJournal(ctx context.Context, f *recoverFlags) error {
 		return err
 	}
 	if f.json {
-		return format.JSON(s.cli.out, recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
+		return format.JSON(s.cli.Out, recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
 	}
 	if where == "" {
-		_, err = fmt.Fprintf(s.cli.out, "There is no journal of stack '%s'.\n", s.ref.Name)
+		_, err = fmt.Fprintf(s.cli.Out, "There is no journal of stack '%s'.\n", s.ref.Name)
 	} else {
-		_, err = fmt.Fprintf(s.cli.out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", s.ref.Name, where)
+		_, err = fmt.Fprintf(s.cli.Out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", s.ref.Name, where)
 	}
 	return err
 }
@@ -254,9 +254,9 @@ func (s *session) reportRecovery(ctx context.Context, f *recoverFlags, before, l
 		report.Settled = append(report.Settled, line)
 	}
 	if f.json {
-		err = format.JSON(s.cli.out, report)
+		err = format.JSON(s.cli.Out, report)
 	} else {
-		_, err = fmt.Fprint(s.cli.out, report.text())
+		_, err = fmt.Fprint(s.cli.Out, report.text())
 	}
 	if err == nil && len(left) > 0 {
 		err = &exit.Error{Status: exit.Failure, Quiet: f.json, Err: leftError(left)}

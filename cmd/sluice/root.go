@@ -1,29 +1,23 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// cli is one run of the command line: its streams and global flags.
+// cli is one run of the command line: its terminal and global flags.
 type cli struct {
-	streams
-	color                    string
+	*terminal.Terminal
 	cwd                      string
-	nonInteractive           bool
 	disableIntegrityChecking bool
-	held                     bool                     // a holder ends the process after a signal
-	unhide                   atomic.Pointer[func()]   // makes the terminal show again what is typed; nil while it does
-	undo                     atomic.Pointer[func()]   // takes back what a command that ends at a question has begun; nil for nothing
 	checkpoints              sluice.CheckpointCadence // how often an operation writes the stack file
 	deciding                 bool                     // the command is the decision about a journal
 	undecided                map[string]bool          // the stacks whose journals the user was warned of
@@ -46,9 +40,9 @@ func newRootCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&c.color, "color", "auto", "when to use colours: always, never, raw (as never) or auto (on a terminal)")
+	f.StringVar(&c.Color, "color", "auto", "when to use colours: always, never, raw (as never) or auto (on a terminal)")
 	f.StringVarP(&c.cwd, "cwd", "C", "", "run as if sluice had been started in this directory")
-	f.BoolVar(&c.nonInteractive, "non-interactive", false, "ask nothing, even on a terminal")
+	f.BoolVar(&c.NonInteractive, "non-interactive", false, "ask nothing, even on a terminal")
 	f.BoolVar(&c.disableIntegrityChecking, "disable-integrity-checking", false, "do not check that the state is consistent")
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -76,10 +70,10 @@ func (c *cli) prepare(cmd *cobra.Command) error {
 	if err := c.defaultsFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
-	switch c.color {
+	switch c.Color {
 	case "always", "never", "raw", "auto":
 	default:
-		return exit.Usagef("--color %s: write always, never, raw or auto", c.color)
+		return exit.Usagef("--color %s: write always, never, raw or auto", c.Color)
 	}
 	if c.cwd != "" {
 		if err := os.Chdir(c.cwd); err != nil {
@@ -108,12 +102,12 @@ func (c *cli) defaultsFromEnvironment(flags *pflag.FlagSet) error {
 			names = append(names, own)
 		}
 		for _, name := range names {
-			value, set := c.lookup(name)
+			value, set := c.Lookup(name)
 			if !set || value == "" {
 				continue
 			}
 			if f.Value.Type() == "bool" && f.Name == "yes" {
-				value = strconv.FormatBool(isTruthy(value))
+				value = strconv.FormatBool(terminal.IsTrue(value))
 			}
 			if err := f.Value.Set(value); err != nil {
 				fault = exit.Usagef("the environment variable %s: %w", name, err)
@@ -122,42 +116,6 @@ func (c *cli) defaultsFromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return fault
-}
-
-// env returns a variable, "" when it is not set.
-func (c *cli) env(name string) string {
-	value, _ := c.lookup(name)
-	return value
-}
-
-// isTruthy reads a boolean variable (state.md appendix A).
-func isTruthy(value string) bool {
-	return value == "1" || strings.EqualFold(value, "true")
-}
-
-// interactive tells whether somebody is there to answer questions (protocol.md 10.1).
-func (c *cli) interactive() bool {
-	return c.inTerminal && c.outTerminal && !c.nonInteractive && !c.inCI()
-}
-
-func (c *cli) inCI() bool {
-	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
-		if value := c.env(name); value != "" && !strings.EqualFold(value, "false") {
-			return true
-		}
-	}
-	return false
-}
-
-// colored tells whether to write colours.
-func (c *cli) colored() bool {
-	switch c.color {
-	case "always":
-		return true
-	case "auto":
-		return c.outTerminal && c.env("NO_COLOR") == ""
-	}
-	return false
 }
 
 // warnUndecided warns of a journal that needs a decision, unless this is it.
@@ -169,10 +127,5 @@ func (c *cli) warnUndecided(err *sluice.StackJournalError) {
 		c.undecided = map[string]bool{}
 	}
 	c.undecided[err.Stack] = true
-	c.warn("%v", err)
-}
-
-// warn shows a remark that stops nothing.
-func (c *cli) warn(format string, args ...any) {
-	fmt.Fprintf(c.err, "warning: "+format+"\n", args...)
+	c.Warn("%v", err)
 }

@@ -36,7 +36,7 @@ type phaseScreen struct {
 const tick = 100 * time.Millisecond
 
 func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error) {
-	s := &phaseScreen{out: o.cli.out, scrub: display.Scrub(o.secretTexts()), warned: o.warnedOfPending}
+	s := &phaseScreen{out: o.cli.Out, scrub: display.Scrub(o.secretTexts()), warned: o.warnedOfPending}
 	if o.flags.eventLog != "" {
 		l, err := display.OpenEventLog(o.flags.eventLog)
 		if err != nil {
@@ -48,14 +48,14 @@ func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error)
 	switch {
 	case !o.flags.json:
 		if !preview && !o.flags.skipPreview {
-			fmt.Fprintln(o.cli.out) // between the preview and the operation
+			fmt.Fprintln(o.cli.Out) // between the preview and the operation
 		}
 		s.log = display.NewLog(options)
 		s.startTicking()
-	case o.flags.previewOnly && !isTruthy(o.cli.env("PULUMI_ENABLE_STREAMING_JSON_PREVIEW")) && o.kind.needsProgram:
+	case o.flags.previewOnly && !o.cli.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && o.kind.needsProgram:
 		s.document = display.NewPreviewDocument(options)
 	default:
-		s.events = append(s.events, display.StreamEvents(o.cli.out))
+		s.events = append(s.events, display.StreamEvents(o.cli.Out))
 	}
 	return s, nil
 }
@@ -67,8 +67,8 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 		title = o.kind.previewing
 	}
 	options := display.Options{
-		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.out, Color: o.cli.colored(),
-		Width: o.cli.width, Diff: f.diff, ShowConfig: f.showConfig, ShowSames: f.showSames, ShowReads: f.showReads,
+		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.Out, Color: o.cli.Colored(),
+		Width: o.cli.Width, Diff: f.diff, ShowConfig: f.showConfig, ShowSames: f.showSames, ShowReads: f.showReads,
 		ShowReplacementSteps: f.showReplacementSteps, ShowSecrets: f.showSecrets, ShowFullOutput: f.showFullOutput,
 		ShowRemediations: f.policies.showRemediations, SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
 		Expected: expected,
@@ -78,8 +78,8 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 	} else {
 		options.Beginning, options.WaitsFor = "starting the providers", "a provider"
 	}
-	if o.cli.outTerminal && !o.cli.inCI() && !o.cli.nonInteractive {
-		options.Live = o.cli.out
+	if o.cli.Live() {
+		options.Live = o.cli.Out
 	}
 	return options
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -49,23 +50,23 @@ func (c *cli) openProject(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	for _, w := range project.Warnings {
-		c.warn("%s", w)
+		c.Warn("%s", w)
 	}
 	var prompt sluice.PassphrasePrompt
-	if c.interactive() {
-		prompt = c.askPassphrase
+	if c.Interactive() {
+		prompt = terminal.AskPassphrase(c.Terminal)
 	}
-	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.lookup, prompt).WithKeepers(cloud.Keepers())}
-	if s.home, err = sluice.Home(c.lookup); err != nil {
+	s := &session{cli: c, project: project, source: sluice.NewPassphrases(c.Lookup, prompt).WithKeepers(cloud.Keepers())}
+	if s.home, err = sluice.Home(c.Lookup); err != nil {
 		return nil, err
 	}
-	if s.backendURL, err = sluice.BackendURL(s.home, project.BackendURL, c.lookup); err != nil {
+	if s.backendURL, err = sluice.BackendURL(s.home, project.BackendURL, c.Lookup); err != nil {
 		return nil, err
 	}
 	s.selection = sluice.NewSelection(s.home, project.Name, project.Path, s.backendURL)
 	s.backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
-		URL: s.backendURL, Project: project.Name, LookupEnv: c.lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
-		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.warn("%s", text) }, Undecided: c.warnUndecided,
+		URL: s.backendURL, Project: project.Name, LookupEnv: c.Lookup, Passphrases: s.source, SkipIntegrity: c.disableIntegrityChecking,
+		Stores: cloud.Stores(), Checkpoints: c.checkpoints, Note: func(text string) { c.Warn("%s", text) }, Undecided: c.warnUndecided,
 		Renamed: s.follow,
 	})
 	if err != nil {
@@ -127,7 +128,7 @@ func (s *session) choose(name string) (sluice.StackRef, error) {
 
 // selected is the name of the stack that commands without --stack use, "" for none.
 func (s *session) selected() (string, error) {
-	if name := s.cli.env("PULUMI_STACK"); name != "" {
+	if name := s.cli.Env("PULUMI_STACK"); name != "" {
 		return name, nil
 	}
 	return s.selection.Stack()
@@ -154,7 +155,7 @@ func (s *session) readFile(path string) error {
 		return err
 	}
 	for _, w := range file.Warnings {
-		s.cli.warn("%s", w)
+		s.cli.Warn("%s", w)
 	}
 	s.file = file
 	return nil
@@ -177,7 +178,7 @@ func (s *session) secretsManager(ctx context.Context) (sluice.SecretsManager, er
 		return nil, s.secretsError(err)
 	}
 	if choice.Disagrees {
-		s.cli.warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
+		s.cli.Warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
 			s.name(), s.file.Path)
 	}
 	if choice.Save != nil {

@@ -45,20 +45,20 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 		return err
 	}
 	if show.name {
-		_, err := fmt.Fprintln(c.out, s.name())
+		_, err := fmt.Fprintln(c.Out, s.name())
 		return err
 	}
 	snapshot, err := s.stack.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Current stack is %s:\n", s.name())
-	fmt.Fprintf(c.out, "    State: %s\n", s.stack.File(ctx))
+	fmt.Fprintf(c.Out, "Current stack is %s:\n", s.name())
+	fmt.Fprintf(c.Out, "    State: %s\n", s.stack.File(ctx))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
-		fmt.Fprintln(c.out, "    No resources currently in this stack")
+		fmt.Fprintln(c.Out, "    No resources currently in this stack")
 		return c.writePending(snapshot)
 	}
-	fmt.Fprintf(c.out, "Current stack resources (%d):\n", len(snapshot.Resources))
+	fmt.Fprintf(c.Out, "Current stack resources (%d):\n", len(snapshot.Resources))
 	if err := c.writeResources(snapshot.Resources, show); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (c *cli) showStack(ctx context.Context, name string, show stackShown) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(c.Out)
 	return c.writeOutputsTable(outputs, false)
 }
 
@@ -90,7 +90,7 @@ func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) erro
 			fmt.Fprintf(&b, "        ID: %s\n", format.Printable(r.ID))
 		}
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(c.Out, b.String())
 	return err
 }
 
@@ -104,6 +104,6 @@ func (c *cli) writePending(snapshot *sluice.Snapshot) error {
 	for _, op := range snapshot.Pending {
 		fmt.Fprintf(&b, "    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(c.Out, b.String())
 	return err
 }

@@ -37,7 +37,7 @@ func (c *cli) exportStack(ctx context.Context, name, file string, showSecrets bo
 		text = append(text, '\n')
 	}
 	if file == "" {
-		_, err = c.out.Write(text)
+		_, err = c.Out.Write(text)
 		return err
 	}
 	// An export can hold secrets in plain text.

@@ -51,7 +51,7 @@ func (c *cli) graphStack(ctx context.Context, name string, args []string, f grap
 		snapshot = &sluice.Snapshot{}
 	}
 	if len(args) == 0 || args[0] == "-" {
-		return writeGraph(c.out, snapshot, f)
+		return writeGraph(c.Out, snapshot, f)
 	}
 	file, err := os.Create(args[0])
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *cli) graphStack(ctx context.Context, name string, args []string, f grap
 	if err := errors.Join(writeGraph(file, snapshot, f), file.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "Wrote the graph to %s\n", args[0])
+	_, err = fmt.Fprintf(c.Out, "Wrote the graph to %s\n", args[0])
 	return err
 }
 

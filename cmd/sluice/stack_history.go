@@ -65,7 +65,7 @@ func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) erro
 		return err
 	}
 	for _, w := range warnings {
-		c.warn("%s", w)
+		c.Warn("%s", w)
 	}
 	first := len(updates)
 	if f.pageSize > 0 {
@@ -90,7 +90,7 @@ func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) erro
 		}
 		entries = append(entries, e)
 	}
-	return format.JSON(c.out, entries)
+	return format.JSON(c.Out, entries)
 }
 
 // recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
@@ -98,7 +98,7 @@ func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec
 	out := map[string]configEntry{}
 	values, err := workspace.RecordedSettings(s.project.Name, u.Config)
 	if err != nil {
-		s.cli.warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
+		s.cli.Warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
 		return out
 	}
 	for k, v := range values {
@@ -122,7 +122,7 @@ func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec
 
 func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 	if len(updates) == 0 {
-		_, err := fmt.Fprintln(c.out, "Stack has never been updated")
+		_, err := fmt.Fprintln(c.Out, "Stack has never been updated")
 		return err
 	}
 	var b strings.Builder
@@ -142,6 +142,6 @@ func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 		}
 		fmt.Fprintf(&b, "\nUpdated %s took %s\n", format.Ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(c.Out, b.String())
 	return err
 }

@@ -34,7 +34,7 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 	origin := file
 	if file == "" {
 		origin = "the standard input"
-		text, err = io.ReadAll(c.in)
+		text, err = io.ReadAll(c.In)
 	} else {
 		text, err = os.ReadFile(file)
 	}
@@ -47,7 +47,7 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 	}
 	warnings, err := s.stack.WithSecrets(manager).Import(ctx, text, force)
 	for _, w := range warnings {
-		c.warn("%s", w)
+		c.Warn("%s", w)
 	}
 	if err != nil {
 		return fmt.Errorf("import of %s: %w", origin, err)
@@ -55,6 +55,6 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 	if err := s.file.Save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.out, "Import complete.")
+	_, err = fmt.Fprintln(c.Out, "Import complete.")
 	return err
 }

@@ -41,8 +41,8 @@ func (c *cli) stackArgument(args []string, flag, what string) (string, error) {
 		return args[0], nil
 	case flag != "":
 		return flag, nil
-	case c.interactive():
-		return c.ask("Please enter the name of " + what + ": ")
+	case c.Interactive():
+		return c.Ask("Please enter the name of " + what + ": ")
 	}
 	return "", exit.Usagef("missing stack name: write the name of %s as an argument", what)
 }
@@ -58,7 +58,7 @@ func (c *cli) initStack(ctx context.Context, name, provider string, selectIt boo
 	if err := s.init(ctx, name, provider); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())
+	fmt.Fprintf(c.Out, "Created stack '%s'\n", s.name())
 	if !selectIt {
 		return nil
 	}

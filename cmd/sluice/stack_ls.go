@@ -63,7 +63,7 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 	}
 	selected, _ := s.backend.Resolve(current) // an old selection that means nothing here selects nothing
 	if asJSON {
-		return format.JSON(c.out, s.stackEntries(stacks, selected))
+		return format.JSON(c.Out, s.stackEntries(stacks, selected))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
@@ -76,13 +76,13 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 		switch {
 		case l.Err != nil:
 			update = "corrupt"
-			c.warn("stack %s: %v", l.Ref.Display(s.project.Name), l.Err)
+			c.Warn("stack %s: %v", l.Ref.Display(s.project.Name), l.Err)
 		case l.Summary.Deployed:
 			update, count = format.Ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
 		}
 		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
 	}
-	_, err = fmt.Fprint(c.out, b.String())
+	_, err = fmt.Fprint(c.Out, b.String())
 	return err
 }
 
@@ -91,7 +91,7 @@ func (s *session) stackEntries(stacks []sluice.StackListing, selected sluice.Sta
 	for _, l := range stacks {
 		e := stackEntry{Name: l.Ref.Display(s.project.Name), Current: l.Ref == selected}
 		if l.Err != nil {
-			s.cli.warn("stack %s: %v", e.Name, l.Err)
+			s.cli.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
 			e.LastUpdate = format.Time(l.Summary.Time)
 			e.ResourceCount = &l.Summary.Resources

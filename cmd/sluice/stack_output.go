@@ -57,7 +57,7 @@ func (c *cli) printOutputs(ctx context.Context, stackName string, args []string,
 		for name, v := range outputs.All() {
 			out[name] = display.PlainJSON(v, f.showSecrets)
 		}
-		return format.JSON(c.out, out)
+		return format.JSON(c.Out, out)
 	case f.shell:
 		for name, v := range outputs.All() {
 			if err := c.printAssignment(name, v, f.showSecrets); err != nil {
@@ -72,11 +72,11 @@ func (c *cli) printOutputs(ctx context.Context, stackName string, args []string,
 func (c *cli) printOutput(name string, v property.Value, f outputFlags) error {
 	switch {
 	case f.asJSON:
-		return format.JSON(c.out, display.PlainJSON(v, f.showSecrets))
+		return format.JSON(c.Out, display.PlainJSON(v, f.showSecrets))
 	case f.shell:
 		return c.printAssignment(name, v, f.showSecrets)
 	}
-	_, err := fmt.Fprintln(c.out, outputText(v, f.showSecrets))
+	_, err := fmt.Fprintln(c.Out, outputText(v, f.showSecrets))
 	return err
 }
 
@@ -96,19 +96,19 @@ func outputText(v property.Value, showSecrets bool) string {
 }
 
 func (c *cli) printAssignment(name string, v property.Value, showSecrets bool) error {
-	_, err := fmt.Fprintf(c.out, "%s=%s\n", name, format.ShellQuote(outputText(v, showSecrets)))
+	_, err := fmt.Fprintf(c.Out, "%s=%s\n", name, format.ShellQuote(outputText(v, showSecrets)))
 	return err
 }
 
 func (c *cli) writeOutputsTable(outputs property.Map, showSecrets bool) error {
 	if outputs.Len() == 0 {
-		_, err := fmt.Fprintln(c.out, "No output values currently in this stack")
+		_, err := fmt.Fprintln(c.Out, "No output values currently in this stack")
 		return err
 	}
-	fmt.Fprintf(c.out, "Current stack outputs (%d):\n", outputs.Len())
+	fmt.Fprintf(c.Out, "Current stack outputs (%d):\n", outputs.Len())
 	rows := [][2]string{{"    OUTPUT", "VALUE"}}
 	for name, v := range outputs.All() {
 		rows = append(rows, [2]string{"    " + format.Printable(name), outputText(v, showSecrets)})
 	}
-	return format.Table(c.out, rows)
+	return format.Table(c.Out, rows)
 }

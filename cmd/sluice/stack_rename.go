@@ -57,9 +57,9 @@ func (c *cli) renameStack(ctx context.Context, name, to string, asJSON bool) err
 		return err
 	}
 	if asJSON {
-		return format.JSON(c.out, map[string]string{"from": before, "to": s.name()})
+		return format.JSON(c.Out, map[string]string{"from": before, "to": s.name()})
 	}
-	_, err = fmt.Fprintf(c.out, "Renamed %s to %s\n", before, s.name())
+	_, err = fmt.Fprintf(c.Out, "Renamed %s to %s\n", before, s.name())
 	return err
 }
 

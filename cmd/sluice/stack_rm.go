@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func newStackRemoveCommand(c *cli, stack *string) *cobra.Command {
@@ -48,17 +49,17 @@ func (c *cli) removeStack(ctx context.Context, name string, yes, preserveConfig 
 		return err
 	}
 	if !yes {
-		if !c.interactive() {
+		if !c.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := c.confirmByName(fmt.Sprintf("This will permanently remove the '%s' stack!", s.name()), s.name()); err != nil {
+		if err := terminal.ConfirmByName(c.Terminal, fmt.Sprintf("This will permanently remove the '%s' stack!", s.name()), s.name()); err != nil {
 			return err
 		}
 	}
 	if err := s.remove(ctx, preserveConfig, removal); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Stack '%s' has been removed!\n", s.name())
+	fmt.Fprintf(c.Out, "Stack '%s' has been removed!\n", s.name())
 	return nil
 }
 
@@ -77,7 +78,7 @@ func (s *session) remove(ctx context.Context, preserveConfig bool, removal sluic
 		}
 	}
 	if err := s.notes(ctx).Remove(previewNote, operationNote); err != nil {
-		s.cli.warn("what `sluice why` knew of the stack: %v", err)
+		s.cli.Warn("what `sluice why` knew of the stack: %v", err)
 	}
 	return s.forget(s.ref)
 }
@@ -92,6 +93,6 @@ func (c *cli) warnOfForgotten(pending []sluice.PendingOperation) {
 	for i, op := range pending {
 		lines[i] = fmt.Sprintf("%s %s", op.Type, format.Printable(string(op.Resource.URN)))
 	}
-	c.warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
+	c.Warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
 		strings.Join(lines, "\n    "))
 }

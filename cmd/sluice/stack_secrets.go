@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -68,7 +69,7 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 				return fmt.Errorf("the state is encrypted with the new key, the configuration still with the old one; both can be read. "+
 					"Repeat the command to finish: %w", err)
 			}
-			_, err := fmt.Fprintf(c.out, "The secrets of stack '%s' are encrypted with a new key (%s).\n", s.name(), provider)
+			_, err := fmt.Fprintf(c.Out, "The secrets of stack '%s' are encrypted with a new key (%s).\n", s.name(), provider)
 			return err
 		})
 	})
@@ -82,9 +83,9 @@ func (s *session) sourceOfNewKeys(ctx context.Context, provider string) (sluice.
 	if !rotates {
 		return s.source, nil
 	}
-	ask := s.cli.askPassphrase
-	if !s.cli.interactive() {
-		line, err := readLine(s.cli.in)
+	ask := terminal.AskPassphrase(s.cli.Terminal)
+	if !s.cli.Interactive() {
+		line, err := terminal.ReadLine(s.cli.In)
 		if err != nil && line == "" {
 			return sluice.Passphrases{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}

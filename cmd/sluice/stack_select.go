@@ -53,7 +53,7 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 		if err := s.init(ctx, name, "default"); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())
+		fmt.Fprintf(c.Out, "Created stack '%s'\n", s.name())
 		return s.selection.Select(s.ref.String())
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
 
 // askForStack lets somebody choose from the stacks of the project.
 func (s *session) askForStack(ctx context.Context) (string, error) {
-	if !s.cli.interactive() {
+	if !s.cli.Interactive() {
 		return "", exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
 	}
 	stacks, err := s.backend.Stacks(ctx, s.project.Name)
@@ -75,9 +75,9 @@ func (s *session) askForStack(ctx context.Context) (string, error) {
 		return "", exit.NoStackf("the project has no stacks; make one with `sluice stack init`")
 	}
 	for i, l := range stacks {
-		fmt.Fprintf(s.cli.out, "%3d  %s\n", i+1, l.Ref.Display(s.project.Name))
+		fmt.Fprintf(s.cli.Out, "%3d  %s\n", i+1, l.Ref.Display(s.project.Name))
 	}
-	answer, err := s.cli.ask("Please choose a stack by number or name: ")
+	answer, err := s.cli.Ask("Please choose a stack by number or name: ")
 	if err != nil {
 		return "", err
 	}

@@ -63,13 +63,13 @@ func (c *cli) listTags(ctx context.Context, name string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return format.JSON(c.out, tags)
+		return format.JSON(c.Out, tags)
 	}
 	rows := [][2]string{{"NAME", "VALUE"}}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		rows = append(rows, [2]string{format.Printable(name), format.Printable(tags[name])})
 	}
-	return format.Table(c.out, rows)
+	return format.Table(c.Out, rows)
 }
 
 func (c *cli) getTag(ctx context.Context, stackName, name string) error {
@@ -85,7 +85,7 @@ func (c *cli) getTag(ctx context.Context, stackName, name string) error {
 	if !there {
 		return fmt.Errorf("stack tag '%s' not found for stack '%s'", name, stack.Ref().Name)
 	}
-	_, err = fmt.Fprintln(c.out, value)
+	_, err = fmt.Fprintln(c.Out, value)
 	return err
 }
 

@@ -89,7 +89,7 @@ func (e *stateEdit) save(ctx context.Context, now *sluice.Snapshot, plan string)
 
 // confirmEdit asks somebody at a terminal. Where nobody sits there is nobody to ask, as with Pulumi: scripts say nothing.
 func (c *cli) confirmEdit(f *stateFlags, plan string) error {
-	if f.yes || f.asJSON || !c.interactive() {
+	if f.yes || f.asJSON || !c.Interactive() {
 		return nil
 	}
 	return c.confirmPlan(plan)
@@ -97,9 +97,9 @@ func (c *cli) confirmEdit(f *stateFlags, plan string) error {
 
 // confirmPlan shows what is going to be done and asks whether to do it.
 func (c *cli) confirmPlan(plan string) error {
-	fmt.Fprint(c.out, plan)
+	fmt.Fprint(c.Out, plan)
 	for {
-		answer, err := c.ask("Do you want to change the state like this? [yes/no] (no): ")
+		answer, err := c.Ask("Do you want to change the state like this? [yes/no] (no): ")
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (c *cli) confirmPlan(plan string) error {
 		case "", "no", "n":
 			return fmt.Errorf("confirmation declined; the state is unchanged")
 		}
-		fmt.Fprintln(c.out, "Please answer yes or no.")
+		fmt.Fprintln(c.Out, "Please answer yes or no.")
 	}
 }
 
@@ -135,9 +135,9 @@ func (e *stateEdit) report(title string, changed []*sluice.Resource) error {
 		for _, c := range changed {
 			r.Changed = append(r.Changed, changedInJSON{URN: string(c.URN), ID: c.ID})
 		}
-		return format.JSON(e.cli.out, r)
+		return format.JSON(e.cli.Out, r)
 	}
-	_, err := fmt.Fprint(e.cli.out, listed(title, changed))
+	_, err := fmt.Fprint(e.cli.Out, listed(title, changed))
 	return err
 }
 
@@ -187,7 +187,7 @@ func (c *cli) checkTargets(args []string, all bool) error {
 	switch {
 	case all && len(args) > 0:
 		return exit.Usagef("--all means every resource; do not name any beside it")
-	case !all && len(args) == 0 && !c.interactive():
+	case !all && len(args) == 0 && !c.Interactive():
 		return exit.Usagef("name the resources by their URNs; without a terminal nobody can be asked")
 	}
 	return nil

@@ -20,14 +20,14 @@ func (c *cli) chooseResource(question string, resources []*sluice.Resource) (*sl
 	}
 	shown := resources
 	for {
-		fmt.Fprintln(c.out, question)
+		fmt.Fprintln(c.Out, question)
 		for i, r := range shown[:min(mostChoices, len(shown))] {
-			fmt.Fprintf(c.out, "  %d  %s\n", i+1, choiceText(r, shown))
+			fmt.Fprintf(c.Out, "  %d  %s\n", i+1, choiceText(r, shown))
 		}
 		if len(shown) > mostChoices {
-			fmt.Fprintf(c.out, "  and %d more\n", len(shown)-mostChoices)
+			fmt.Fprintf(c.Out, "  and %d more\n", len(shown)-mostChoices)
 		}
-		answer, err := c.ask("Write a number, or a part of the URN: ")
+		answer, err := c.Ask("Write a number, or a part of the URN: ")
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func (c *cli) chooseResource(question string, resources []*sluice.Resource) (*sl
 		matching := containing(resources, answer)
 		switch len(matching) {
 		case 0:
-			fmt.Fprintf(c.out, "No resource has %q in its URN.\n", answer)
+			fmt.Fprintf(c.Out, "No resource has %q in its URN.\n", answer)
 			shown = resources
 		case 1:
 			return matching[0], nil

@@ -56,7 +56,7 @@ func (e *stateEdit) delete(ctx context.Context, args []string, all bool, o sluic
 	if o.Protected && !e.flags.asJSON {
 		for _, r := range removed {
 			if r.Protect {
-				e.cli.warn("%s is protected and is deleted from the state because of --force", r.URN)
+				e.cli.Warn("%s is protected and is deleted from the state because of --force", r.URN)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (e *stateEdit) entries(args []string, all bool) ([]*sluice.Resource, error)
 		r, err := sluice.FindResource(e.snapshot, text)
 		var copies *sluice.ResourceCopiesError
 		if errors.As(err, &copies) {
-			if !e.cli.interactive() || e.flags.asJSON {
+			if !e.cli.Interactive() || e.flags.asJSON {
 				return nil, fmt.Errorf("%w\nat a terminal you are asked which one is meant", err)
 			}
 			r, err = e.cli.chooseResource("Which copy do you want to delete from the state?", copies.Copies)

@@ -29,7 +29,7 @@ func newStateEditCommand(c *cli) *cobra.Command {
 			"\"1b47061264138c4ac30d75fd1eb44270\", \"plaintext\": \"\\\"the text\\\"\"}. Pending operations are dropped.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !f.yes && !c.interactive() {
+			if !f.yes && !c.Interactive() {
 				return exit.Usagef("--yes must be passed in to edit the state in non-interactive mode")
 			}
 			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.edit(ctx) })
@@ -42,9 +42,9 @@ func newStateEditCommand(c *cli) *cobra.Command {
 
 // edit is the loop of editing, checking and asking.
 func (e *stateEdit) edit(ctx context.Context) error {
-	command := e.cli.env("EDITOR")
+	command := e.cli.Env("EDITOR")
 	if command == "" {
-		command = e.cli.env("VISUAL")
+		command = e.cli.Env("VISUAL")
 	}
 	if command == "" {
 		return exit.Usagef("no editor is known: set the variable EDITOR")
@@ -64,7 +64,7 @@ func (e *stateEdit) edit(ctx context.Context) error {
 		}
 		now, shown, err := sluice.ParseStateText(ctx, e.snapshot, e.ref.Name, text)
 		if err == nil && now == nil {
-			fmt.Fprintf(e.cli.out, "Nothing was edited: the state of %s is unchanged.\n", e.name())
+			fmt.Fprintf(e.cli.Out, "Nothing was edited: the state of %s is unchanged.\n", e.name())
 			return os.Remove(file)
 		}
 		var answer string
@@ -81,7 +81,7 @@ func (e *stateEdit) edit(ctx context.Context) error {
 			if err := e.busy(func() error { return e.saveEdited(ctx, now) }); err != nil {
 				return fmt.Errorf("%w; the edited text is in %s", err, file)
 			}
-			fmt.Fprintf(e.cli.out, "The state of %s was changed.\n", e.name())
+			fmt.Fprintf(e.cli.Out, "The state of %s was changed.\n", e.name())
 			return os.Remove(file)
 		case "reset":
 			if err := os.WriteFile(file, was, 0o600); err != nil {
@@ -123,7 +123,7 @@ func (e *stateEdit) inEditor(ctx context.Context, command, file string) ([]byte,
 		words := strings.Fields(command)
 		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.cli.in, e.cli.out, e.cli.err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.cli.In, e.cli.Out, e.cli.Err
 	if err := e.undisturbed(ctx, cmd.Run); err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}
@@ -132,20 +132,20 @@ func (e *stateEdit) inEditor(ctx context.Context, command, file string) ([]byte,
 
 // afterFault says what is wrong with the text, and asks what to do about it if there is somebody to ask.
 func (e *stateEdit) afterFault(fault error, file string) (string, error) {
-	if !e.cli.interactive() {
+	if !e.cli.Interactive() {
 		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
 	}
-	fmt.Fprintf(e.cli.err, "error: the edited state is not valid: %v\n", fault)
+	fmt.Fprintf(e.cli.Err, "error: the edited state is not valid: %v\n", fault)
 	return e.pick("What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
 }
 
 // afterEdit shows what has changed and asks whether to write it.
 func (e *stateEdit) afterEdit(was, shown []byte, now *sluice.Snapshot) (string, error) {
-	if _, err := e.cli.out.Write(diff.Diff("before", was, "after", shown)); err != nil {
+	if _, err := e.cli.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err
 	}
 	for _, p := range now.Pending {
-		e.cli.warn("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN)
+		e.cli.Warn("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN)
 	}
 	if e.flags.yes {
 		return "accept", nil
@@ -156,7 +156,7 @@ func (e *stateEdit) afterEdit(was, shown []byte, now *sluice.Snapshot) (string, 
 // pick asks until the answer is one of the words, the first letter of one, or nothing, which means edit.
 func (e *stateEdit) pick(question string, words ...string) (string, error) {
 	for {
-		answer, err := e.cli.ask(question)
+		answer, err := e.cli.Ask(question)
 		if err != nil {
 			return "", err
 		}
@@ -169,6 +169,6 @@ func (e *stateEdit) pick(question string, words ...string) (string, error) {
 				return w, nil
 			}
 		}
-		fmt.Fprintf(e.cli.out, "Please answer %s.\n", strings.Join(words, ", "))
+		fmt.Fprintf(e.cli.Out, "Please answer %s.\n", strings.Join(words, ", "))
 	}
 }

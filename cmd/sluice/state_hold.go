@@ -27,8 +27,8 @@ func (c *cli) holding(ctx context.Context, stacks []sluice.Stack, f func(*holder
 	defer h.hook(ctx, terminations()...)()
 	h.disarm = h.hook(ctx, os.Interrupt)
 	defer func() { h.disarm() }()
-	c.held = true
-	defer func() { c.held = false }()
+	c.HandleSignals(true)
+	defer c.HandleSignals(false)
 	defer h.release()
 	for _, s := range stacks {
 		if err := h.lock(ctx, s); err != nil {
@@ -76,7 +76,7 @@ func (h *holder) release() {
 	defer h.mu.Unlock()
 	for _, l := range h.locks {
 		if err := l.Close(); err != nil {
-			h.says.warn("the lock of the stack could not be released: %v", err)
+			h.says.Warn("the lock of the stack could not be released: %v", err)
 		}
 	}
 	h.locks = nil
@@ -85,5 +85,5 @@ func (h *holder) release() {
 // leave ends the process after a signal.
 func (h *holder) leave() {
 	h.release()
-	h.says.cancelled()
+	h.says.Cancel()
 }

@@ -37,7 +37,7 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 			if f.source == "" && f.dest == "" {
 				return exit.Usagef("at least one of --source and --dest must be given; the other one is the selected stack")
 			}
-			if !f.yes && (f.asJSON || !c.interactive()) {
+			if !f.yes && (f.asJSON || !c.Interactive()) {
 				return exit.Usagef("--yes must be passed in to move resources in non-interactive mode")
 			}
 			return c.moveResources(cmd.Context(), &f, args)
@@ -126,7 +126,7 @@ func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
 	plan := m.plan(moved)
 	if m.flags.yes {
 		if !m.flags.asJSON {
-			fmt.Fprint(m.cli.out, plan)
+			fmt.Fprint(m.cli.Out, plan)
 		}
 	} else if err := m.cli.confirmPlan(plan); err != nil {
 		return err
@@ -226,12 +226,12 @@ func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
 
 func (m *stateMove) report(moved *sluice.StateMovement) error {
 	if !m.flags.asJSON {
-		_, err := fmt.Fprintf(m.cli.out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
+		_, err := fmt.Fprintf(m.cli.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
 		return err
 	}
 	r := stateReport{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []changedInJSON{}, Warnings: m.warnings(moved)}
 	for _, c := range moved.Moved {
 		r.Changed = append(r.Changed, changedInJSON{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}
-	return format.JSON(m.cli.out, r)
+	return format.JSON(m.cli.Out, r)
 }

@@ -22,7 +22,7 @@ func newStateRenameCommand(c *cli) *cobra.Command {
 		Example: "  sluice state rename 'urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs' access-logs",
 		Args:    rangeArgs(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 && !c.interactive() {
+			if len(args) < 2 && !c.Interactive() {
 				return exit.Usagef("name the resource by its URN, and its new name; without a terminal nobody can be asked")
 			}
 			return c.editState(cmd.Context(), &f, false, func(ctx context.Context, e *stateEdit) error {
@@ -52,11 +52,11 @@ func (e *stateEdit) rename(ctx context.Context, args []string) error {
 		return err
 	}
 	if e.flags.asJSON {
-		return format.JSON(e.cli.out, stateReport{Stack: e.name(), Changed: []changedInJSON{
+		return format.JSON(e.cli.Out, stateReport{Stack: e.name(), Changed: []changedInJSON{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},
 		}})
 	}
-	_, err = fmt.Fprintf(e.cli.out, "Renamed in the state of %s:\n%s", e.name(), lines)
+	_, err = fmt.Fprintf(e.cli.Out, "Renamed in the state of %s:\n%s", e.name(), lines)
 	return err
 }
 
@@ -75,6 +75,6 @@ func (e *stateEdit) renaming(args []string) (*sluice.Resource, string, error) {
 	if len(args) == 2 {
 		return r, args[1], nil
 	}
-	name, err := e.cli.ask(fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
+	name, err := e.cli.Ask(fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
 	return r, name, err
 }

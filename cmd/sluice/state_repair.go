@@ -41,13 +41,13 @@ func (e *stateEdit) repair(ctx context.Context) error {
 	plan := describeRepairs(done)
 	switch {
 	case e.flags.yes:
-	case e.cli.interactive() && !e.flags.asJSON:
+	case e.cli.Interactive() && !e.flags.asJSON:
 		if err := e.cli.confirmPlan(plan); err != nil {
 			return err
 		}
 	default:
 		if !e.flags.asJSON {
-			fmt.Fprint(e.cli.out, plan)
+			fmt.Fprint(e.cli.Out, plan)
 		}
 		return exit.Usagef("--yes must be passed in to repair the state in non-interactive mode")
 	}
@@ -86,7 +86,7 @@ func describeRepairs(done *sluice.StateRepairs) string {
 
 func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error {
 	if !e.flags.asJSON {
-		_, err := fmt.Fprint(e.cli.out, text)
+		_, err := fmt.Fprint(e.cli.Out, text)
 		return err
 	}
 	r := repairReport{Stack: e.name(), Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []changedInJSON{}}
@@ -99,7 +99,7 @@ func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error 
 	for _, n := range done.Renamed {
 		r.Renamed = append(r.Renamed, changedInJSON{URN: string(n.From), NewURN: string(n.To)})
 	}
-	return format.JSON(e.cli.out, r)
+	return format.JSON(e.cli.Out, r)
 }
 
 // repairReport is what a repair has done, for scripts.

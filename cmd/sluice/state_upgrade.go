@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func newStateUpgradeCommand(c *cli) *cobra.Command {
@@ -42,23 +43,23 @@ func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
 		return err
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
-		URL: url, LookupEnv: c.lookup, Stores: cloud.Stores(), Note: func(text string) { c.warn("%s", text) },
+		URL: url, LookupEnv: c.Lookup, Stores: cloud.Stores(), Note: func(text string) { c.Warn("%s", text) },
 	})
 	if err != nil {
 		return err
 	}
 	if !yes && !asJSON {
-		if !c.interactive() {
+		if !c.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := c.confirmByName("This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
+		if err := terminal.ConfirmByName(c.Terminal, "This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
 			return err
 		}
 	}
 	ask := func(string) (string, error) { return "", nil }
-	if c.interactive() && !asJSON {
+	if c.Interactive() && !asJSON {
 		ask = func(stack string) (string, error) {
-			return c.ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
+			return c.Ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
 		}
 	}
 	upgraded, err := b.Upgrade(ctx, ask)
@@ -76,17 +77,17 @@ func (c *cli) reportUpgrade(upgraded []sluice.UpgradedStack, asJSON bool) error 
 		switch {
 		case u.Err != nil:
 			entry.Error = u.Err.Error()
-			c.warn("stack '%s' was left as it is: %v", u.Name, u.Err)
+			c.Warn("stack '%s' was left as it is: %v", u.Name, u.Err)
 		case u.Project == "":
-			c.warn("stack '%s' was left as it is: nobody knows its project", u.Name)
+			c.Warn("stack '%s' was left as it is: nobody knows its project", u.Name)
 		default:
 			done++
 		}
 		out = append(out, entry)
 	}
 	if asJSON {
-		return format.JSON(c.out, out)
+		return format.JSON(c.Out, out)
 	}
-	_, err := fmt.Fprintf(c.out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
+	_, err := fmt.Fprintf(c.Out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
 	return err
 }

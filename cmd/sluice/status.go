@@ -19,9 +19,9 @@ func (c *cli) report(err error) int {
 	switch {
 	case quiet:
 	case errors.As(err, &undecided) && c.undecided[undecided.Stack]: // it has been explained
-		fmt.Fprintf(c.err, "error: stack %s is not changed before the decision that the warning above asks for\n", undecided.Stack)
+		fmt.Fprintf(c.Err, "error: stack %s is not changed before the decision that the warning above asks for\n", undecided.Stack)
 	default:
-		fmt.Fprintf(c.err, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+		fmt.Fprintf(c.Err, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
 	}
 	return status
 }

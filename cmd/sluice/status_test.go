@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func TestExitStatuses(t *testing.T) {
@@ -30,9 +31,9 @@ func TestExitStatuses(t *testing.T) {
 	call := func(in, where string, args ...string) (status int, out, errs string) {
 		t.Chdir(filepath.Join(dir, where))
 		var stdout, stderr bytes.Buffer
-		status = run(t.Context(), args, streams{
-			in: strings.NewReader(in), out: &stdout, err: &stderr, width: func() int { return 80 },
-			lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		status = run(t.Context(), args, terminal.Streams{
+			In: strings.NewReader(in), Out: &stdout, Err: &stderr, Width: func() int { return 80 },
+			Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok },
 		})
 		return status, stdout.String(), stderr.String()
 	}
@@ -89,7 +90,7 @@ func TestOwnVariablesWin(t *testing.T) {
 
 func TestPanicsAreInternalFaults(t *testing.T) {
 	var stderr bytes.Buffer
-	status := run(t.Context(), []string{"stack", "init"}, streams{in: strings.NewReader(""), out: &stderr, err: &stderr, lookup: func(string) (string, bool) {
+	status := run(t.Context(), []string{"stack", "init"}, terminal.Streams{In: strings.NewReader(""), Out: &stderr, Err: &stderr, Lookup: func(string) (string, bool) {
 		panic("a bug")
 	}})
 	require.Equal(t, exit.Internal, status)
@@ -98,7 +99,7 @@ func TestPanicsAreInternalFaults(t *testing.T) {
 
 func TestOldBehaviourIsAskedForByTheEnvironment(t *testing.T) {
 	env := map[string]string{}
-	c := &cli{streams: streams{lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}
+	c := &cli{Terminal: terminal.New(terminal.Streams{Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})}
 	require.Zero(t, c.legacy())
 	env["PULUMI_DISABLE_RESOURCE_REFERENCES"] = "true"
 	require.Equal(t, sluice.Legacy{NoResourceReferences: true}, c.legacy())

@@ -14,7 +14,7 @@ func newVersionCommand(c *cli) *cobra.Command {
 		Short: "Print the version of sluice",
 		Args:  exactArgs(0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(c.out, "v"+sluice.Version)
+			_, err := fmt.Fprintln(c.Out, "v"+sluice.Version)
 			return err
 		},
 	}

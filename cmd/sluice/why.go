@@ -67,19 +67,19 @@ func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
 	changed := s.changedSince(ctx, log)
 	e := log.Why(u)
 	if f.json {
-		return format.JSON(c.out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
+		return format.JSON(c.Out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
 	}
-	fmt.Fprintln(c.out, s.headline(log))
+	fmt.Fprintln(c.Out, s.headline(log))
 	if changed != nil {
-		fmt.Fprintln(c.out, changed.text())
+		fmt.Fprintln(c.Out, changed.text())
 	}
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(c.Out)
 	width := 0
-	if c.outTerminal {
-		width = c.width()
+	if c.OutTerminal {
+		width = c.Width()
 	}
 	return display.WriteExplanation(display.WhyOptions{
-		Out: c.out, Color: c.colored(), Width: width, URNs: f.urns, Refresh: log.Operation == "refresh",
+		Out: c.Out, Color: c.Colored(), Width: width, URNs: f.urns, Refresh: log.Operation == "refresh",
 	}, e)
 }
 
