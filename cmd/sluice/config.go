@@ -50,7 +50,7 @@ func (c *cli) listConfig(ctx context.Context, f *configFlags, asJSON, showSecret
 	}
 	values, _ := workspace.Effective(s.project, s.file)
 	var dec workspace.Decrypter
-	if showSecrets && anySecret(values) {
+	if showSecrets && workspace.AnySecret(values) {
 		if dec, err = s.configDecrypter(ctx); err != nil {
 			return err
 		}
@@ -68,15 +68,6 @@ func (c *cli) listConfig(ctx context.Context, f *configFlags, asJSON, showSecret
 		return c.writeConfigJSON(values, shown, showSecrets)
 	}
 	return c.writeConfigTable(s.project.Name, shown)
-}
-
-func anySecret(values map[workspace.Key]workspace.Value) bool {
-	for _, v := range values {
-		if workspace.HasSecrets(v) {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *cli) writeConfigJSON(values, shown map[workspace.Key]workspace.Value, showSecrets bool) error {

@@ -50,7 +50,7 @@ func (c *cli) setAllConfig(ctx context.Context, f *configFlags, plain, secret []
 		if !found {
 			return exit.Usagef("%q: write key=value", setting)
 		}
-		key, err := parseConfigKey(text, s.project.Name, path)
+		key, err := workspace.ParseSettingKey(text, s.project.Name, path)
 		if err != nil {
 			return err
 		}

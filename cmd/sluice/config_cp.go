@@ -46,7 +46,7 @@ func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile str
 	}
 	copied := maps.Clone(from.file.Values())
 	if len(keys) == 1 {
-		key, err := parseConfigKey(keys[0], from.project.Name, path)
+		key, err := workspace.ParseSettingKey(keys[0], from.project.Name, path)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile str
 
 // reencryptFor encrypts the secrets among values with the key of another stack.
 func (s *session) reencryptFor(ctx context.Context, to *session, values map[workspace.Key]workspace.Value) error {
-	if !anySecret(values) {
+	if !workspace.AnySecret(values) {
 		return nil
 	}
 	dec, err := s.configDecrypter(ctx)

@@ -30,7 +30,7 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 	if err != nil {
 		return err
 	}
-	key, err := parseConfigKey(text, s.project.Name, path)
+	key, err := workspace.ParseSettingKey(text, s.project.Name, path)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,4 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 		entry.ObjectValue = v
 	}
 	return format.JSON(c.Out, entry)
-}
-
-func parseConfigKey(text, project string, path bool) (workspace.Key, error) {
-	if path {
-		return workspace.ParsePathKey(text, project)
-	}
-	return workspace.ParseKey(text, project)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
 func newConfigRemoveCommand(c *cli, f *configFlags) *cobra.Command {
@@ -34,7 +36,7 @@ func (c *cli) removeConfig(ctx context.Context, f *configFlags, text string, pat
 
 // removeSetting removes a setting, or a part of one, from the file in memory.
 func (s *session) removeSetting(text string, path bool) error {
-	key, err := parseConfigKey(text, s.project.Name, path)
+	key, err := workspace.ParseSettingKey(text, s.project.Name, path)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (c *cli) setConfig(ctx context.Context, f *configFlags, set *configSetFlags
 	if err != nil {
 		return err
 	}
-	key, err := parseConfigKey(args[0], s.project.Name, set.path)
+	key, err := workspace.ParseSettingKey(args[0], s.project.Name, set.path)
 	if err != nil {
 		return err
 	}

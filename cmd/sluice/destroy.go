@@ -8,10 +8,17 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 )
 
+// destroyFlags are the flags of destroy.
+type destroyFlags struct {
+	flags.Operation
+	excludeProtected, remove bool
+}
+
 func newDestroyCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	f := &destroyFlags{}
 	cmd := &cobra.Command{
 		Use:     "destroy",
 		Aliases: []string{"down", "dn"},
@@ -22,34 +29,35 @@ func newDestroyCommand(c *cli) *cobra.Command {
 			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.policies.packs) > 0 && !f.runProgram {
-				return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
+			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
+				return err
 			}
 			return c.destroy(cmd.Context(), f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addRunProgram(cmd, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
-	f.policies.add(cmd)
-	f.addConfirmation(cmd)
-	f.addRefresh(cmd)
-	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")
-	cmd.Flags().BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
-	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
+	p := cmd.Flags()
+	f.Add(p)
+	f.Targeting.Add(p)
+	f.Program.AddRun(p, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
+	f.Program.AddRefresh(p)
+	f.AddPolicies(p)
+	f.AddConfirmation(p)
+	f.Confirmation.AddPreviewOnly(p, "only show what would be deleted")
+	p.BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
+	p.BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
 	cmd.MarkFlagsMutuallyExclusive("exclude-protected", "ignore-protect")
 	return cmd
 }
 
 // destroy runs the command: what is special to it comes before and after the operation.
-func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
-	if f.excludeProtected && len(f.targets) > 0 {
+func (c *cli) destroy(ctx context.Context, f *destroyFlags) error {
+	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
 		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
-	if err := c.checkOperationFlags(f); err != nil {
+	if err := c.checkOperationFlags(&f.Operation); err != nil {
 		return err
 	}
-	s, err := c.openStack(ctx, f.stack, f.configFile)
+	s, err := c.openStack(ctx, f.Stack.Name, f.Stack.ConfigFile)
 	if err != nil {
 		return err
 	}
@@ -63,15 +71,15 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 			c.tell(f, "There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
 			return nil
 		}
-		f.excludes = append(f.excludes, left...)
+		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
 	}
-	if err := s.operate(ctx, destroyKind, f); err != nil || f.previewOnly {
+	if err := s.operate(ctx, destroyKind, &f.Operation); err != nil || f.Confirmation.PreviewOnly {
 		return err
 	}
 	switch {
 	case protected > 0:
 		c.tell(f, "All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
-	case len(f.targets) > 0:
+	case len(f.Targeting.Targets) > 0:
 	case f.remove:
 		return s.removeDestroyed(ctx, f)
 	}
@@ -79,8 +87,8 @@ func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
 }
 
 // tell writes a line for people.
-func (c *cli) tell(f *operationFlags, format string, args ...any) {
-	if !f.json {
+func (c *cli) tell(f *destroyFlags, format string, args ...any) {
+	if !f.Display.JSON {
 		fmt.Fprintf(c.Out, format+"\n", args...)
 	}
 }
@@ -103,7 +111,7 @@ func (s *session) protected(ctx context.Context) (urns []string, all int, err er
 
 // removeDestroyed removes a stack whose resources have been deleted, with its configuration file. If something is left after
 // all, because it is excluded, the stack is refused and stays.
-func (s *session) removeDestroyed(ctx context.Context, f *operationFlags) error {
+func (s *session) removeDestroyed(ctx context.Context, f *destroyFlags) error {
 	if err := s.remove(ctx, false, sluice.StackRemoval{}); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (o *operation) writeHistory(ctx context.Context, started time.Time, r *slui
 		return err
 	}
 	entry := sluice.HistoryEntry{
-		Kind: o.kind.history, StartTime: started.Unix(), EndTime: time.Now().Unix(), Message: o.flags.message,
+		Kind: o.kind.history, StartTime: started.Unix(), EndTime: time.Now().Unix(), Message: o.flags.History.Message,
 		Environment: o.environment(), Config: text, Result: sluice.HistorySucceeded,
 	}
 	if runErr != nil {
@@ -39,21 +39,16 @@ func (o *operation) writeHistory(ctx context.Context, started time.Time, r *slui
 
 // environment describes how the operation was called. It has no values of variables.
 func (o *operation) environment() map[string]string {
-	env := map[string]string{"sluice.version": sluice.Version, "exec.kind": o.flags.execKind}
-	if o.flags.execKind == "" {
-		env["exec.kind"] = "cli"
-	}
-	if o.flags.execAgent != "" {
-		env["exec.agent"] = o.flags.execAgent
-	}
-	if o.flags.plan != "" {
+	env := o.flags.History.Caller()
+	env["sluice.version"] = sluice.Version
+	if o.flags.Plan.File != "" {
 		env["updatePlan"] = "true"
 	}
 	if o.project.Runtime != "" {
 		env["runtime.name"] = o.project.Runtime
 	}
 	for name, on := range map[string]bool{
-		"skip-preview": o.flags.skipPreview, "yes": o.flags.yes, "diff": o.flags.diff, "continue-on-error": o.flags.continueOnError,
+		"skip-preview": o.flags.Confirmation.SkipPreview, "yes": o.flags.Confirmation.Yes, "diff": o.flags.Display.Diff(), "continue-on-error": o.flags.Run.ContinueOnError,
 	} {
 		if on {
 			env["pulumi.flag."+name] = strconv.FormatBool(on)

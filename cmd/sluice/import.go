@@ -10,13 +10,14 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // importFlags are the flags of import (protocol.md 10.2).
 type importFlags struct {
-	operationFlags
+	flags.Operation
 	parent, provider  string
 	properties        []string
 	file, out         string
@@ -45,11 +46,11 @@ func newImportCommand(c *cli) *cobra.Command {
 			return c.importResources(cmd.Context(), f, args)
 		},
 	}
-	f.add(cmd)
 	p := cmd.Flags()
-	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
-	p.BoolVar(&f.skipPreview, "skip-preview", false, "do not preview first")
-	p.BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
+	f.Add(p)
+	flags.AddYes(p, &f.Confirmation.Yes, "do not ask for confirmation")
+	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // without the letter, which is that of --file
+	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
 	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
 	p.StringVar(&f.provider, "provider", "", "the provider as name=URN; the name is its variable in the program")
@@ -96,7 +97,7 @@ func (c *cli) importResources(ctx context.Context, f *importFlags, args []string
 		}
 		return o.writeImported(ctx, f, requests, names)
 	}
-	return c.operate(ctx, kind, &f.operationFlags)
+	return c.operate(ctx, kind, &f.Operation)
 }
 
 // list is what is to be imported: the file, or the one resource of the arguments.

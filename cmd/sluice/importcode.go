@@ -13,7 +13,7 @@ import (
 
 // writeImported writes the declarations of what was imported, after the operation: what it could not import is not there.
 func (o *operation) writeImported(ctx context.Context, f *importFlags, requests []sluice.ImportRequest, names importfile.Names) error {
-	if f.out == "" && f.json {
+	if f.out == "" && f.Display.JSON {
 		return nil // the standard output has JSON on it
 	}
 	snapshot, err := o.stack.Load(context.WithoutCancel(ctx))
@@ -30,14 +30,14 @@ func (o *operation) writeImported(ctx context.Context, f *importFlags, requests 
 		return f.ensureOut()
 	}
 	text, err := codegen.Generate(o.project.Runtime, codegen.Program{
-		Resources: resources, Names: names, Schemas: o.schemas(ctx, snapshot, resources), ShowSecrets: o.flags.showSecrets,
+		Resources: resources, Names: names, Schemas: o.schemas(ctx, snapshot, resources), ShowSecrets: o.flags.Display.ShowSecrets(),
 	})
 	if err != nil {
 		return fmt.Errorf("the resources have been imported, but the declarations could not be written: %w", err)
 	}
 	if f.out != "" {
 		mode := os.FileMode(0o666)
-		if o.flags.showSecrets {
+		if o.flags.Display.ShowSecrets() {
 			mode = 0o600
 		}
 		if err := os.WriteFile(f.out, text, mode); err != nil {

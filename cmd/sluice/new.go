@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
@@ -22,8 +23,7 @@ import (
 type newFlags struct {
 	name, description, stack, dir string
 	secretsProvider               string
-	config                        []string
-	configPath                    bool
+	settings                      flags.Settings
 	force, yes, generateOnly      bool
 	list                          bool
 }
@@ -60,8 +60,7 @@ func newNewCommand(c *cli) *cobra.Command {
 	p.StringVarP(&f.stack, "stack", "s", "", "the stack, which is made if there is none of that name (default dev)")
 	p.StringVar(&f.dir, "dir", "", "where to put the project; made if need be (default the current directory)")
 	p.StringVar(&f.secretsProvider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
-	p.StringArrayVarP(&f.config, "config", "c", nil, "a setting as key=value, saved in the stack's configuration; may be repeated")
-	p.BoolVar(&f.configPath, "config-path", false, "the keys of --config are paths to parts of settings")
+	f.settings.Add(p)
 	p.BoolVarP(&f.force, "force", "f", false, "write into a directory that is not empty, over files that are there")
 	p.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and take the defaults")
 	p.BoolVarP(&f.generateOnly, "generate-only", "g", false, "only write the files: make no stack and install nothing")

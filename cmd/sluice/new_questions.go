@@ -148,12 +148,11 @@ func projectNameFrom(directory string) string {
 
 // saveSettings saves --config and what the template asks for.
 func (n *creation) saveSettings(ctx context.Context, s *session) error {
-	o := operation{session: s, flags: &operationFlags{config: n.flags.config, configPath: n.flags.configPath}}
-	if err := o.applyConfigFlags(); err != nil {
+	if err := n.flags.settings.Apply(s.file, s.project.Name); err != nil {
 		return err
 	}
 	for _, setting := range n.template.Settings {
-		key, err := parseConfigKey(setting.Key, s.project.Name, false)
+		key, err := workspace.ParseSettingKey(setting.Key, s.project.Name, false)
 		if err != nil {
 			return err
 		}

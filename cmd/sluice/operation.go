@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
@@ -26,6 +27,8 @@ type operationKind struct {
 	// prepare completes the operation before it begins, performed follows it whether it has succeeded or not; nil does
 	// nothing.
 	prepare, performed func(*operation) error
+	// previewed follows a preview that has succeeded and is all there is to do; nil does nothing.
+	previewed func(*operation, *sluice.Result) error
 }
 
 var (
@@ -47,7 +50,7 @@ var (
 type operation struct {
 	*session
 	kind   operationKind
-	flags  *operationFlags
+	flags  *flags.Operation
 	lock   sluice.StackLock // nil when only a preview is made
 	values map[workspace.Key]workspace.Value
 	config sluice.Config
@@ -74,11 +77,11 @@ type operation struct {
 }
 
 // operate runs an operation from its flags to its exit status.
-func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags) error {
+func (c *cli) operate(ctx context.Context, kind operationKind, f *flags.Operation) error {
 	if err := c.checkOperationFlags(f); err != nil {
 		return err
 	}
-	s, err := c.openStack(ctx, f.stack, f.configFile)
+	s, err := c.openStack(ctx, f.Stack.Name, f.Stack.ConfigFile)
 	if err != nil {
 		return err
 	}
@@ -86,7 +89,7 @@ func (c *cli) operate(ctx context.Context, kind operationKind, f *operationFlags
 }
 
 // operate runs an operation whose flags have been checked on the stack of the session.
-func (s *session) operate(ctx context.Context, kind operationKind, f *operationFlags) error {
+func (s *session) operate(ctx context.Context, kind operationKind, f *flags.Operation) error {
 	o := &operation{session: s, kind: kind, flags: f}
 	if err := o.prepare(ctx); err != nil {
 		return err
@@ -99,7 +102,7 @@ func (s *session) operate(ctx context.Context, kind operationKind, f *operationF
 	if err := o.resolvePending(ctx); err != nil {
 		return err
 	}
-	if f.previewOnly {
+	if f.Confirmation.PreviewOnly {
 		_, err := o.runInterruptible(ctx, func() error { return o.previewOnly(ctx) })
 		return err
 	}
@@ -147,8 +150,10 @@ func (o *operation) previewOnly(ctx context.Context) error {
 	if err := o.checkNoChanges(result); err != nil {
 		return err
 	}
-	if err := o.writeImportFile(ctx, result); err != nil {
-		return err
+	if o.kind.previewed != nil {
+		if err := o.kind.previewed(o, result); err != nil {
+			return err
+		}
 	}
 	return o.savePlan(ctx, result)
 }
@@ -156,7 +161,7 @@ func (o *operation) previewOnly(ctx context.Context) error {
 // previewAndPerform is the flow of up and destroy (protocol.md 10.2). The lock is held.
 func (o *operation) previewAndPerform(ctx context.Context) error {
 	expected := 0
-	if !o.flags.skipPreview {
+	if !o.flags.Confirmation.SkipPreview {
 		result, err := o.phase(ctx, true, 0)
 		if err != nil {
 			return err
@@ -164,16 +169,16 @@ func (o *operation) previewAndPerform(ctx context.Context) error {
 		if o.interrupts.Stopped() {
 			return cancelledError()
 		}
-		if o.flags.strict && o.plan == nil {
+		if o.flags.Plan.Strict && o.plan == nil {
 			o.plan = result.Plan
 		}
 		expected = countVisible(result)
-		if !o.flags.yes {
+		if !o.flags.Confirmation.Yes {
 			if err := o.confirm(result); err != nil {
 				return err
 			}
 		}
-	} else if !o.flags.yes && o.cli.Interactive() {
+	} else if !o.flags.Confirmation.Yes && o.cli.Interactive() {
 		if err := o.confirm(nil); err != nil {
 			return err
 		}
@@ -211,7 +216,7 @@ func countVisible(r *sluice.Result) int {
 }
 
 func (o *operation) checkNoChanges(r *sluice.Result) error {
-	if o.flags.expectNoChanges && r != nil && r.HasChanges() {
+	if o.flags.Confirmation.ExpectNoChanges && r != nil && r.HasChanges() {
 		return &exit.Error{Status: exit.HasChanges, Err: errors.New("no changes were expected but changes occurred")}
 	}
 	return nil

@@ -32,13 +32,13 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 	options := sluice.Options{
 		Stack: o.ref.Name, Project: o.project.Name, Root: o.project.Directory(), Directory: directory, Config: o.config,
 		Providers: host, Service: service,
-		Parallel: o.flags.workers(), ContinueOnError: o.flags.continueOnError, IgnoreProtect: o.flags.ignoreProtect,
-		ShowSecrets: o.flags.showSecrets, Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.refreshes(),
-		RunProgram: o.flags.runProgram, ResolveCreate: o.resolveCreate,
+		ShowSecrets: o.flags.Display.ShowSecrets(), Legacy: o.cli.legacy(), Interrupts: &o.interrupts, Refresh: o.flags.Program.Refreshes(o.project.RefreshAlways),
+		RunProgram: o.flags.Program.Run, ResolveCreate: o.resolveCreate,
 		Plan: o.plan, MakePlan: preview && o.makesPlan(),
 		StackOutputs: o.backend.StackOutputs, StackResources: o.backend.StackResources,
 	}
-	if options.Targeting, err = o.flags.targeting(); err != nil {
+	o.flags.Run.Apply(&options)
+	if options.Targeting, err = o.flags.Targeting.Compile(); err != nil {
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
@@ -46,7 +46,7 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
-	if options.PolicyPacks, err = o.flags.policies.open(plugins); err != nil {
+	if options.PolicyPacks, err = o.flags.Policies.Open(plugins); err != nil {
 		closeAll()
 		return sluice.Options{}, nil, err
 	}
@@ -67,7 +67,7 @@ func (o *operation) engineOptions(ctx context.Context, preview bool) (sluice.Opt
 }
 
 // runsProgram tells whether the operation runs the program.
-func (o *operation) runsProgram() bool { return o.kind.needsProgram || o.flags.runProgram }
+func (o *operation) runsProgram() bool { return o.kind.needsProgram || o.flags.Program.Run }
 
 // legacy is the old behaviour that the environment asks for.
 func (c *cli) legacy() sluice.Legacy {
@@ -80,19 +80,11 @@ func (c *cli) legacy() sluice.Legacy {
 	}
 }
 
-// refreshes tells whether everything is to be read first: --refresh, or what the project says for all operations.
-func (o *operation) refreshes() bool {
-	if o.flags.refresh.given {
-		return o.flags.refresh.value
-	}
-	return o.project.RefreshAlways
-}
-
 func (o *operation) pluginOptions(service *sluice.EngineService, directory string) sluice.PluginOptions {
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: o.project.Name, RuntimeOptions: map[string]string{}, Config: o.config,
 		Home: o.home, LookupEnv: o.cli.Lookup, Warn: func(message string) { o.cli.Warn("%s", message) },
-		NoBuiltins: o.flags.noBuiltins, Note: o.noteOnce,
+		NoBuiltins: o.flags.Program.NoBuiltins, Note: o.noteOnce,
 	}
 	for name, v := range o.project.RuntimeOptions {
 		if !workspace.IsObject(v) {

@@ -3,46 +3,41 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func (c *cli) checkOperationFlags(f *operationFlags) error {
-	if f.configPath && len(f.config) == 0 {
-		return exit.Usagef("--config-path says how to read --config, which is not given")
-	}
-	if f.strict && f.skipPreview {
-		return exit.Usagef("--strict cannot be used with --skip-preview: it holds the update to its preview")
-	}
-	if _, err := f.targeting(); err != nil {
-		return err
-	}
-	switch f.checkpoint {
-	case "", "timed":
-	case string(sluice.CheckpointsAtEnd), string(sluice.CheckpointsEveryStep):
-		c.checkpoints = sluice.CheckpointCadence(f.checkpoint)
-	default:
-		return exit.Usagef("--checkpoint %s: write timed, end or every-step", f.checkpoint)
-	}
-	if err := f.checkPendingFlags(); err != nil {
-		return err
-	}
-	if err := f.policies.check(); err != nil {
+func (c *cli) checkOperationFlags(f *flags.Operation) error {
+	if err := f.Check(); err != nil {
 		return err
 	}
 	if _, err := c.analyzeLimit(); err != nil {
 		return err
 	}
-	if f.previewOnly || f.yes || f.skipPreview {
-		return nil
+	if err := f.Confirmation.Check(c.Interactive() && !f.Display.JSON); err != nil {
+		return err
 	}
-	if f.json || !c.Interactive() {
-		return exit.Usagef("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
+	var err error
+	c.checkpoints, err = f.Run.Checkpoints()
+	return err
+}
+
+// analyzeLimit reads how many policy packs may judge at once; 0 is all.
+func (c *cli) analyzeLimit() (int, error) {
+	const name = "PULUMI_PARALLEL_ANALYZE"
+	text := c.Env(name)
+	if text == "" {
+		return 0, nil
 	}
-	return nil
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, exit.Usagef("the environment variable %s is %q: write how many policy packs may judge at once, or 0 for all", name, text)
+	}
+	return n, nil
 }
 
 // prepare saves --config settings, checks the configuration and opens the secrets.
@@ -50,10 +45,10 @@ func (o *operation) prepare(ctx context.Context) error {
 	if err := o.checkRequiredVersion(); err != nil {
 		return err
 	}
-	if _, err := o.flags.policies.open(sluice.PluginOptions{}); err != nil {
+	if _, err := o.flags.Policies.Open(sluice.PluginOptions{}); err != nil {
 		return err // found before anything is done
 	}
-	if err := o.applyConfigFlags(); err != nil {
+	if err := o.flags.Settings.Apply(o.file, o.project.Name); err != nil {
 		return err
 	}
 	if o.file.HasEnvironments() {
@@ -62,14 +57,14 @@ func (o *operation) prepare(ctx context.Context) error {
 	values, missing := workspace.Effective(o.project, o.file)
 	var manager sluice.SecretsManager
 	var dec workspace.Decrypter
-	if !o.flags.previewOnly || anySecret(values) || o.flags.savePlan != "" {
+	if !o.flags.Confirmation.PreviewOnly || workspace.AnySecret(values) || o.flags.Plan.Save != "" {
 		var err error
 		if manager, err = o.secretsManager(ctx); err != nil {
 			return err
 		}
 		dec = manager.Decrypter()
 	}
-	if !o.flags.skipConfigValidation && (o.runsProgram() || o.kind.asksProgram) {
+	if !o.flags.Program.SkipConfigValidation && (o.runsProgram() || o.kind.asksProgram) {
 		if err := workspace.Validate(ctx, o.project, o.name(), values, missing, dec); err != nil {
 			return err
 		}
@@ -101,28 +96,6 @@ func (o *operation) checkRequiredVersion() error {
 	case !ok:
 		return exit.Usagef("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
 			o.project.Path, wanted, sluice.Version, sluice.PulumiVersion)
-	}
-	return nil
-}
-
-func (o *operation) applyConfigFlags() error {
-	for _, setting := range o.flags.config {
-		text, value, found := strings.Cut(setting, "=")
-		if !found {
-			value = ""
-		}
-		key, err := parseConfigKey(text, o.project.Name, o.flags.configPath)
-		if err != nil {
-			return err
-		}
-		if o.flags.configPath {
-			err = o.file.SetPath(key, workspace.PathScalar(value))
-		} else {
-			err = o.file.Set(key, value, false)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -5,61 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
-// checkPendingFlags refuses what contradicts itself.
-func (f *operationFlags) checkPendingFlags() error {
-	if f.skipCreates && f.clearCreates {
-		return exit.Usagef("cannot set both --skip-pending-creates and --clear-pending-creates")
-	}
-	if len(f.importCreates)%2 != 0 {
-		return exit.Usagef("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
-	}
-	switch f.pendingCreates {
-	case "", "error", "create", "clear":
-	default:
-		return exit.Usagef("--pending-creates %s: write error, create or clear", f.pendingCreates)
-	}
-	return nil
-}
-
-// addPendingCreates registers the flags for what is to be done about interrupted creates of which the program declares the
-// resource (state.md 9.4 R-6).
-func (f *operationFlags) addPendingCreates(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.pendingCreates, "pending-creates", "error",
-		"what to do about creates that an earlier operation began and whose end nobody knows: error, when such a resource would be "+
-			"created; create, make another object; clear, forget them: nothing was made")
-	f.addImportCreates(cmd)
-}
-
-func (f *operationFlags) addImportCreates(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.importCreates, "import-pending-creates", nil,
-		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
-}
-
-// importedCreates are the IDs that --import-pending-creates gives, by URN.
-func (f *operationFlags) importedCreates() map[string]string {
-	out := map[string]string{}
-	for i := 0; i+1 < len(f.importCreates); i += 2 {
-		out[f.importCreates[i]] = f.importCreates[i+1]
-	}
-	return out
-}
-
 // answerPending is resolvePending for updates: the flags say everything.
 func (o *operation) answerPending(ctx context.Context) error {
-	switch o.flags.pendingCreates {
-	case "create":
-		o.otherCreates.Again = true
-	case "clear":
-		o.otherCreates.Clear = true
-	}
-	imports := o.flags.importedCreates()
+	o.otherCreates = o.flags.Creates.Others()
+	imports, _ := o.flags.Creates.Imported()
 	if len(imports) == 0 {
 		return nil
 	}
@@ -77,8 +30,9 @@ func (o *operation) answerPending(ctx context.Context) error {
 
 // warnOfUnused names what --import-pending-creates says about resources that have no interrupted create.
 func (o *operation) warnOfUnused(unused func(name string) bool) {
-	for i := 0; i < len(o.flags.importCreates); i += 2 {
-		if name := o.flags.importCreates[i]; unused(name) {
+	_, urns := o.flags.Creates.Imported()
+	for _, name := range urns {
+		if unused(name) {
 			o.cli.Warn("%q did not correspond to a pending create", name)
 		}
 	}
@@ -100,7 +54,7 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		return err
 	}
 	f := o.flags
-	imports := f.importedCreates()
+	imports, _ := f.Creates.Imported()
 	o.creates = map[string]sluice.CreateResolution{}
 	var left []string // unasked
 	for _, op := range snapshot.Pending {
@@ -116,10 +70,10 @@ func (o *operation) resolvePending(ctx context.Context) error {
 		switch {
 		case given:
 			o.creates[name] = sluice.CreateResolution{ID: id}
-		case f.clearCreates:
+		case f.Creates.Clear:
 			o.creates[name] = sluice.CreateResolution{Clear: true}
-		case f.skipCreates:
-		case f.yes, f.previewOnly, f.json, !o.cli.Interactive():
+		case f.Creates.Skip:
+		case f.Confirmation.Yes, f.Confirmation.PreviewOnly, f.Display.JSON, !o.cli.Interactive():
 			o.creates[name] = sluice.CreateResolution{}
 			left = append(left, format.Printable(name))
 		default:

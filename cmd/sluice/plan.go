@@ -14,14 +14,14 @@ import (
 
 // readPlan reads the file of --plan. Nothing has been done yet when it is refused.
 func (o *operation) readPlan(ctx context.Context) error {
-	if o.flags.plan == "" {
+	if o.flags.Plan.File == "" {
 		return nil
 	}
-	content, err := os.ReadFile(o.flags.plan)
+	content, err := os.ReadFile(o.flags.Plan.File)
 	if err != nil {
 		return exit.AsUsage(fmt.Errorf("--plan: %w", err))
 	}
-	plan, err := sluice.DecodePlan(ctx, o.flags.plan, content, o.secrets)
+	plan, err := sluice.DecodePlan(ctx, o.flags.Plan.File, content, o.secrets)
 	if err != nil {
 		return exit.AsUsage(fmt.Errorf("--plan: %w", err))
 	}
@@ -31,12 +31,12 @@ func (o *operation) readPlan(ctx context.Context) error {
 
 // makesPlan tells whether previews are to say what they allow.
 func (o *operation) makesPlan() bool {
-	return o.flags.savePlan != "" || o.flags.strict && o.plan == nil
+	return o.flags.Plan.Save != "" || o.flags.Plan.Strict && o.plan == nil
 }
 
 // savePlan writes the file of --save-plan.
 func (o *operation) savePlan(ctx context.Context, r *sluice.Result) error {
-	path := o.flags.savePlan
+	path := o.flags.Plan.Save
 	if path == "" || r.Plan == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (o *operation) savePlan(ctx context.Context, r *sluice.Result) error {
 		}
 		plan.Config[k.String()] = bytes.TrimSpace(text.Bytes())
 	}
-	content, err := sluice.EncodePlan(ctx, &plan, o.secrets, o.flags.showSecrets)
+	content, err := sluice.EncodePlan(ctx, &plan, o.secrets, o.flags.Display.ShowSecrets())
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *operation) savePlan(ctx context.Context, r *sluice.Result) error {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if !o.flags.json {
+	if !o.flags.Display.JSON {
 		fmt.Fprintf(o.cli.Out, "\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n", path, path)
 	}
 	return nil

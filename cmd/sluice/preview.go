@@ -1,9 +1,15 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+)
 
 func newPreviewCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	f := &flags.Operation{}
+	var importFile string
 	cmd := &cobra.Command{
 		Use:     "preview",
 		Aliases: []string{"pre"},
@@ -13,21 +19,14 @@ func newPreviewCommand(c *cli) *cobra.Command {
 			"The exit status is 0 when the preview succeeds, and 7 with --expect-no-changes when there would be changes.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.previewOnly = true
-			return c.operate(cmd.Context(), updateKind, f)
+			f.Confirmation.PreviewOnly = true
+			kind := updateKind
+			kind.previewed = func(o *operation, r *sluice.Result) error { return o.writeImportFile(cmd.Context(), importFile, r) }
+			return c.operate(cmd.Context(), kind, f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addExcludeDependents(cmd)
-	f.addRunProgram(cmd, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
-	f.addReplace(cmd)
-	f.policies.add(cmd)
-	f.addRefresh(cmd)
-	f.addPendingCreates(cmd)
-	f.addExpectNoChanges(cmd)
-	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this `file`, to be used with up --plan; "+
-		"with --show-secrets it holds secrets in plain text")
-	cmd.Flags().StringVar(&f.importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
+	f.AddUpdate(cmd.Flags())
+	f.Plan.AddSave(cmd.Flags())
+	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd
 }

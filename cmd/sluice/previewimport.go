@@ -26,8 +26,8 @@ func (e lateEncrypter) Encrypt(ctx context.Context, text string) (string, error)
 var _ property.Encrypter = lateEncrypter{}
 
 // writeImportFile writes what --import-file asks for: a file for `sluice import` with what the preview would create.
-func (o *operation) writeImportFile(ctx context.Context, r *sluice.Result) error {
-	if o.flags.importFile == "" {
+func (o *operation) writeImportFile(ctx context.Context, path string, r *sluice.Result) error {
+	if path == "" {
 		return nil
 	}
 	file, warnings, err := importfile.Placeholders(ctx, r.Steps, lateEncrypter{o.session})
@@ -41,7 +41,7 @@ func (o *operation) writeImportFile(ctx context.Context, r *sluice.Result) error
 	if err := file.Write(&text); err != nil {
 		return err
 	}
-	if err := os.WriteFile(o.flags.importFile, text.Bytes(), 0o666); err != nil {
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
 		return fmt.Errorf("write the import file: %w", err)
 	}
 	return nil

@@ -11,12 +11,14 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 )
 
 // recoverFlags are the flags of recover.
 type recoverFlags struct {
-	operationFlags
+	flags.Stack
+	json, yes        bool
 	assumeNotCreated bool
 	adopt            []string
 	discard          bool
@@ -41,10 +43,9 @@ func newRecoverCommand(c *cli) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.recover(cmd.Context(), f) },
 	}
 	p := cmd.Flags()
-	p.StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
-	p.StringVar(&f.configFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	p.BoolVarP(&f.json, "json", "j", false, "write what was settled as JSON, and ask nothing")
-	p.BoolVarP(&f.yes, "yes", "y", false, "ask nothing")
+	f.Add(p)
+	flags.AddJSON(p, &f.json, "write what was settled as JSON, and ask nothing")
+	flags.AddYes(p, &f.yes, "ask nothing")
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
 	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
 	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
@@ -60,14 +61,14 @@ func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
 		return err
 	}
 	c.deciding = f.discard
-	s, err := c.openState(ctx, f.stack)
+	s, err := c.openState(ctx, f.Name)
 	if err != nil {
 		return err
 	}
 	if f.discard {
 		return s.discardJournal(ctx, f)
 	}
-	if err := s.readFile(f.configFile); err != nil {
+	if err := s.readFile(f.ConfigFile); err != nil {
 		return err
 	}
 	lock, err := s.stack.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
@@ -140,8 +141,7 @@ func (s *session) settle(ctx context.Context, f *recoverFlags, answers map[strin
 	if pending == 0 {
 		return nil
 	}
-	flags := f.operationFlags
-	flags.parallel, flags.yes, flags.skipPreview, flags.json = automatic, true, true, false
+	settling := &flags.Operation{Stack: f.Stack, Run: flags.DefaultRun(), Confirmation: flags.Confirmation{Yes: true, SkipPreview: true}}
 	kind := operationKind{history: refreshKind.history, noun: "recovery", doing: "Recovering", perform: sluice.Recover}
 	kind.prepare = func(o *operation) error {
 		o.creates = map[string]sluice.CreateResolution{}
@@ -155,7 +155,7 @@ func (s *session) settle(ctx context.Context, f *recoverFlags, answers map[strin
 		defer func(out io.Writer) { s.cli.Out = out }(s.cli.Out)
 		s.cli.Out = io.Discard
 	}
-	err := s.operate(ctx, kind, &flags)
+	err := s.operate(ctx, kind, settling)
 	var failed *sluice.FailedError
 	if errors.As(err, &failed) && !failed.Canceled {
 		return nil

@@ -2,14 +2,12 @@ package main
 
 import (
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
@@ -67,7 +65,7 @@ func newRootCommand(c *cli) *cobra.Command {
 
 // prepare applies the environment to the flags and changes to the directory of --cwd.
 func (c *cli) prepare(cmd *cobra.Command) error {
-	if err := c.defaultsFromEnvironment(cmd.Flags()); err != nil {
+	if err := flags.FromEnvironment(cmd.Flags(), c.Lookup); err != nil {
 		return err
 	}
 	switch c.Color {
@@ -81,41 +79,6 @@ func (c *cli) prepare(cmd *cobra.Command) error {
 		}
 	}
 	return nil
-}
-
-// variableDefaults are flags with a variable of their own, besides PULUMI_OPTION_<FLAG>.
-var variableDefaults = map[string]string{
-	"parallel":          "PULUMI_PARALLEL",
-	"continue-on-error": "PULUMI_CONTINUE_ON_ERROR",
-	"yes":               "PULUMI_SKIP_CONFIRMATIONS",
-	"run-program":       "PULUMI_RUN_PROGRAM",
-}
-
-func (c *cli) defaultsFromEnvironment(flags *pflag.FlagSet) error {
-	var fault error
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || fault != nil || f.Name == "help" {
-			return
-		}
-		names := []string{"PULUMI_OPTION_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))}
-		if own, ok := variableDefaults[f.Name]; ok {
-			names = append(names, own)
-		}
-		for _, name := range names {
-			value, set := c.Lookup(name)
-			if !set || value == "" {
-				continue
-			}
-			if f.Value.Type() == "bool" && f.Name == "yes" {
-				value = strconv.FormatBool(terminal.IsTrue(value))
-			}
-			if err := f.Value.Set(value); err != nil {
-				fault = exit.Usagef("the environment variable %s: %w", name, err)
-			}
-			return
-		}
-	})
-	return fault
 }
 
 // warnUndecided warns of a journal that needs a decision, unless this is it.

@@ -37,8 +37,8 @@ const tick = 100 * time.Millisecond
 
 func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error) {
 	s := &phaseScreen{out: o.cli.Out, scrub: display.Scrub(o.secretTexts()), warned: o.warnedOfPending}
-	if o.flags.eventLog != "" {
-		l, err := display.OpenEventLog(o.flags.eventLog)
+	if o.flags.Display.EventLog != "" {
+		l, err := display.OpenEventLog(o.flags.Display.EventLog)
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}
@@ -46,13 +46,13 @@ func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error)
 	}
 	options := o.displayOptions(preview, expected)
 	switch {
-	case !o.flags.json:
-		if !preview && !o.flags.skipPreview {
+	case !o.flags.Display.JSON:
+		if !preview && !o.flags.Confirmation.SkipPreview {
 			fmt.Fprintln(o.cli.Out) // between the preview and the operation
 		}
 		s.log = display.NewLog(options)
 		s.startTicking()
-	case o.flags.previewOnly && !o.cli.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && o.kind.needsProgram:
+	case o.flags.Confirmation.PreviewOnly && !o.cli.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && o.kind.needsProgram:
 		s.document = display.NewPreviewDocument(options)
 	default:
 		s.events = append(s.events, display.StreamEvents(o.cli.Out))
@@ -61,18 +61,13 @@ func (o *operation) openScreen(preview bool, expected int) (*phaseScreen, error)
 }
 
 func (o *operation) displayOptions(preview bool, expected int) display.Options {
-	f := o.flags
 	title := o.kind.doing
 	if preview {
 		title = o.kind.previewing
 	}
-	options := display.Options{
-		Title: fmt.Sprintf("%s (%s):", title, o.name()), IsPreview: preview, Out: o.cli.Out, Color: o.cli.Colored(),
-		Width: o.cli.Width, Diff: f.diff, ShowConfig: f.showConfig, ShowSames: f.showSames, ShowReads: f.showReads,
-		ShowReplacementSteps: f.showReplacementSteps, ShowSecrets: f.showSecrets, ShowFullOutput: f.showFullOutput,
-		ShowRemediations: f.policies.showRemediations, SuppressOutputs: f.suppressOutputs, SuppressProgress: f.suppressProgress, ShowURNs: f.urns, Debug: f.debug,
-		Expected: expected,
-	}
+	options := o.flags.Display.Options()
+	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, o.name()), preview, expected
+	options.Out, options.Color, options.Width = o.cli.Out, o.cli.Colored(), o.cli.Width
 	if o.kind.needsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {
@@ -86,7 +81,7 @@ func (o *operation) displayOptions(preview bool, expected int) display.Options {
 
 // secretTexts are the decrypted settings that must not appear in messages.
 func (o *operation) secretTexts() []string {
-	if o.flags.showSecrets {
+	if o.flags.Display.ShowSecrets() {
 		return nil
 	}
 	var out []string

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
@@ -105,16 +104,4 @@ func TestOldBehaviourIsAskedForByTheEnvironment(t *testing.T) {
 	require.Equal(t, sluice.Legacy{NoResourceReferences: true}, c.legacy())
 	env = map[string]string{"PULUMI_DISABLE_OUTPUT_VALUES": "1"}
 	require.Equal(t, sluice.Legacy{NoOutputValues: true}, c.legacy())
-}
-
-func TestOneOrLessIsOneAtATime(t *testing.T) {
-	for given, want := range map[string]int{"": 0, "-1": 1, "0": 1, "1": 1, "3": 3} { // 0: the engine chooses
-		var f operationFlags
-		cmd := &cobra.Command{}
-		f.add(cmd)
-		if given != "" {
-			require.NoError(t, cmd.Flags().Set("parallel", given))
-		}
-		require.Equal(t, want, f.workers(), "--parallel %s", given)
-	}
 }

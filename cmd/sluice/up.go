@@ -1,9 +1,13 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+)
 
 func newUpCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:     "up",
 		Aliases: []string{"update"},
@@ -20,17 +24,8 @@ func newUpCommand(c *cli) *cobra.Command {
 			return c.operate(cmd.Context(), updateKind, f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addExcludeDependents(cmd)
-	f.addRunProgram(cmd, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
-	f.addReplace(cmd)
-	f.policies.add(cmd)
-	f.addConfirmation(cmd)
-	f.addRefresh(cmd)
-	f.addPendingCreates(cmd)
-	f.addExpectNoChanges(cmd)
-	cmd.Flags().StringVar(&f.plan, "plan", "", "do nothing that the plan in this `file` does not allow")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")
+	f.AddUpdate(cmd.Flags())
+	f.AddConfirmation(cmd.Flags())
+	f.Plan.AddFollow(cmd.Flags())
 	return cmd
 }
