@@ -9,6 +9,8 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
 // destroyFlags are the flags of destroy.
@@ -17,7 +19,7 @@ type destroyFlags struct {
 	excludeProtected, remove bool
 }
 
-func newDestroyCommand(c *cli) *cobra.Command {
+func newDestroyCommand(open *session.Opener) *cobra.Command {
 	f := &destroyFlags{}
 	cmd := &cobra.Command{
 		Use:     "destroy",
@@ -32,7 +34,7 @@ func newDestroyCommand(c *cli) *cobra.Command {
 			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
 				return err
 			}
-			return c.destroy(cmd.Context(), f)
+			return destroy(cmd.Context(), open, f)
 		},
 	}
 	p := cmd.Flags()
@@ -50,56 +52,60 @@ func newDestroyCommand(c *cli) *cobra.Command {
 }
 
 // destroy runs the command: what is special to it comes before and after the operation.
-func (c *cli) destroy(ctx context.Context, f *destroyFlags) error {
+func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
 		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
-	if err := c.checkOperationFlags(&f.Operation); err != nil {
-		return err
-	}
-	s, err := c.openStack(ctx, f.Stack.Name, f.Stack.ConfigFile)
+	s, err := operate.Open(ctx, open, &f.Operation)
 	if err != nil {
 		return err
 	}
+	// tell writes a line for people.
+	tell := func(format string, args ...any) {
+		if !f.Display.JSON {
+			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
+		}
+	}
 	protected := 0
 	if f.excludeProtected {
-		left, all, err := s.protected(ctx)
+		left, all, err := protectedResources(ctx, s)
 		if err != nil {
 			return err
 		}
 		if protected = len(left); protected == all && protected > 0 {
-			c.tell(f, "There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
+			tell("There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
 			return nil
 		}
 		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
 	}
-	if err := s.operate(ctx, destroyKind, &f.Operation); err != nil || f.Confirmation.PreviewOnly {
+	job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
+	if err != nil {
+		return err
+	}
+	if err := operate.Run(ctx, job); err != nil || f.Confirmation.PreviewOnly {
 		return err
 	}
 	switch {
 	case protected > 0:
-		c.tell(f, "All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
+		tell("All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
 	case len(f.Targeting.Targets) > 0:
 	case f.remove:
-		return s.removeDestroyed(ctx, f)
+		// If something is left after all, because it is excluded, the stack is refused and stays.
+		if err := removeWithSettings(ctx, s, false, sluice.StackRemoval{}); err != nil {
+			return err
+		}
+		tell("The resources in the stack have been deleted, and the history and configuration removed.")
 	}
 	return nil
 }
 
-// tell writes a line for people.
-func (c *cli) tell(f *destroyFlags, format string, args ...any) {
-	if !f.Display.JSON {
-		fmt.Fprintf(c.Out, format+"\n", args...)
-	}
-}
-
-// protected returns the URNs of what a destroy must leave, and how many resources there are.
-func (s *session) protected(ctx context.Context) (urns []string, all int, err error) {
-	manager, err := s.secretsManager(ctx)
+// protectedResources returns the URNs of what a destroy must leave, and how many resources there are.
+func protectedResources(ctx context.Context, s *session.Stack) (urns []string, all int, err error) {
+	manager, err := session.SecretsManager(ctx, s)
 	if err != nil {
 		return nil, 0, err
 	}
-	snapshot, err := s.stack.WithSecrets(manager).Load(ctx)
+	snapshot, err := s.State.WithSecrets(manager).Load(ctx)
 	if err != nil || snapshot == nil {
 		return nil, 0, err
 	}
@@ -107,14 +113,4 @@ func (s *session) protected(ctx context.Context) (urns []string, all int, err er
 		urns = append(urns, string(u))
 	}
 	return urns, len(snapshot.Resources), nil
-}
-
-// removeDestroyed removes a stack whose resources have been deleted, with its configuration file. If something is left after
-// all, because it is excluded, the stack is refused and stays.
-func (s *session) removeDestroyed(ctx context.Context, f *destroyFlags) error {
-	if err := s.remove(ctx, false, sluice.StackRemoval{}); err != nil {
-		return err
-	}
-	s.cli.tell(f, "The resources in the stack have been deleted, and the history and configuration removed.")
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
@@ -61,7 +62,7 @@ func TestCommandsInDocsExist(t *testing.T) {
 }
 
 func problemOf(words []string) string {
-	root := newRootCommand(&cli{Terminal: terminal.New(terminal.Streams{})})
+	root := newRootCommand(session.NewOpener(terminal.New(terminal.Streams{})))
 	root.InitDefaultCompletionCmd()
 	cmd, rest, err := root.Find(words)
 	if err != nil {

@@ -9,9 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -27,7 +30,7 @@ type importFlags struct {
 	generateResources string
 }
 
-func newImportCommand(c *cli) *cobra.Command {
+func newImportCommand(open *session.Opener) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Use:   "import [TYPE NAME ID]",
@@ -43,7 +46,7 @@ func newImportCommand(c *cli) *cobra.Command {
 			"previewed first and has to be confirmed, unless --yes is given.",
 		Args: rangeArgs(0, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.importResources(cmd.Context(), f, args)
+			return importResources(cmd.Context(), open, f, args)
 		},
 	}
 	p := cmd.Flags()
@@ -64,7 +67,7 @@ func newImportCommand(c *cli) *cobra.Command {
 }
 
 // importResources runs the import from its flags to its exit status.
-func (c *cli) importResources(ctx context.Context, f *importFlags, args []string) error {
+func importResources(ctx context.Context, open *session.Opener, f *importFlags, args []string) error {
 	if f.from != "" || f.generateResources != "" {
 		return exit.Usagef("--from and --generate-resources need converter plugins, which sluice does not run; " +
 			"list the resources in a file for --file")
@@ -76,28 +79,25 @@ func (c *cli) importResources(ctx context.Context, f *importFlags, args []string
 	if err != nil {
 		return err
 	}
-	kind := operationKind{history: "import", noun: "import", previewing: "Previewing import", doing: "Importing", asksProgram: true}
-	var names importfile.Names
-	var requests []sluice.ImportRequest
-	kind.prepare = func(o *operation) error {
-		if requests, names, err = o.importRequests(ctx, f, list); err != nil {
-			return exit.AsUsage(err)
-		}
-		o.kind.preview = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
-			return sluice.PreviewImport(ctx, options, requests...)
-		}
-		o.kind.perform = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
-			return sluice.Import(ctx, options, requests...)
-		}
-		return nil
+	s, err := operate.Open(ctx, open, &f.Operation)
+	if err != nil {
+		return err
 	}
-	kind.performed = func(o *operation) error {
-		if !f.generateCode {
-			return nil
-		}
-		return o.writeImported(ctx, f, requests, names)
+	job, err := operate.Prepare(ctx, s, operate.Import(nil), &f.Operation)
+	if err != nil {
+		return err
 	}
-	return c.operate(ctx, kind, &f.Operation)
+	requests, names, err := importRequests(ctx, s, f, list)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	job.Kind = operate.Import(requests)
+	if f.generateCode {
+		job.AfterOperation = func(ctx context.Context) error {
+			return declarations.Write(ctx, job, requests, names, declarations.Options{File: f.out, Protect: f.protect})
+		}
+	}
+	return operate.Run(ctx, job)
 }
 
 // list is what is to be imported: the file, or the one resource of the arguments.
@@ -157,19 +157,19 @@ func namedURN(ifNone, text string) (string, urn.URN, error) {
 }
 
 // importRequests turns the list into requests for this stack.
-func (o *operation) importRequests(
-	ctx context.Context, f *importFlags, list *importfile.File,
+func importRequests(
+	ctx context.Context, s *session.Stack, f *importFlags, list *importfile.File,
 ) ([]sluice.ImportRequest, importfile.Names, error) {
-	target := importfile.Target{Stack: o.ref.Name, Project: o.project.Name, Protect: f.protect}
+	target := importfile.Target{Stack: s.Ref.Name, Project: s.Project.Name, Protect: f.protect}
 	if list.HasProperties() {
-		manager, err := o.secretsManager(ctx)
+		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
 			return nil, nil, err
 		}
 		target.Decrypter = manager.Decrypter()
 	}
 	if len(list.ProviderInputs) > 0 {
-		o.cli.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
+		s.Terminal.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
 	}
 	return list.Requests(ctx, target)
 }

@@ -3,17 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/user"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newLoginCommand(c *cli) *cobra.Command {
+func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	var local, asJSON bool
 	var cloudURL string
 	cmd := &cobra.Command{
@@ -36,41 +38,42 @@ func newLoginCommand(c *cli) *cobra.Command {
 			case local:
 				url = sluice.LocalBackendURL
 			}
-			return c.login(cmd.Context(), url, asJSON)
+			return login(cmd.Context(), t, url, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
-func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
+func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) error {
 	if url == "" {
 		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
 	}
-	home, err := sluice.Home(c.Lookup)
+	home, err := sluice.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.Lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}
 	if err := b.Close(); err != nil {
 		return err
 	}
-	if err := sluice.NewCredentials(home, c.Lookup).Login(url); err != nil {
+	if err := sluice.NewCredentials(home, t.Lookup).Login(url); err != nil {
 		return err
 	}
+	who := session.IdentityAt(url)
 	if asJSON {
-		return format.JSON(c.Out, c.identity(url))
+		return format.JSON(t.Out, who)
 	}
-	_, err = fmt.Fprintf(c.Out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
+	_, err = fmt.Fprintf(t.Out, "Logged in to %s as %s\n", who.URL, who.User)
 	return err
 }
 
-func newLogoutCommand(c *cli) *cobra.Command {
+func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
 	var all, local bool
 	var cloudURL string
 	cmd := &cobra.Command{
@@ -88,7 +91,7 @@ func newLogoutCommand(c *cli) *cobra.Command {
 			case local:
 				url = sluice.LocalBackendURL
 			}
-			return c.logout(url, all)
+			return logout(t, url, all)
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "forget all backends")
@@ -97,12 +100,12 @@ func newLogoutCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) logout(url string, all bool) error {
-	home, err := sluice.Home(c.Lookup)
+func logout(t *terminal.Terminal, url string, all bool) error {
+	home, err := sluice.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
-	credentials := sluice.NewCredentials(home, c.Lookup)
+	credentials := sluice.NewCredentials(home, t.Lookup)
 	urls := []string{url}
 	switch {
 	case all:
@@ -121,68 +124,37 @@ func (c *cli) logout(url string, all bool) error {
 		if err := credentials.Logout(u); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.Out, "Logged out of %s\n", sluice.MaskURL(u))
+		fmt.Fprintf(t.Out, "Logged out of %s\n", sluice.MaskURL(u))
 	}
 	return nil
 }
 
-func newWhoamiCommand(c *cli) *cobra.Command {
+func newWhoamiCommand(t *terminal.Terminal) *cobra.Command {
 	var verbose, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "whoami",
 		Short: "Print who you are, and where state is kept",
 		Args:  exactArgs(0),
-		RunE:  func(*cobra.Command, []string) error { return c.whoami(verbose, asJSON) },
+		RunE:  func(*cobra.Command, []string) error { return whoami(t, verbose, asJSON) },
 	}
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the backend")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
-// identity is who uses which backend, in JSON.
-type identity struct {
-	User          string   `json:"user"`
-	Organizations []string `json:"organizations"`
-	URL           string   `json:"url"`
-}
-
-func (c *cli) identity(url string) identity {
-	return identity{User: userName(), Organizations: []string{}, URL: sluice.MaskURL(url)}
-}
-
-func (c *cli) whoami(verbose, asJSON bool) error {
-	url, err := c.backendURL()
+func whoami(t *terminal.Terminal, verbose, asJSON bool) error {
+	url, err := session.BackendURL(t.Lookup)
 	if err != nil {
 		return err
 	}
+	who := session.IdentityAt(url)
 	switch {
 	case asJSON:
-		return format.JSON(c.Out, c.identity(url))
+		return format.JSON(t.Out, who)
 	case verbose:
-		_, err = fmt.Fprintf(c.Out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
+		_, err = fmt.Fprintf(t.Out, "User: %s\nBackend URL: %s\n", who.User, who.URL)
 	default:
-		_, err = fmt.Fprintln(c.Out, userName())
+		_, err = fmt.Fprintln(t.Out, who.User)
 	}
 	return err
-}
-
-// backendURL is that of the backend in use here. The project, if there is one, may name it.
-func (c *cli) backendURL() (string, error) {
-	home, err := sluice.Home(c.Lookup)
-	if err != nil {
-		return "", err
-	}
-	var fromProject string
-	if project, err := findProject(); err == nil {
-		fromProject = project.BackendURL
-	}
-	return sluice.BackendURL(home, fromProject, c.Lookup)
-}
-
-func userName() string {
-	u, err := user.Current()
-	if err != nil {
-		return "unknown"
-	}
-	return u.Username
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
@@ -55,11 +56,11 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 			status = exit.Internal
 		}
 	}()
-	c := &cli{Terminal: terminal.New(s)}
-	root := newRootCommand(c)
+	open := session.NewOpener(terminal.New(s))
+	root := newRootCommand(open)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	return c.report(root.ExecuteContext(ctx))
+	return report(open, root.ExecuteContext(ctx))
 }

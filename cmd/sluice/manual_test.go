@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
@@ -18,9 +19,9 @@ import (
 func TestReferenceIsCurrent(t *testing.T) {
 	const reference, remedy = "../../docs/reference", "write it anew: rm -r docs/reference && go run ./cmd/sluice gen-markdown docs/reference"
 	fresh := t.TempDir()
-	c := &cli{Terminal: terminal.New(terminal.Streams{Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }})}
-	cmd := newGenMarkdownCommand(c)
-	cmd.SetArgs([]string{fresh})
+	open := session.NewOpener(terminal.New(terminal.Streams{Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }}))
+	cmd := newRootCommand(open)
+	cmd.SetArgs([]string{"gen-markdown", fresh})
 	require.NoError(t, cmd.Execute())
 	want, got := readAllFiles(t, fresh), readAllFiles(t, reference)
 	for name, text := range want {
@@ -56,5 +57,5 @@ func TestEveryCommandAndFlagIsDescribed(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRootCommand(&cli{Terminal: terminal.New(terminal.Streams{})}))
+	visit(newRootCommand(session.NewOpener(terminal.New(terminal.Streams{}))))
 }

@@ -1,13 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
 )
 
-func newPreviewCommand(c *cli) *cobra.Command {
+func newPreviewCommand(open *session.Opener) *cobra.Command {
 	f := &flags.Operation{}
 	var importFile string
 	cmd := &cobra.Command{
@@ -20,9 +30,7 @@ func newPreviewCommand(c *cli) *cobra.Command {
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.Confirmation.PreviewOnly = true
-			kind := updateKind
-			kind.previewed = func(o *operation, r *sluice.Result) error { return o.writeImportFile(cmd.Context(), importFile, r) }
-			return c.operate(cmd.Context(), kind, f)
+			return preview(cmd.Context(), open, f, importFile)
 		},
 	}
 	f.AddUpdate(cmd.Flags())
@@ -30,3 +38,60 @@ func newPreviewCommand(c *cli) *cobra.Command {
 	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd
 }
+
+func preview(ctx context.Context, open *session.Opener, f *flags.Operation, importFile string) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), f)
+	if err != nil {
+		return err
+	}
+	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
+		return err
+	}
+	job.AfterPreview = func(ctx context.Context, r *sluice.Result) error {
+		if err := writeImportFile(ctx, s, importFile, r); err != nil {
+			return err
+		}
+		return operate.SavePlan(ctx, job, r)
+	}
+	return operate.Run(ctx, job)
+}
+
+// writeImportFile writes what --import-file asks for: a file for `sluice import` with what the preview would create.
+func writeImportFile(ctx context.Context, s *session.Stack, path string, r *sluice.Result) error {
+	if path == "" {
+		return nil
+	}
+	file, warnings, err := importfile.Placeholders(ctx, r.Steps, lateEncrypter{s})
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		s.Terminal.Warn("%s", w)
+	}
+	var text bytes.Buffer
+	if err := file.Write(&text); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("write the import file: %w", err)
+	}
+	return nil
+}
+
+// lateEncrypter opens the secrets manager when there is a secret to encrypt: most files have none, and no passphrase is
+// asked for them.
+type lateEncrypter struct{ stack *session.Stack }
+
+func (e lateEncrypter) Encrypt(ctx context.Context, text string) (string, error) {
+	m, err := session.SecretsManager(ctx, e.stack)
+	if err != nil {
+		return "", err
+	}
+	return m.Encrypter().Encrypt(ctx, text)
+}
+
+var _ property.Encrypter = lateEncrypter{}

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newRefreshCommand(c *cli) *cobra.Command {
+func newRefreshCommand(open *session.Opener) *cobra.Command {
 	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:   "refresh",
@@ -22,7 +27,7 @@ func newRefreshCommand(c *cli) *cobra.Command {
 			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
 				return err
 			}
-			return c.operate(cmd.Context(), refreshKind, f)
+			return refresh(cmd.Context(), open, f)
 		},
 	}
 	p := cmd.Flags()
@@ -36,4 +41,20 @@ func newRefreshCommand(c *cli) *cobra.Command {
 	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
 	f.Creates.AddRefresh(p)
 	return cmd
+}
+
+func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Refresh(), f)
+	if err != nil {
+		return err
+	}
+	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON && s.Terminal.Interactive()
+	if job.Creates, err = pending.ForRefresh(ctx, s, &f.Creates, mayAsk); err != nil {
+		return err
+	}
+	return operate.Run(ctx, job)
 }

@@ -1,27 +1,16 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// cli is one run of the command line: its terminal and global flags.
-type cli struct {
-	*terminal.Terminal
-	cwd                      string
-	disableIntegrityChecking bool
-	checkpoints              sluice.CheckpointCadence // how often an operation writes the stack file
-	deciding                 bool                     // the command is the decision about a journal
-	undecided                map[string]bool          // the stacks whose journals the user was warned of
-}
-
-func newRootCommand(c *cli) *cobra.Command {
+// newRootCommand builds the tree of commands.
+func newRootCommand(open *session.Opener) *cobra.Command {
+	global := &globalFlags{open: open}
+	newTree := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Preview, make and destroy infrastructure that programs declare",
@@ -32,16 +21,12 @@ func newRootCommand(c *cli) *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return c.prepare(cmd)
+			return global.apply(cmd)
 		},
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	f := root.PersistentFlags()
-	f.StringVar(&c.Color, "color", "auto", "when to use colours: always, never, raw (as never) or auto (on a terminal)")
-	f.StringVarP(&c.cwd, "cwd", "C", "", "run as if sluice had been started in this directory")
-	f.BoolVar(&c.NonInteractive, "non-interactive", false, "ask nothing, even on a terminal")
-	f.BoolVar(&c.disableIntegrityChecking, "disable-integrity-checking", false, "do not check that the state is consistent")
+	global.add(root.PersistentFlags())
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
 		for _, cmd := range commands {
@@ -50,45 +35,16 @@ func newRootCommand(c *cli) *cobra.Command {
 		}
 	}
 	group("deploy", "Deploying:",
-		newNewCommand(c), newPreviewCommand(c), newUpCommand(c), newDestroyCommand(c), newRefreshCommand(c), newImportCommand(c), newWhyCommand(c),
-		newCancelCommand(c), newRecoverCommand(c))
+		newNewCommand(open), newPreviewCommand(open), newUpCommand(open), newDestroyCommand(open), newRefreshCommand(open),
+		newImportCommand(open), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
-		newStackCommand(c), newConfigCommand(c), newStateCommand(c), newLoginCommand(c), newLogoutCommand(c), newWhoamiCommand(c))
+		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
+		newWhoamiCommand(open.Terminal))
 	group("tool", "The tool itself:",
-		newAboutCommand(c), newVersionCommand(c), newGenManCommand(c), newGenMarkdownCommand(c))
-	root.AddCommand(newGenCompletionCommand(c))
+		newAboutCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, newTree), newGenMarkdownCommand(open.Terminal, newTree))
+	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")
-	c.complete(root)
+	complete(root, global)
 	return root
-}
-
-// prepare applies the environment to the flags and changes to the directory of --cwd.
-func (c *cli) prepare(cmd *cobra.Command) error {
-	if err := flags.FromEnvironment(cmd.Flags(), c.Lookup); err != nil {
-		return err
-	}
-	switch c.Color {
-	case "always", "never", "raw", "auto":
-	default:
-		return exit.Usagef("--color %s: write always, never, raw or auto", c.Color)
-	}
-	if c.cwd != "" {
-		if err := os.Chdir(c.cwd); err != nil {
-			return exit.Usagef("--cwd: %w", err)
-		}
-	}
-	return nil
-}
-
-// warnUndecided warns of a journal that needs a decision, unless this is it.
-func (c *cli) warnUndecided(err *sluice.StackJournalError) {
-	if c.deciding {
-		return
-	}
-	if c.undecided == nil {
-		c.undecided = map[string]bool{}
-	}
-	c.undecided[err.Stack] = true
-	c.Warn("%v", err)
 }

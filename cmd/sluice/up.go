@@ -1,12 +1,17 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newUpCommand(c *cli) *cobra.Command {
+func newUpCommand(open *session.Opener) *cobra.Command {
 	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:     "up",
@@ -21,11 +26,26 @@ func newUpCommand(c *cli) *cobra.Command {
 			"--import-pending-creates and --pending-creates say what to do otherwise.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.operate(cmd.Context(), updateKind, f)
+			return update(cmd.Context(), open, f)
 		},
 	}
 	f.AddUpdate(cmd.Flags())
 	f.AddConfirmation(cmd.Flags())
 	f.Plan.AddFollow(cmd.Flags())
 	return cmd
+}
+
+func update(ctx context.Context, open *session.Opener, f *flags.Operation) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), f)
+	if err != nil {
+		return err
+	}
+	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
+		return err
+	}
+	return operate.Run(ctx, job)
 }
