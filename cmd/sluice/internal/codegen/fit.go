@@ -9,10 +9,10 @@ import (
 
 // narrowed chooses the member of a union that a value belongs to, and gives up types that the value does not have: it is then
 // written as it is.
-func (b *builder) narrowed(t *typeSpec, v property.Value) *typeSpec {
+func narrowed(in *Schema, t *typeSpec, v property.Value) *typeSpec {
 	if t.kindOf() != unionKind {
 		switch {
-		case v.IsString() && (t.kindOf() == assetKind || t.kindOf() == archiveKind), v.IsMap() && t.kindOf() == objectKind, b.fits(t, v):
+		case v.IsString() && (t.kindOf() == assetKind || t.kindOf() == archiveKind), v.IsMap() && t.kindOf() == objectKind, fits(in, t, v):
 			return t
 		}
 		return nil
@@ -27,8 +27,8 @@ func (b *builder) narrowed(t *typeSpec, v property.Value) *typeSpec {
 		}
 	}
 	for _, m := range t.members {
-		if m.kindOf() != anyKind && b.fits(m, v) {
-			return b.narrowed(m, v)
+		if m.kindOf() != anyKind && fits(in, m, v) {
+			return narrowed(in, m, v)
 		}
 	}
 	return nil
@@ -45,7 +45,7 @@ func lastSegment(ref string) urn.Type {
 
 // fits tells whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
 // have properties that the type does not know, or lack ones that it requires.
-func (b *builder) fits(t *typeSpec, v property.Value) bool {
+func fits(in *Schema, t *typeSpec, v property.Value) bool {
 	v, _ = v.Unwrap()
 	switch t.kindOf() {
 	case anyKind:
@@ -59,7 +59,7 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 	case stringKind:
 		return v.IsString()
 	case enumKind:
-		return b.fits(t.element, v)
+		return fits(in, t.element, v)
 	case arrayKind:
 		return v.IsArray()
 	case mapKind:
@@ -70,7 +70,7 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 		return v.IsArchive()
 	case unionKind:
 		for _, m := range t.members {
-			if b.fits(m, v) {
+			if fits(in, m, v) {
 				return true
 			}
 		}
@@ -79,7 +79,7 @@ func (b *builder) fits(t *typeSpec, v property.Value) bool {
 	if !v.IsMap() {
 		return false
 	}
-	s := b.current.pkg.named(t.token)
+	s := in.named(t.token)
 	if s == nil {
 		return true
 	}

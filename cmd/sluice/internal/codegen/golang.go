@@ -9,10 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/Masterminds/semver/v3"
-
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // goReserved are the words that cannot be variables of a Go program, and the names that ours uses.
@@ -24,22 +20,22 @@ const goSDK = "github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 // writeGo writes a Go program.
 func writeGo(doc *document) ([]byte, error) {
-	w := &goWriter{imports: map[string]string{goSDK: "pulumi"}, names: map[string]bool{"pulumi": true, "config": true}}
+	used := &goImports{imports: map[string]string{goSDK: "pulumi"}, names: map[string]bool{"pulumi": true, "config": true}}
 	for _, d := range doc.resources {
-		w.names[d.variable] = true
+		used.names[d.variable] = true
 	}
 	var body bytes.Buffer
 	declared := false
 	for _, d := range doc.resources {
-		declared = w.resource(&body, d, declared) || declared
+		declared = writeGoResource(&body, used, d, declared) || declared
 	}
 	var out bytes.Buffer
 	out.WriteString("package main\n\nimport (\n")
 	if len(doc.settings) > 0 {
-		w.imports[goSDK+"/config"] = "config"
+		used.imports[goSDK+"/config"] = "config"
 	}
-	for _, p := range slices.Sorted(maps.Keys(w.imports)) {
-		name := w.imports[p]
+	for _, p := range slices.Sorted(maps.Keys(used.imports)) {
+		name := used.imports[p]
 		if name == path.Base(p) {
 			name = ""
 		}
@@ -58,15 +54,9 @@ func writeGo(doc *document) ([]byte, error) {
 	return text, nil
 }
 
-type goWriter struct {
-	imports map[string]string // path -> name
-	names   map[string]bool
-	pkg     *Schema // of the resource that is being written
-}
-
-// resource writes a declaration. It returns whether err exists now.
-func (w *goWriter) resource(out *bytes.Buffer, d *declaration, errDeclared bool) bool {
-	w.pkg = d.pkg
+// writeGoResource writes a declaration. It returns whether err exists now.
+func writeGoResource(out *bytes.Buffer, used *goImports, d *declaration, errDeclared bool) bool {
+	w := &goWriter{used, d.pkg}
 	if len(d.notes) > 0 {
 		out.WriteString(comment("//", d.notes) + "\n")
 	}
@@ -76,7 +66,7 @@ func (w *goWriter) resource(out *bytes.Buffer, d *declaration, errDeclared bool)
 			assign = "="
 		}
 		fmt.Fprintf(out, "%s := &pulumi.ResourceState{}\nerr %s ctx.RegisterComponentResource(%s, %s, %s%s)\n",
-			d.variable, assign, strconv.Quote(string(d.token)), strconv.Quote(d.name()), d.variable, w.options(d))
+			d.variable, assign, strconv.Quote(string(d.token)), strconv.Quote(d.name()), d.variable, goOptions(d))
 	} else {
 		variable := d.variable
 		if !d.isUsed {
@@ -85,7 +75,7 @@ func (w *goWriter) resource(out *bytes.Buffer, d *declaration, errDeclared bool)
 				assign = "="
 			}
 		}
-		where, name := w.qualifier(d.token), title(nameOfToken(d.token))
+		where, name := used.qualifier(d.pkg, d.token), title(nameOfToken(d.token))
 		if d.token.IsProvider() {
 			name = "Provider"
 		}
@@ -93,13 +83,13 @@ func (w *goWriter) resource(out *bytes.Buffer, d *declaration, errDeclared bool)
 		if len(d.properties) > 0 {
 			arguments = "&" + where + name + "Args" + w.structFields(d.properties)
 		}
-		fmt.Fprintf(out, "%s, err %s %sNew%s(ctx, %s, %s%s)\n", variable, assign, where, name, strconv.Quote(d.name()), arguments, w.options(d))
+		fmt.Fprintf(out, "%s, err %s %sNew%s(ctx, %s, %s%s)\n", variable, assign, where, name, strconv.Quote(d.name()), arguments, goOptions(d))
 	}
 	out.WriteString("if err != nil {\nreturn err\n}\n")
 	return true
 }
 
-func (w *goWriter) options(d *declaration) string {
+func goOptions(d *declaration) string {
 	var b strings.Builder
 	if d.parent != "" {
 		b.WriteString(", pulumi.Parent(" + d.parent + ")")
@@ -111,70 +101,4 @@ func (w *goWriter) options(d *declaration) string {
 		b.WriteString(", pulumi.Protect(true)")
 	}
 	return b.String()
-}
-
-// goInfo is what a schema says about the Go SDK of its package.
-type goInfo struct {
-	ImportBasePath       string
-	RootPackageName      string
-	ImportPathPattern    string
-	ModuleToPackage      map[string]string
-	PackageImportAliases map[string]string
-}
-
-// basePath is where the packages of an SDK are, by the usual convention if the schema does not say.
-func (s *Schema) basePath(info goInfo) string {
-	if info.ImportBasePath != "" {
-		return info.ImportBasePath
-	}
-	base := "github.com/pulumi/pulumi-" + s.Name + "/sdk"
-	if v, err := semver.NewVersion(s.Version); err == nil && v.Major() > 1 {
-		base += fmt.Sprintf("/v%d", v.Major())
-	}
-	return base + "/go/" + s.Name
-}
-
-// qualifier imports the package in which a token is declared and returns how its names begin: "s3.".
-func (w *goWriter) qualifier(t urn.Type) string {
-	var info goInfo
-	w.pkg.language("go", &info)
-	base := w.pkg.basePath(info)
-	module := w.pkg.module(t)
-	if m, ok := info.ModuleToPackage[module]; ok {
-		module = m
-	}
-	module = strings.ToLower(module)
-	full, name := base, info.RootPackageName
-	if name == "" {
-		name = path.Base(base)
-	}
-	if module != "" && module != "index" {
-		name = path.Base(module)
-		full = base + "/" + module
-		if info.ImportPathPattern != "" {
-			full = strings.NewReplacer("{module}", module, "{baseImportPath}", base).Replace(info.ImportPathPattern)
-		}
-	}
-	if alias, ok := info.PackageImportAliases[full]; ok {
-		name = alias
-	}
-	return w.importAs(full, name) + "."
-}
-
-// importAs imports a package under a name that nothing else has.
-func (w *goWriter) importAs(full, name string) string {
-	if have, ok := w.imports[full]; ok {
-		return have
-	}
-	name = strings.ReplaceAll(identifier(name), "_", "")
-	unused := name
-	if w.names[unused] { // "core/v1" beside "apps/v1"
-		unused = strings.ReplaceAll(identifier(path.Base(path.Dir(full))), "_", "") + name
-	}
-	for i := 2; w.names[unused]; i++ {
-		unused = fmt.Sprintf("%s%d", name, i)
-	}
-	w.names[unused] = true
-	w.imports[full] = unused
-	return unused
 }

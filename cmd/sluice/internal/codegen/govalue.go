@@ -6,6 +6,12 @@ import (
 	"strings"
 )
 
+// goWriter writes the values of a resource.
+type goWriter struct {
+	used *goImports
+	pkg  *Schema // of the resource
+}
+
 // structFields writes the fields of an Args struct.
 func (w *goWriter) structFields(fs []field) string {
 	var b strings.Builder
@@ -18,13 +24,13 @@ func (w *goWriter) structFields(fs []field) string {
 		if f.spec.isPlain {
 			value = w.plain(f.value, !f.spec.isRequired)
 		}
-		fmt.Fprintf(&b, "%s: %s,\n", w.fieldName(f), value)
+		fmt.Fprintf(&b, "%s: %s,\n", goFieldName(f), value)
 	}
 	b.WriteString("}")
 	return b.String()
 }
 
-func (w *goWriter) fieldName(f field) string {
+func goFieldName(f field) string {
 	if f.spec.goName != "" {
 		return title(f.spec.goName)
 	}
@@ -52,7 +58,7 @@ func (w *goWriter) typeName(t *typeSpec) (name string, ok bool) {
 	case stringKind:
 		return "pulumi.String", true
 	case enumKind, objectKind:
-		return w.qualifier(t.token) + title(nameOfToken(t.token)), true
+		return w.used.qualifier(w.pkg, t.token) + title(nameOfToken(t.token)), true
 	case arrayKind:
 		element, ok := w.typeName(t.element)
 		return element + "Array", ok

@@ -1,75 +1,11 @@
 package codegen
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/sluice-iac/sluice/urn"
 )
-
-// variablesOf gives everything that has a name a variable that the language allows and nothing else has.
-func variablesOf(p Program, l language) map[urn.URN]string {
-	out := map[urn.URN]string{}
-	taken := map[string]bool{}
-	for _, word := range l.reserved {
-		taken[word] = true
-	}
-	if l.identifiers {
-		for _, r := range p.Resources {
-			pkg := r.Type.Package()
-			if r.Type.IsProvider() {
-				pkg = r.Type.ProviderPackage()
-			}
-			taken[identifier(pkg)], taken[identifierOfPackage(pkg)] = true, true // what it is imported as
-		}
-	}
-	assign := func(u urn.URN, name string) {
-		if l.identifiers {
-			name = identifier(name)
-		} else {
-			name = strings.Map(wordRune, name)
-		}
-		unused := name
-		for i := 2; taken[unused]; i++ {
-			unused = fmt.Sprintf("%s%d", name, i)
-		}
-		taken[unused] = true
-		out[u] = unused
-	}
-	// Those that the program has already come first: their names are not ours to change.
-	declared := map[urn.URN]bool{}
-	for _, r := range p.Resources {
-		declared[r.URN] = true
-	}
-	var others []urn.URN
-	for u := range p.Names {
-		if !declared[u] {
-			others = append(others, u)
-		}
-	}
-	slices.Sort(others)
-	for _, u := range others {
-		assign(u, p.Names[u])
-	}
-	for _, r := range p.Resources {
-		name := p.Names[r.URN]
-		if name == "" {
-			name = r.URN.Name()
-		}
-		assign(r.URN, name)
-	}
-	return out
-}
-
-// wordRune keeps what references in texts may consist of.
-func wordRune(r rune) rune {
-	if r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-		return r
-	}
-	return '_'
-}
 
 // identifier makes a camel-case identifier of a name: "my-bucket.v2" is myBucketV2. It is valid in all languages.
 func identifier(name string) string {
@@ -98,6 +34,11 @@ func identifier(name string) string {
 		return "resource"
 	}
 	return text
+}
+
+// identifierOfPackage is the name that a package is imported under.
+func identifierOfPackage(name string) string {
+	return strings.ReplaceAll(name, "-", "_")
 }
 
 // title makes the first letter a capital.

@@ -44,11 +44,6 @@ func writeNode(doc *document) ([]byte, error) {
 	return w.out.Bytes(), nil
 }
 
-// identifierOfPackage is the name that a package is imported under.
-func identifierOfPackage(name string) string {
-	return strings.ReplaceAll(name, "-", "_")
-}
-
 // nodePackage is the name of the npm package of a package.
 func nodePackage(s *Schema) string {
 	var info struct{ PackageName string }

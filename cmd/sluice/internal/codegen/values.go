@@ -35,13 +35,6 @@ func zero(p propertySpec) expression {
 	return literal{property.Null, p.typ}
 }
 
-func (t *typeSpec) kindOf() kind {
-	if t == nil {
-		return anyKind
-	}
-	return t.kind
-}
-
 // value makes an expression of a value that should have the given type; where it has not, it is written as it is.
 func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []string) expression {
 	inner, marked := v.Unwrap()
@@ -52,7 +45,7 @@ func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []str
 	if isSecret && b.program.ShowSecrets {
 		isSecret = false // its schema makes it secret
 	}
-	t = b.narrowed(t, inner)
+	t = narrowed(b.current.pkg, t, inner)
 	switch {
 	case inner.IsArray():
 		return b.array(inner.AsArray(), t, isSecret, path)
@@ -80,8 +73,6 @@ func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []str
 	}
 	return literal{inner, t}
 }
-
-func (t *typeSpec) holdsText() bool { return t.kindOf() == stringKind || t.kindOf() == anyKind }
 
 func (b *builder) array(a property.Array, t *typeSpec, isSecret bool, path []string) expression {
 	out := list{typ: t}
