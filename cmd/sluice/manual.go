@@ -8,63 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
-
-	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
-
-func newGenManCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:     "gen-man DIRECTORY",
-		Short:   "Write man pages, one for each command",
-		Example: "  sluice gen-man ~/.local/share/man/man1\n  man sluice-up",
-		Args:    exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return writeManual(t.Out, newRoot(), args[0], func(root *cobra.Command, directory string) error {
-				header := doc.GenManHeader{Section: "1", Source: "sluice " + sluice.Version, Manual: "sluice"}
-				return doc.GenManTree(root, &header, directory)
-			})
-		},
-	}
-}
-
-func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use:   "gen-markdown DIRECTORY",
-		Short: "Write the reference of all commands as Markdown, one file for each",
-		Args:  exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return writeManual(t.Out, newRoot(), args[0], doc.GenMarkdownTree)
-		},
-	}
-}
-
-// newGenCompletionCommand is Pulumi's way of writing `completion`.
-func newGenCompletionCommand(t *terminal.Terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:       "gen-completion SHELL",
-		Short:     "Write the completion script of a shell, as `completion` does",
-		Hidden:    true,
-		Args:      exactArgs(1),
-		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(t.Out, true)
-			case "fish":
-				return root.GenFishCompletion(t.Out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(t.Out)
-			case "zsh":
-				return root.GenZshCompletion(t.Out)
-			}
-			return exit.Usagef("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
-		},
-	}
-}
 
 // writeManual has write describe all commands below root, which it changes, in the files of a directory, which is made if need be.
 func writeManual(out io.Writer, root *cobra.Command, directory string, write func(root *cobra.Command, directory string) error) error {

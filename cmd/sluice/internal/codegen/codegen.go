@@ -17,7 +17,7 @@ type language struct {
 	identifiers bool // variables must be identifiers
 }
 
-// Supports tells whether declarations can be written for programs of a runtime.
+// Supports reports whether declarations can be written for programs of a runtime.
 func Supports(runtime string) bool {
 	_, ok := languages[runtime]
 	return ok

@@ -43,7 +43,7 @@ func lastSegment(ref string) urn.Type {
 	return urn.Type(ref)
 }
 
-// fits tells whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
+// fits reports whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
 // have properties that the type does not know, or lack ones that it requires.
 func fits(in *Schema, t *typeSpec, v property.Value) bool {
 	v, _ = v.Unwrap()

@@ -162,7 +162,7 @@ func scalar(s string) *yaml.Node {
 // oldBool are the words that other readers of YAML take for booleans.
 var oldBool = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
 
-// needsEscape tells whether a character is a line end to some readers, or cannot be in YAML as it is.
+// needsEscape reports whether a character is a line end to some readers, or cannot be in YAML as it is.
 func needsEscape(r rune) bool {
 	return r != '\n' && !unicode.IsPrint(r)
 }

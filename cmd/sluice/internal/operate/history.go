@@ -12,8 +12,8 @@ import (
 
 // writeHistory records the operation and backs the state up (state.md 4.7, 4.8).
 func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Result, runErr error) error {
-	config := make(map[string]any, len(j.Values))
-	for k, v := range j.Values {
+	config := make(map[string]any, len(j.values))
+	for k, v := range j.values {
 		config[k.String()] = workspace.JSONForm(v)
 	}
 	text, err := json.Marshal(config)

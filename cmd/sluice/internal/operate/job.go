@@ -17,18 +17,17 @@ type Job struct {
 	Terminal *terminal.Terminal
 	Kind     Kind
 	Flags    *flags.Operation
-
-	Values  map[workspace.Key]workspace.Value // the settings
-	Config  sluice.Config                     // the settings as the engine gets them
-	Secrets sluice.SecretsManager             // nil when nothing needs one
-	Plan    *sluice.Plan                      // what the operation is held to; nil allows everything
-	Creates pending.Answers                   // what is to be done about interrupted creates
+	Creates  pending.Answers // what is to be done about interrupted creates
 
 	// AfterPreview follows a preview that has succeeded and is all there is to do; nil does nothing.
 	AfterPreview func(context.Context, *sluice.Result) error
 	// AfterOperation follows the operation, whether it has succeeded or not, while the lock is held; nil does nothing.
 	AfterOperation func(context.Context) error
 
+	values  map[workspace.Key]workspace.Value // the settings
+	config  sluice.Config                     // the settings as the engine gets them
+	secrets sluice.SecretsManager             // nil when nothing needs one
+	plan    *sluice.Plan                      // what the phases are held to; nil allows everything
 	remarks *remarks
 }
 

@@ -8,7 +8,6 @@ type operation struct {
 	foreground foreground
 	interrupts sluice.Interrupts
 	lock       sluice.StackLock // nil when only a preview is made
-	plan       *sluice.Plan     // what the phases are held to; nil allows everything
 	// warnedOfPending is true once the preview has listed interrupted operations: at a terminal once is enough.
 	warnedOfPending bool
 }

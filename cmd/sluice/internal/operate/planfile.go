@@ -35,8 +35,8 @@ func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
 		return nil
 	}
 	plan := *r.Plan
-	plan.Config = make(map[string]json.RawMessage, len(j.Values))
-	for k, v := range j.Values {
+	plan.Config = make(map[string]json.RawMessage, len(j.values))
+	for k, v := range j.values {
 		var text bytes.Buffer
 		enc := json.NewEncoder(&text)
 		enc.SetEscapeHTML(false)
@@ -45,7 +45,7 @@ func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
 		}
 		plan.Config[k.String()] = bytes.TrimSpace(text.Bytes())
 	}
-	content, err := sluice.EncodePlan(ctx, &plan, j.Secrets, j.Flags.Display.ShowSecrets())
+	content, err := sluice.EncodePlan(ctx, &plan, j.secrets, j.Flags.Display.ShowSecrets())
 	if err != nil {
 		return err
 	}

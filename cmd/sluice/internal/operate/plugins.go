@@ -11,7 +11,7 @@ import (
 func PluginOptions(j *Job, service *sluice.EngineService, directory string) sluice.PluginOptions {
 	s := j.Stack
 	options := sluice.PluginOptions{
-		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.Config,
+		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
 		NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note, ProjectPlugins: session.ProjectPlugins(s.Project),
 	}

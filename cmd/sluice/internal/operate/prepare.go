@@ -31,7 +31,7 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 		return nil, err
 	}
 	var err error
-	if j.Plan, err = readPlan(ctx, f.Plan.File, j.Secrets); err != nil {
+	if j.plan, err = readPlan(ctx, f.Plan.File, j.secrets); err != nil {
 		return nil, err
 	}
 	return j, s.Settings.Save()
@@ -47,7 +47,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 		if err != nil {
 			return err
 		}
-		j.Secrets, dec = manager, manager.Decrypter()
+		j.secrets, dec = manager, manager.Decrypter()
 	}
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
 		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
@@ -58,10 +58,10 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	if err != nil {
 		return err
 	}
-	if j.Secrets != nil {
-		s.State = s.State.WithSecrets(j.Secrets)
+	if j.secrets != nil {
+		s.State = s.State.WithSecrets(j.secrets)
 	}
-	j.Values, j.Config = values, config
+	j.values, j.config = values, config
 	return nil
 }
 

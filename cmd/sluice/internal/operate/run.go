@@ -12,7 +12,7 @@ import (
 
 // Run runs a job under the rules for Ctrl-C: its preview, or the whole operation.
 func Run(ctx context.Context, j *Job) error {
-	o := &operation{Job: j, plan: j.Plan}
+	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
 	guard := &interrupts.Guard{
 		Interrupts: &o.interrupts,

@@ -88,7 +88,7 @@ func secretTexts(j *Job) []string {
 		return nil
 	}
 	var out []string
-	for _, v := range j.Config {
+	for _, v := range j.config {
 		if v.Secret {
 			out = append(out, v.Text)
 		}
