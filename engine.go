@@ -73,7 +73,7 @@ func (e *Engine) assemble(r *stages.Run) pipeline.Flow[stages.Executed] {
 	analyzed := via(r, pipeline.Via(checked, stages.Analyze(r)), e.Analyzed)
 	diffed := via(r, pipeline.Via(analyzed, stages.Diff(r)), e.Diffed)
 	built := via(r, pipeline.ViaActor(diffed, stages.Build(r)), e.Built)
-	return via(r, pipeline.Via(built, stages.Execute(r)), e.Executed)
+	return via(r, pipeline.ViaActor(built, stages.Execute(r)), e.Executed)
 }
 
 // Preview says what Update would do. Nothing is changed and nothing recorded.

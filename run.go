@@ -262,13 +262,10 @@ func (s *session) run(ctx context.Context) error {
 	case err != nil:
 	case imports != nil:
 		r.EndOfProgram()
-		r.ImportAll(s.operations, imports)
+		err = r.ImportAll(s.operations, imports)
 	default:
 		program.Go(func() { s.runProgram(programCtx, ctx) })
-		err = pipeline.Run(r.Admission(), s.engine.assemble(r), nil)
-	}
-	if r.IsHalted() && (stages.IsBail(err) || !hasStageError(err)) {
-		err = nil // recorded as a failure, or the consequence of an interrupt
+		err = r.Unrecorded(pipeline.Run(r.Admission(), s.engine.assemble(r), nil))
 	}
 	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
@@ -289,8 +286,6 @@ func (s *session) run(ctx context.Context) error {
 	program.Wait()
 	return err
 }
-
-func hasStageError(err error) bool { return errors.As(err, new(*pipeline.StageError)) }
 
 // runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
 // caller's context is one, is a consequence and not a failure.

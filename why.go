@@ -37,10 +37,10 @@ type (
 
 // The fates of decisions.
 const (
-	FateDone       = stages.Done
-	FateFailed     = stages.Fell
-	FateSkipped    = stages.Skipped
-	FateNotReached = stages.NotReached
+	FateDone       = stages.FateDone
+	FateFailed     = stages.FateFailed
+	FateSkipped    = stages.FateSkipped
+	FateNotReached = stages.FateNotReached
 )
 
 // The origins of changed values.

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -78,26 +77,21 @@ func BenchmarkAntichains(b *testing.B) {
 
 func BenchmarkReadySet(b *testing.B) {
 	benchmarkShapes(b, func(g *Graph, nodes []ID) {
-		r, err := NewReadySet(g, nodes, Schedule{Direction: DependentsFirst})
+		list, err := g.Schedule(nodes, Schedule{Direction: DependentsFirst})
 		if err != nil {
 			panic(err)
 		}
-		for !r.Done() {
-			for _, id := range r.Ready() {
-				r.Finish(id)
+		var r ReadySet
+		var after []ID
+		for i, entry := range list {
+			after = after[:0]
+			for _, a := range entry.After {
+				after = append(after, ID(a))
 			}
+			r.Add(ID(i), after...)
 		}
-	})
-}
-
-func BenchmarkRun(b *testing.B) {
-	benchmarkShapes(b, func(g *Graph, nodes []ID) {
-		r, err := NewReadySet(g, nodes, Schedule{Direction: DependentsFirst})
-		if err != nil {
-			panic(err)
-		}
-		if err := r.Run(context.Background(), 16, func(context.Context, ID) error { return nil }); err != nil {
-			panic(err)
+		for id, ok := r.Next(); ok; id, ok = r.Next() {
+			r.Finish(id)
 		}
 	})
 }

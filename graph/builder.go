@@ -1,6 +1,9 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Builder collects nodes and edges in any order and makes a [Graph] of them in linear time, with all edges in two arrays.
 // The zero Builder is ready to use. It belongs to one goroutine.
@@ -73,6 +76,7 @@ func (b *Builder) Graph() *Graph {
 			g.joins[id] = true
 		}
 	}
+	g.climbs = slices.ContainsFunc(edges, func(e builderEdge) bool { return e.to >= e.from && !g.IsJoin(e.from) && !g.IsJoin(e.to) })
 	return g
 }
 

@@ -62,23 +62,21 @@ func TestExpandedGraphAnswersAsIfEdgesWereWrittenOut(t *testing.T) {
 }
 
 func requireSameSchedule(t require.TestingT, want, got *Graph, subset []ID, s Schedule) {
-	a, err := NewReadySet(want, subset, s)
-	require.NoError(t, err)
-	b, err := NewReadySet(got, subset, s)
-	require.NoError(t, err)
-	for !a.Done() {
-		ready := a.Ready()
-		require.Equal(t, ready, b.Ready())
+	a, b := newScheduled(t, want, subset, s), newScheduled(t, got, subset, s)
+	for a.Open() > 0 {
+		ready := a.ready()
+		require.ElementsMatch(t, ready, b.ready())
 		for _, id := range ready {
 			if id%5 == 3 {
-				require.Equal(t, a.Fail(id), b.Fail(id))
+				require.Equal(t, a.fail(id), b.fail(id))
 				continue
 			}
-			a.Finish(id)
-			b.Finish(id)
+			a.finish(id)
+			b.finish(id)
 		}
 	}
-	require.True(t, b.Done())
+	require.Empty(t, b.ready())
+	require.Zero(t, b.Open())
 }
 
 // drawn graphs are too small for a deep cover, so its blocks get a test of their own.

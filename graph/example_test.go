@@ -1,7 +1,6 @@
 package graph_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -80,26 +79,38 @@ func ExampleClosure() {
 	// [2]
 }
 
-func ExampleReadySet_Run() {
-	deletes, err := graph.NewReadySet(infrastructure(), []graph.ID{0, 1, 2, 3, 4}, graph.Schedule{
+func ExampleReadySet() {
+	deletes, err := infrastructure().Schedule([]graph.ID{0, 1, 2, 3, 4}, graph.Schedule{
 		Direction: graph.DependentsFirst,
 		Scope:     graph.Scope{ThroughOthers: true},
 	})
 	if err != nil {
 		panic(err)
 	}
-	err = deletes.Run(context.Background(), 1, func(_ context.Context, id graph.ID) error {
-		if name(id) == "subnet" {
-			return fmt.Errorf("%s is protected", name(id))
+	var ready graph.ReadySet
+	for position, d := range deletes {
+		var after []graph.ID
+		for _, a := range d.After {
+			after = append(after, graph.ID(a))
 		}
-		fmt.Println("deleted", name(id))
-		return nil
-	})
-	fmt.Println(err)
-	fmt.Println("kept", deletes.Failed(), "and what it needs", deletes.Skipped())
+		ready.Add(graph.ID(position), after...)
+	}
+	for position, ok := ready.Next(); ok; position, ok = ready.Next() {
+		who := name(deletes[position].Node)
+		if who != "subnet" {
+			fmt.Println("deleted", who)
+			ready.Finish(position)
+			continue
+		}
+		fmt.Println("could not delete", who)
+		for _, kept := range ready.Fail(position) {
+			fmt.Println("kept", name(deletes[kept].Node))
+		}
+	}
 	// Output:
 	// deleted bucket
 	// deleted machine
-	// node 2: subnet is protected
-	// kept [2] and what it needs [0 1]
+	// could not delete subnet
+	// kept network
+	// kept cloud
 }

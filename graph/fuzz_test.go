@@ -70,14 +70,13 @@ func checkSchedule(t *testing.T, g *Graph, subset []ID, layers [][]ID) {
 			layerOf[id] = n
 		}
 	}
-	r, err := NewReadySet(g, subset, Schedule{Direction: DependentsFirst})
-	require.NoError(t, err)
-	for round := 0; !r.Done(); round++ {
-		ready := r.Ready()
+	r := newScheduled(t, g, subset, Schedule{Direction: DependentsFirst})
+	for round := 0; r.Open() > 0; round++ {
+		ready := r.ready()
 		require.NotEmpty(t, ready)
 		for _, id := range ready {
 			require.LessOrEqual(t, round, layerOf[id])
-			r.Finish(id)
+			r.finish(id)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type Graph struct {
 	dependencies [][]Edge // by node, ascending by ID, one edge per neighbour
 	dependents   [][]Edge // the same edges from the other end
 	joins        []bool   // which nodes are join nodes; nil when none is
+	climbs       bool     // an edge between two nodes that are no joins runs to an ID that is not lower
 	labels       map[[2]ID][]string
 }
 
@@ -55,6 +56,7 @@ func (g *Graph) AddEdge(from, to ID, kind Kind) {
 	if int(from) >= g.Len() {
 		panic(fmt.Sprintf("graph: edge from node %d of a graph of %d nodes", from, g.Len()))
 	}
+	g.climbs = g.climbs || to >= from
 	g.dependencies[from] = insert(g.dependencies[from], Edge{to, kind})
 	g.dependents[to] = insert(g.dependents[to], Edge{from, kind})
 }

@@ -75,12 +75,18 @@ func (g *Graph) nodes() []ID {
 }
 
 func (s *induced) addRelays(through bool) {
-	if s.g.joins == nil && !through {
+	if s.g.joins == nil && !through || len(s.ids) == 0 {
 		return
+	}
+	// Where every edge runs to a lower ID no way from member to member passes below the lowest of them.
+	lowest := s.ids[0]
+	if s.g.climbs {
+		lowest = -1
 	}
 	for i := 0; i < len(s.ids); i++ {
 		for _, e := range s.g.dependencies[s.ids[i]] {
-			if e.Kind&s.kinds != 0 && (through || s.g.IsJoin(e.ID)) && s.at.add(e.ID) {
+			relays := s.g.IsJoin(e.ID) || through && e.ID > lowest
+			if relays && e.Kind&s.kinds != 0 && s.at.add(e.ID) {
 				s.ids = append(s.ids, e.ID)
 			}
 		}

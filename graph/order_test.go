@@ -162,8 +162,8 @@ func everyOrdering(g *Graph, kinds Kind) map[string]error {
 	_, errs["order"] = g.TopologicalOrder(Order{Kinds: kinds})
 	_, errs["post-order"] = g.PostOrder(nil, kinds)
 	_, errs["antichains"] = g.Antichains(all, Scope{Kinds: kinds})
-	_, errs["ready set"] = NewReadySet(g, all, Schedule{Scope: Scope{Kinds: kinds}})
-	_, errs["deletes"] = NewReadySet(g, all, Schedule{DependentsFirst, Scope{Kinds: kinds}})
+	_, errs["schedule"] = g.Schedule(all, Schedule{Scope: Scope{Kinds: kinds}})
+	_, errs["deletes"] = g.Schedule(all, Schedule{DependentsFirst, Scope{Kinds: kinds}})
 	return errs
 }
 

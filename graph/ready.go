@@ -5,186 +5,154 @@ import (
 	"slices"
 )
 
-// Direction says which end of an edge goes first.
-type Direction uint8
-
-const (
-	// DependenciesFirst is the direction of creating and refreshing.
-	DependenciesFirst Direction = iota
-	// DependentsFirst is the direction of deleting (steps.md 5.3).
-	DependentsFirst
-)
-
-// Schedule says what orders the members of a [ReadySet].
-type Schedule struct {
-	Direction Direction
-	Scope
-}
-
-// ReadySet hands out the members of a subset as what they wait for is done. There are no layers: a member is ready as soon
-// as the last one before it has finished. A member that fails takes everything that waits for it out of the schedule, and
-// nothing else (steps.md 5.3 rule 4 for deletes).
+// ReadySet hands out work as soon as what it waits for is over. It grows while it is in use: work is added with the work
+// that must be over before, which may be added later. There are no layers. Work that fails takes everything that waits for
+// it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
 //
-// A ReadySet does not look at the graph again after it is made. It belongs to one goroutine; [ReadySet.Run] shares it
-// among workers.
+// The IDs are those of the work and not of any graph; [Graph.Schedule] finds out what waits for what in one. They should be
+// dense: the set keeps some bytes for every ID up to the highest. The lowest ID that may begin is handed out first.
+//
+// The zero ReadySet is empty and ready to use. It belongs to one goroutine.
 type ReadySet struct {
-	s         *induced
-	after     adjacency // what waits for a node
-	direction Direction
-	waits     []int32
-	status    []memberStatus
-	fresh     []int32
-	open      int // members that are not finished, failed or skipped
+	nodes []readyNode
+	free  heap
+	open  int
 }
 
-type memberStatus uint8
+// readyNode is one piece of work. One that is only known as what others wait for is absent.
+type readyNode struct {
+	status readyStatus
+	waits  int32 // for how many it waits that are not finished
+	after  []ID  // what waits for it
+}
+
+type readyStatus uint8
 
 const (
-	pending memberStatus = iota
+	absent readyStatus = iota
+	pending
 	started
 	finished
 	failed
 	skipped
 )
 
-// NewReadySet makes a schedule for the subset; repetitions count once, and an empty subset is done at once. The error is a
-// [*CycleError] or nil. The cost is linear in the subset and its edges.
-func NewReadySet(g *Graph, subset []ID, schedule Schedule) (*ReadySet, error) {
-	if subset == nil {
-		subset = []ID{}
+// Add adds a piece of work that begins only when everything in after is finished. If any of that has failed or been
+// skipped, the work is skipped at once. Add returns what is skipped now, ascending: nothing, or id and what waits for it. It
+// panics if id has been added before.
+func (r *ReadySet) Add(id ID, after ...ID) []ID {
+	if r.node(id).status != absent {
+		panic(fmt.Sprintf("graph: work %d is added twice", id))
 	}
-	s := g.induce(subset, schedule.Kinds, schedule.ThroughOthers)
-	if err := s.settle(func(int32) {}); err != nil {
-		return nil, err
-	}
-	before, after := s.dependencies, s.dependents
-	if schedule.Direction == DependentsFirst {
-		before, after = after, before
-	}
-	r := &ReadySet{
-		s: s, after: after, direction: schedule.Direction,
-		waits: s.waits(before), status: make([]memberStatus, len(s.ids)), open: s.members,
-	}
-	var idle []int32
-	for i, w := range r.waits {
-		if w == 0 {
-			idle = append(idle, int32(i))
+	lost := false
+	for _, a := range after {
+		before := r.node(a)
+		switch before.status {
+		case finished:
+		case failed, skipped:
+			lost = true
+		default:
+			before.after = append(before.after, id)
+			r.nodes[id].waits++
 		}
 	}
-	r.release(idle)
-	return r, nil
-}
-
-// Ready returns the members that may start now and have not been returned before, ascending. Each must be finished or
-// failed once.
-func (r *ReadySet) Ready() []ID {
-	ready := r.take()
-	out := make([]ID, len(ready))
-	for n, i := range ready {
-		out[n] = r.s.ids[i]
+	r.open++
+	if lost {
+		return r.skip(id)
 	}
-	return out
-}
-
-func (r *ReadySet) take() []int32 {
-	ready := r.fresh
-	r.fresh = nil
-	slices.Sort(ready)
-	for _, i := range ready {
-		r.status[i] = started
+	r.nodes[id].status = pending
+	if r.nodes[id].waits == 0 {
+		r.release(id)
 	}
-	return ready
+	return nil
 }
 
-// Finish says that a member that Ready returned is done. It panics for any other node.
+// AddSkipped adds work that will never begin. It returns what is skipped with it, as Add does.
+func (r *ReadySet) AddSkipped(id ID) []ID {
+	if r.node(id).status != absent {
+		panic(fmt.Sprintf("graph: work %d is added twice", id))
+	}
+	r.open++
+	return r.skip(id)
+}
+
+// node returns the entry of an ID. It is valid until the next call.
+func (r *ReadySet) node(id ID) *readyNode {
+	if missing := int(id) + 1 - len(r.nodes); missing > 0 {
+		r.nodes = append(r.nodes, make([]readyNode, missing)...)
+	}
+	return &r.nodes[id]
+}
+
+func (r *ReadySet) release(id ID) {
+	if r.free.less == nil {
+		r.free.less = func(a, b int32) bool { return a < b }
+	}
+	r.free.push(int32(id))
+}
+
+// Next hands out the lowest ID that may begin, false if none may. Each must be finished or failed once.
+func (r *ReadySet) Next() (ID, bool) {
+	if r.free.len() == 0 {
+		return 0, false
+	}
+	id := ID(r.free.pop())
+	r.nodes[id].status = started
+	return id, true
+}
+
+// Finish says that work which Next returned is done. It panics for any other.
 func (r *ReadySet) Finish(id ID) {
-	i := r.end(id, finished)
-	r.release(r.lower(i, nil))
+	for _, next := range r.end(id, finished) {
+		// What has been skipped still counts something that will never finish, so it cannot come to nothing here.
+		n := &r.nodes[next]
+		if n.waits--; n.waits == 0 && n.status == pending {
+			r.release(next)
+		}
+	}
 }
 
-// Fail says that a member that Ready returned did not get done. It returns, ascending, the members that are skipped on its
-// account: those that wait for it, directly or through others, and were not skipped before. It panics for any node that
-// Ready has not returned.
+// Fail says that work which Next returned was not done. It returns, ascending, what is skipped on its account: what waits
+// for it, directly or through others, and was not skipped before. It panics for any work that Next has not returned.
 func (r *ReadySet) Fail(id ID) []ID {
 	var lost []ID
-	for todo := []int32{r.end(id, failed)}; len(todo) > 0; {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, next := range r.after.of(i) {
-			if r.status[next] == skipped {
-				continue
-			}
-			r.status[next] = skipped
-			if r.s.isMember(next) {
-				r.open--
-				lost = append(lost, r.s.ids[next])
-			}
-			todo = append(todo, next)
-		}
+	for _, next := range r.end(id, failed) {
+		lost = append(lost, r.skip(next)...)
 	}
 	slices.Sort(lost)
 	return lost
 }
 
-func (r *ReadySet) end(id ID, as memberStatus) int32 {
-	i, found := r.s.at.at(id)
-	if !found || r.status[i] != started {
-		panic(fmt.Sprintf("graph: end of node %d, which has not been handed out or has ended before", id))
-	}
-	r.status[i] = as
-	r.open--
-	return i
-}
-
-// release makes members ready. Relays are over as soon as they start.
-func (r *ReadySet) release(idle []int32) {
-	for len(idle) > 0 {
-		i := idle[len(idle)-1]
-		idle = idle[:len(idle)-1]
-		if r.s.isMember(i) {
-			r.fresh = append(r.fresh, i)
+// skip takes work and what waits for it out of the set and returns what it has taken out, ascending.
+func (r *ReadySet) skip(first ID) []ID {
+	var lost []ID
+	for todo := []ID{first}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		n := &r.nodes[id]
+		if n.status == skipped {
 			continue
 		}
-		r.status[i] = finished
-		idle = r.lower(i, idle)
+		n.status = skipped
+		r.open--
+		lost = append(lost, id)
+		todo = append(todo, n.after...)
+		n.after = nil
 	}
+	slices.Sort(lost)
+	return lost
 }
 
-// lower takes one wait off whatever waits for i and appends what now waits for nothing. A skipped node still counts a
-// predecessor that will never finish, so it cannot turn up here.
-func (r *ReadySet) lower(i int32, idle []int32) []int32 {
-	for _, next := range r.after.of(i) {
-		if r.waits[next]--; r.waits[next] == 0 {
-			idle = append(idle, next)
-		}
+func (r *ReadySet) end(id ID, as readyStatus) (after []ID) {
+	if id < 0 || int(id) >= len(r.nodes) || r.nodes[id].status != started {
+		panic(fmt.Sprintf("graph: end of work %d, which has not been handed out or has ended before", id))
 	}
-	return idle
+	n := &r.nodes[id]
+	after, n.after = n.after, nil
+	n.status = as
+	r.open--
+	return after
 }
 
-// Open returns how many members are not finished, failed or skipped.
+// Open returns how much of what was added is not finished, failed or skipped.
 func (r *ReadySet) Open() int { return r.open }
-
-// Done reports whether nothing is left to hand out or to wait for.
-func (r *ReadySet) Done() bool { return r.open == 0 }
-
-// Skipped returns the members that were skipped because of failures, ascending.
-func (r *ReadySet) Skipped() []ID { return r.with(skipped) }
-
-// Failed returns the members that failed, ascending.
-func (r *ReadySet) Failed() []ID { return r.with(failed) }
-
-// Finished returns the members that finished, ascending.
-func (r *ReadySet) Finished() []ID { return r.with(finished) }
-
-// NotStarted returns the members that were never handed out and not skipped either, ascending.
-func (r *ReadySet) NotStarted() []ID { return r.with(pending) }
-
-func (r *ReadySet) with(status memberStatus) []ID {
-	var out []ID
-	for i, id := range r.s.ids[:r.s.members] {
-		if r.status[i] == status {
-			out = append(out, id)
-		}
-	}
-	return out
-}

@@ -40,21 +40,78 @@ func expectSkips(subset, failed map[ID]bool, waits func(waiter, first ID) bool) 
 	return sorted(blocked)
 }
 
+// schedule puts the entries of a schedule into a ready set, under their positions, and finishes relays when they are free.
+type scheduled struct {
+	ReadySet
+	list []Scheduled
+	at   map[ID]ID // member -> position
+}
+
+func newScheduled(t require.TestingT, g *Graph, subset []ID, how Schedule) *scheduled {
+	list, err := g.Schedule(subset, how)
+	require.NoError(t, err)
+	s := &scheduled{list: list, at: map[ID]ID{}}
+	for i := range list {
+		require.Empty(t, s.add(ID(i)))
+	}
+	return s
+}
+
+func (s *scheduled) add(position ID) []ID {
+	entry := s.list[position]
+	var after []ID
+	for _, a := range entry.After {
+		after = append(after, ID(a))
+	}
+	if !entry.Relay {
+		s.at[entry.Node] = position
+	}
+	return s.Add(position, after...)
+}
+
+// ready returns the members that may begin, in the order in which the set hands them out.
+func (s *scheduled) ready() []ID {
+	var out []ID
+	for {
+		position, ok := s.Next()
+		switch {
+		case !ok:
+			return out
+		case s.list[position].Relay:
+			s.Finish(position)
+		default:
+			out = append(out, s.list[position].Node)
+		}
+	}
+}
+
+func (s *scheduled) finish(id ID) { s.Finish(s.at[id]) }
+
+func (s *scheduled) fail(id ID) []ID { return s.members(s.Fail(s.at[id])) }
+
+func (s *scheduled) members(positions []ID) []ID {
+	out := []ID{}
+	for _, p := range positions {
+		if !s.list[p].Relay {
+			out = append(out, s.list[p].Node)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 func TestReadySetHandsOutWhatNothingHoldsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
 		subset, schedule, waits := drawSchedule(t, m)
 		fails := drawSet(t, len(m), "fails")
-		g := m.build()
-		r, err := NewReadySet(g, sorted(subset), schedule)
-		require.NoError(t, err)
+		r := newScheduled(t, m.build(), sorted(subset), schedule)
 
 		failed, done, seen := map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 		skipped := map[ID]bool{}
 		var open []ID
 		for {
-			fresh := r.Ready()
-			require.True(t, slices.IsSorted(fresh))
+			fresh := r.ready()
 			open = append(open, fresh...)
 			for _, id := range fresh {
 				seen[id] = true
@@ -74,70 +131,148 @@ func TestReadySetHandsOutWhatNothingHoldsBack(t *testing.T) {
 			open = slices.Delete(open, at, at+1)
 			if !fails[id] {
 				done[id] = true
-				r.Finish(id)
+				r.finish(id)
 				continue
 			}
 			failed[id] = true
-			lost := r.Fail(id)
-			require.True(t, slices.IsSorted(lost))
-			for _, s := range lost {
+			for _, s := range r.fail(id) {
 				require.False(t, skipped[s], "%d skipped twice", s)
 				skipped[s] = true
 			}
 		}
-		require.True(t, r.Done())
-		require.Equal(t, expectSkips(subset, failed, waits), r.Skipped())
-		require.Equal(t, sorted(skipped), r.Skipped())
-		require.Equal(t, sorted(failed), r.Failed())
-		require.Equal(t, sorted(done), r.Finished())
-		require.Empty(t, r.NotStarted())
+		require.Zero(t, r.Open())
+		require.Equal(t, expectSkips(subset, failed, waits), sorted(skipped))
 	})
 }
 
-func TestEmptyReadySetIsDone(t *testing.T) {
+// Whether work is added before, while or after what it waits for is done makes no difference to what becomes of it.
+func TestReadySetMayGrowAtAnyTimeAndInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t)
+		subset, schedule, waits := drawSchedule(t, m)
+		fails := drawSet(t, len(m), "fails")
+		list, err := m.build().Schedule(sorted(subset), schedule)
+		require.NoError(t, err)
+		r := &scheduled{list: list, at: map[ID]ID{}}
+		positions := make([]int, len(list))
+		for i := range positions {
+			positions[i] = i
+		}
+		toAdd := rapid.Permutation(positions).Draw(t, "added")
+		failed, done, skipped := map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
+		skip := func(ids []ID) {
+			for _, id := range ids {
+				require.False(t, skipped[id] || done[id], "%d ends twice", id)
+				skipped[id] = true
+			}
+		}
+		var open []ID
+		for len(toAdd) > 0 || len(open) > 0 {
+			if len(open) == 0 || len(toAdd) > 0 && rapid.Bool().Draw(t, "grow") {
+				skip(r.members(r.add(ID(toAdd[0]))))
+				toAdd = toAdd[1:]
+			} else {
+				id := open[0]
+				open = open[1:]
+				if fails[id] {
+					failed[id] = true
+					skip(r.fail(id))
+				} else {
+					done[id] = true
+					r.finish(id)
+				}
+			}
+			for _, id := range r.ready() {
+				for first := range subset {
+					require.True(t, !waits(id, first) || done[first], "%d begins before %d is done", id, first)
+				}
+				open = append(open, id)
+			}
+		}
+		require.Zero(t, r.Open())
+		require.Equal(t, expectSkips(subset, failed, waits), sorted(skipped))
+		require.Len(t, subset, len(done)+len(failed)+len(skipped))
+	})
+}
+
+func TestEmptyScheduleHasNoEntries(t *testing.T) {
 	for name, subset := range map[string][]ID{"nil": nil, "empty": {}} {
 		t.Run(name, func(t *testing.T) {
-			r, err := NewReadySet(chain(3), subset, Schedule{})
+			list, err := chain(3).Schedule(subset, Schedule{})
 			require.NoError(t, err)
-			require.True(t, r.Done())
-			require.Empty(t, r.Ready())
-			require.NoError(t, r.Run(t.Context(), 4, nil))
+			require.Empty(t, list)
+		})
+	}
+	var r ReadySet
+	_, ok := r.Next()
+	require.False(t, ok)
+	require.Zero(t, r.Open())
+}
+
+func TestScheduleKeepsBaseOrderOrItsReverse(t *testing.T) {
+	// 0 and 1 are free, 2 uses 1, 3 is free.
+	m := newModel(4)
+	m[2][1] = Dependency
+	for name, tc := range map[string]struct {
+		direction Direction
+		want      []ID
+	}{
+		"creates": {DependenciesFirst, []ID{0, 1, 2, 3}},
+		"deletes": {DependentsFirst, []ID{3, 2, 1, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newScheduled(t, m.build(), ids(4), Schedule{Direction: tc.direction})
+			var got []ID
+			for position, ok := r.Next(); ok; position, ok = r.Next() {
+				got = append(got, r.list[position].Node)
+				r.Finish(position)
+			}
+			require.Equal(t, tc.want, got)
 		})
 	}
 }
 
 func TestOnlyWhatWasHandedOutCanEnd(t *testing.T) {
-	r, err := NewReadySet(chain(3), []ID{0, 1}, Schedule{})
-	require.NoError(t, err)
+	var r ReadySet
+	r.Add(0)
+	r.Add(1, 0)
+	require.Panics(t, func() { r.Add(1) }, "added already")
 	require.Panics(t, func() { r.Finish(0) }, "not asked for yet")
-	require.Equal(t, []ID{0}, r.Ready())
+	id, ok := r.Next()
+	require.True(t, ok)
+	require.Equal(t, ID(0), id)
 	require.Panics(t, func() { r.Finish(1) })
-	require.Panics(t, func() { r.Fail(2) }, "not a member")
+	require.Panics(t, func() { r.Fail(2) }, "never added")
 	require.Equal(t, 2, r.Open())
 	r.Finish(0)
 	require.Panics(t, func() { r.Finish(0) })
-	require.Equal(t, []ID{1}, r.Ready())
+	id, _ = r.Next()
+	require.Equal(t, ID(1), id)
 	require.Equal(t, 1, r.Open())
 }
 
-func TestGraphMayGrowDuringSchedule(t *testing.T) {
-	g := chain(2)
-	r, err := NewReadySet(g, []ID{0, 1}, Schedule{})
-	require.NoError(t, err)
-	g.AddNode(Edge{1, Dependency})
-	require.Equal(t, []ID{0}, r.Ready())
-	r.Finish(0)
-	require.Equal(t, []ID{1}, r.Ready())
-	r.Finish(1)
-	require.True(t, r.Done())
+func TestWorkThatIsAddedAfterAFailureIsSkippedAtOnce(t *testing.T) {
+	var r ReadySet
+	r.Add(0)
+	r.Add(2, 1) // what it waits for comes later
+	_, _ = r.Next()
+	require.Empty(t, r.Fail(0))
+	require.Equal(t, []ID{1, 2}, r.Add(1, 0))
+	require.Equal(t, []ID{3}, r.Add(3, 2))
+	require.Zero(t, r.Open())
 }
 
 // steps.md 5.3 rule 4: a delete that failed keeps what the resource needs, even by way of a resource that is not deleted.
 func TestFailedDeleteKeepsItsTransitiveDependencies(t *testing.T) {
-	g := chain(4)
-	r, err := NewReadySet(g, []ID{0, 1, 3}, Schedule{DependentsFirst, Scope{ThroughOthers: true}})
+	r := newScheduled(t, chain(4), []ID{0, 1, 3}, Schedule{DependentsFirst, Scope{ThroughOthers: true}})
+	require.Equal(t, []ID{3}, r.ready())
+	require.Equal(t, []ID{0, 1}, r.fail(3))
+	require.Zero(t, r.Open())
+}
+
+// What every member depends on is no way from one member to another, so a small schedule need not look at it.
+func TestScheduleOfFewMembersLeavesOutWhatIsBelowThem(t *testing.T) {
+	list, err := chain(1000).Schedule([]ID{900, 902}, Schedule{DependentsFirst, Scope{ThroughOthers: true}})
 	require.NoError(t, err)
-	require.Equal(t, []ID{3}, r.Ready())
-	require.Equal(t, []ID{0, 1}, r.Fail(3))
-	require.True(t, r.Done())
+	require.Len(t, list, 3, "the two and what is between them")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Actor is a single writer with a crew. Receive, Resume, Flush and Abandon are never called at the same time, so they may
@@ -69,8 +71,8 @@ func ViaActor[In, Ask, Answer, Out any](f Flow[In], a Actor[In, Ask, Answer, Out
 		n := r.addNode(a.Name, in.counters)
 		host := &actorRun[In, Ask, Answer, Out]{
 			Actor: a, node: n, in: in, out: newLink[Out](n, a.Buffer),
-			asks:    NewMailbox[question[Ask]](),
-			answers: NewMailbox[reply[Answer]](),
+			asks:    await.NewMailbox[question[Ask]](),
+			answers: await.NewMailbox[reply[Answer]](),
 		}
 		r.wg.Go(host.serve)
 		return host.out
@@ -84,8 +86,8 @@ type actorRun[In, Ask, Answer, Out any] struct {
 	node    *node
 	in      *link[In]
 	out     *link[Out]
-	asks    *Mailbox[question[Ask]]
-	answers *Mailbox[reply[Answer]]
+	asks    *await.Mailbox[question[Ask]]
+	answers *await.Mailbox[reply[Answer]]
 
 	unanswered int
 	closed     bool  // there is no more input
@@ -136,7 +138,7 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
 	type found = event[In, Answer]
 	for {
-		if r, state := a.answers.poll(); state == taken {
+		if r, ok := a.answers.TryTake(); ok {
 			return found{kind: hasReply, reply: r}, true
 		}
 		if a.closed && a.unanswered == 0 {
@@ -147,7 +149,7 @@ func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
 			input = nil // a nil channel is never ready
 		}
 		select {
-		case <-a.answers.ready:
+		case <-a.answers.Ready():
 		case p, ok := <-input:
 			if ok {
 				return found{kind: hasInput, input: p}, true

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // asker is an actor that asks about every input and emits the answers.
@@ -81,7 +83,7 @@ func TestActorsFunctionsShareUnlockedState(t *testing.T) {
 
 func TestAnswersQueueWhileTheActorIsBlockedInEmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		open := NewEvent()
+		open := await.NewEvent()
 		var worked atomic.Int64
 		a := asker(2, func(_ context.Context, v int) (int, error) { worked.Add(1); return v, nil })
 		a.Receive = func(_ context.Context, v int, x Exchange[int, int]) error {
@@ -90,7 +92,7 @@ func TestAnswersQueueWhileTheActorIsBlockedInEmit(t *testing.T) {
 			}
 			return x.Emit(-1)
 		}
-		ended := NewPromise[int]()
+		ended := await.NewPromise[int]()
 		go func() {
 			n := 0
 			err := Run(t.Context(), ViaActor(numbers(1, 0), a), func(ctx context.Context, _ int) error {
@@ -177,7 +179,7 @@ func TestBacklogLeavesInputWaitingWhileTooManyAsksAreUnanswered(t *testing.T) {
 
 // note is an ask or an answer that somebody waits for.
 type note struct {
-	*Promise[string]
+	*await.Promise[string]
 	number int
 }
 
@@ -191,7 +193,7 @@ func TestFailuresOfAnActorAreListedByTheInputThatLedToThem(t *testing.T) {
 					if v%4 == 0 {
 						return fmt.Errorf("receive %02d", v)
 					}
-					x.Ask(note{NewPromise[string](), v})
+					x.Ask(note{await.NewPromise[string](), v})
 					return nil
 				},
 				Work: func(_ context.Context, n note) (note, error) {
@@ -229,7 +231,7 @@ func TestFailedAskIsSettledAndNotResumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := note{Promise: NewPromise[string]()}
+				n := note{Promise: await.NewPromise[string]()}
 				_, err := collect(t.Context(), ViaActor(numbers(1, 0), Actor[int, note, note, int]{
 					Name:    "plan",
 					Receive: func(_ context.Context, _ int, x Exchange[note, int]) error { x.Ask(n); return nil },
@@ -287,7 +289,7 @@ func TestEndOfTheRunSettlesAsksAnswersAndAbandonsWhatIsParked(t *testing.T) {
 		a := Actor[int, note, note, int]{
 			Name: "plan", Workers: 2,
 			Receive: func(_ context.Context, v int, x Exchange[note, int]) error {
-				n := note{NewPromise[string](), v}
+				n := note{await.NewPromise[string](), v}
 				asked = append(asked, n)
 				x.Ask(n)
 				return nil

@@ -5,8 +5,7 @@
 // [From] starts it, [Via] and [ViaActor] add steps, [Run] drives it into a sink. Joining two steps whose types do not fit
 // does not compile. A step never sees a channel.
 //
-// The package also holds the few primitives that let other packages wait without making channels: [Promise], [Event],
-// [Slots], [KeyedSlots] and [Mailbox].
+// What lets other packages wait without making channels is in package await.
 //
 // It is not a scheduler for work ordered by edges, and it knows nothing of what the items mean.
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // The items of this example are named by what has happened to them, so that the stages' types read as documentation.
@@ -14,7 +15,7 @@ type (
 	registered struct {
 		name string
 		size int
-		done *pipeline.Promise[string] // the program waits for it
+		done *await.Promise[string] // the program waits for it
 	}
 	checked struct{ registered }
 	decided struct {
@@ -29,7 +30,7 @@ func (r registered) Settle(err error) { r.done.Settle(err) }
 func program(names ...string) (pipeline.Flow[registered], []registered) {
 	var all []registered
 	for _, n := range names {
-		all = append(all, registered{name: n, size: len(n), done: pipeline.NewPromise[string]()})
+		all = append(all, registered{name: n, size: len(n), done: await.NewPromise[string]()})
 	}
 	return pipeline.From("program", 4, func(_ context.Context, emit pipeline.Emit[registered]) error {
 		for _, r := range all {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // numbers is a source of 0 to n-1.
@@ -176,7 +178,7 @@ func TestStuckSinkStopsTheSourceSoon(t *testing.T) {
 				})
 				f = Via(f, Stage[int, int]{Name: "pass", Workers: 3, Buffer: 2, Order: c.order,
 					Run: func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }})
-				ended := NewPromise[error]()
+				ended := await.NewPromise[error]()
 				go func() {
 					ended.Resolve(Run(ctx, f, func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }))
 				}()
@@ -216,18 +218,16 @@ func TestMisdescribedStepsPanicAtOnce(t *testing.T) {
 	pass := func(_ context.Context, v int, emit Emit[int]) error { return emit(v) }
 	key := func(int) string { return "" }
 	for name, build := range map[string]func(){
-		"no name":            func() { Via(numbers(1, 0), Stage[int, int]{Run: pass}) },
-		"no function":        func() { Via(numbers(1, 0), Stage[int, int]{Name: "s"}) },
-		"negative buffer":    func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Buffer: -1}) },
-		"negative workers":   func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Workers: -2}) },
-		"no source":          func() { Via(Flow[int]{}, Stage[int, int]{Name: "s", Run: pass}) },
-		"no generator":       func() { From[int]("s", 0, nil) },
-		"nothing to run":     func() { _ = Run(context.Background(), Flow[int]{}, nil) },
-		"actor lacks":        func() { ViaActor(numbers(1, 0), Actor[int, int, int, int]{Name: "a"}) },
-		"limit lacks a max":  func() { Limit(Stage[int, int]{Name: "s", Run: pass}, key, nil) },
-		"limit lacks a Run":  func() { Limit(Stage[int, int]{Name: "s"}, key, func(string) int { return 1 }) },
-		"slot never taken":   func() { NewSlots(1).Release() },
-		"key never acquired": func() { NewKeyedSlots(func(int) int { return 1 }).Release(7) },
+		"no name":           func() { Via(numbers(1, 0), Stage[int, int]{Run: pass}) },
+		"no function":       func() { Via(numbers(1, 0), Stage[int, int]{Name: "s"}) },
+		"negative buffer":   func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Buffer: -1}) },
+		"negative workers":  func() { Via(numbers(1, 0), Stage[int, int]{Name: "s", Run: pass, Workers: -2}) },
+		"no source":         func() { Via(Flow[int]{}, Stage[int, int]{Name: "s", Run: pass}) },
+		"no generator":      func() { From[int]("s", 0, nil) },
+		"nothing to run":    func() { _ = Run(context.Background(), Flow[int]{}, nil) },
+		"actor lacks":       func() { ViaActor(numbers(1, 0), Actor[int, int, int, int]{Name: "a"}) },
+		"limit lacks a max": func() { Limit(Stage[int, int]{Name: "s", Run: pass}, key, nil) },
+		"limit lacks a Run": func() { Limit(Stage[int, int]{Name: "s"}, key, func(string) int { return 1 }) },
 	} {
 		t.Run(name, func(t *testing.T) { require.Panics(t, build) })
 	}
@@ -237,12 +237,12 @@ func TestMisdescribedStepsPanicAtOnce(t *testing.T) {
 func TestNestedWorkOutsideTheLimitedStageNeverHangs(t *testing.T) {
 	type request struct {
 		depth int
-		done  *Promise[int]
+		done  *await.Promise[int]
 	}
 	synctest.Test(t, func(t *testing.T) {
-		inbox := NewMailbox[request]()
-		register := func(depth int) *Promise[int] {
-			r := request{depth, NewPromise[int]()}
+		inbox := await.NewMailbox[request]()
+		register := func(depth int) *await.Promise[int] {
+			r := request{depth, await.NewPromise[int]()}
 			inbox.Put(r)
 			return r.done
 		}
@@ -263,7 +263,7 @@ func TestNestedWorkOutsideTheLimitedStageNeverHangs(t *testing.T) {
 					return emit(r)
 				}
 				total := 1
-				children := []*Promise[int]{register(r.depth - 1), register(r.depth - 1), register(r.depth - 1)}
+				children := []*await.Promise[int]{register(r.depth - 1), register(r.depth - 1), register(r.depth - 1)}
 				for _, c := range children {
 					n, err := c.Wait(ctx)
 					if err != nil {
@@ -280,7 +280,7 @@ func TestNestedWorkOutsideTheLimitedStageNeverHangs(t *testing.T) {
 				r.done.Resolve(1)
 				return emit(r)
 			}})
-		roots := []*Promise[int]{register(3), register(3), register(3)}
+		roots := []*await.Promise[int]{register(3), register(3), register(3)}
 		go func() {
 			for _, p := range roots {
 				_, _ = p.Wait(t.Context())

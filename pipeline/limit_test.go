@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 func TestLimitCapsEachKeyAndLeavesTheOthersAlone(t *testing.T) {
@@ -62,14 +64,14 @@ func TestInputThatWaitsForItsKeyIsSettledWhenTheRunEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		items := []*Promise[int]{NewPromise[int](), NewPromise[int](), NewPromise[int]()}
+		items := []*await.Promise[int]{await.NewPromise[int](), await.NewPromise[int](), await.NewPromise[int]()}
 		began := 0
-		s := Limit(Stage[*Promise[int], int]{Name: "call", Workers: 3, Run: func(ctx context.Context, p *Promise[int], _ Emit[int]) error {
+		s := Limit(Stage[*await.Promise[int], int]{Name: "call", Workers: 3, Run: func(ctx context.Context, p *await.Promise[int], _ Emit[int]) error {
 			began++
 			<-ctx.Done()
 			p.Resolve(1)
 			return nil
-		}}, func(*Promise[int]) string { return "k" }, func(string) int { return 1 })
+		}}, func(*await.Promise[int]) string { return "k" }, func(string) int { return 1 })
 		_, err := collect(ctx, Via(fixed(items...), s))
 		require.Equal(t, context.DeadlineExceeded, err)
 		require.Equal(t, 1, began)

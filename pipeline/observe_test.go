@@ -6,13 +6,15 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 func TestObserverShowsWhereItemsAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o Observer
 		require.Empty(t, o.Stats())
-		open, release := NewEvent(), NewEvent()
+		open, release := await.NewEvent(), await.NewEvent()
 		f := Via(numbers(20, 2), Stage[int, int]{Name: "check", Workers: 4, Buffer: 1,
 			Run: func(ctx context.Context, v int, emit Emit[int]) error {
 				if v == 0 {
@@ -25,7 +27,7 @@ func TestObserverShowsWhereItemsAre(t *testing.T) {
 			Work:    func(ctx context.Context, v int) (int, error) { return v, release.Wait(ctx) },
 			Resume:  func(_ context.Context, v int, x Exchange[int, int]) error { return x.Emit(v) },
 		})
-		ended := NewPromise[error]()
+		ended := await.NewPromise[error]()
 		go func() {
 			ended.Resolve(Run(t.Context(), f, func(ctx context.Context, _ int) error { return open.Wait(ctx) }, Observe(&o), KeepGoing()))
 		}()

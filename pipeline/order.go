@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // ordered is an input with the place of its results.
@@ -17,8 +19,8 @@ type ordered[In, Out any] struct {
 // are counted, so that a slow first one stops the intake soon.
 func (s *stageRun[In, Out]) serveAsArrived() {
 	ctx := context.Background() // these waits end because workers end, also after the run's context
-	ahead := NewSlots(s.ahead())
-	places := NewMailbox[*place[Out]]()
+	ahead := await.NewSlots(s.ahead())
+	places := await.NewMailbox[*place[Out]]()
 	jobs := make(chan ordered[In, Out])
 
 	var wg conc.WaitGroup
@@ -31,7 +33,7 @@ func (s *stageRun[In, Out]) serveAsArrived() {
 			if !ok {
 				return
 			}
-			at := &place[Out]{out: s.out, done: NewEvent()}
+			at := &place[Out]{out: s.out, done: await.NewEvent()}
 			places.Put(at)
 			jobs <- ordered[In, Out]{parcel: p, place: at}
 		}
@@ -65,7 +67,7 @@ func (s *stageRun[In, Out]) ahead() int {
 // first input feels the next step's pace, and the others, which may hold what the first one waits for, never block.
 type place[T any] struct {
 	out  *link[T]
-	done *Event // the input has been worked on
+	done *await.Event // the input has been worked on
 
 	mu      sync.Mutex // guards what follows
 	waiting []T

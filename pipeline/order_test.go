@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 func TestAsArrivedKeepsTheOrderUnderAnyLatency(t *testing.T) {
@@ -55,7 +57,7 @@ func TestAsReadyLetsTheQuickPassTheSlow(t *testing.T) {
 
 func TestSlowFirstInputStopsTheIntakeOfAnOrderedStage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		release := NewEvent()
+		release := await.NewEvent()
 		var begun atomic.Int64
 		f := Via(numbers(1000, 0), Stage[int, int]{Name: "check", Workers: 4, Buffer: 6, Order: AsArrived,
 			Run: func(ctx context.Context, v int, emit Emit[int]) error {
@@ -67,7 +69,7 @@ func TestSlowFirstInputStopsTheIntakeOfAnOrderedStage(t *testing.T) {
 				}
 				return emit(v)
 			}})
-		ended := NewPromise[[]int]()
+		ended := await.NewPromise[[]int]()
 		go func() {
 			got, err := collect(t.Context(), f)
 			require.NoError(t, err)
@@ -86,10 +88,10 @@ func TestSlowFirstInputStopsTheIntakeOfAnOrderedStage(t *testing.T) {
 // next stage does with it.
 func TestFirstInputsResultsLeaveBeforeItIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := Via(numbers(8, 0), Stage[int, *Promise[int]]{Name: "ask", Workers: 4, Order: AsArrived,
-			Run: func(ctx context.Context, v int, emit Emit[*Promise[int]]) error {
+		f := Via(numbers(8, 0), Stage[int, *await.Promise[int]]{Name: "ask", Workers: 4, Order: AsArrived,
+			Run: func(ctx context.Context, v int, emit Emit[*await.Promise[int]]) error {
 				for range 3 {
-					p := NewPromise[int]()
+					p := await.NewPromise[int]()
 					if err := emit(p); err != nil {
 						return err
 					}
@@ -100,7 +102,7 @@ func TestFirstInputsResultsLeaveBeforeItIsDone(t *testing.T) {
 				return nil
 			}})
 		answered := 0
-		require.NoError(t, Run(t.Context(), f, func(_ context.Context, p *Promise[int]) error {
+		require.NoError(t, Run(t.Context(), f, func(_ context.Context, p *await.Promise[int]) error {
 			answered++
 			p.Resolve(answered)
 			return nil

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // probe is an item that counts its outcomes: worked on by a stage that returned nil, settled, or taken by the sink.
@@ -274,7 +276,7 @@ func checkSettlement(rt *rapid.T, v *probe) {
 }
 
 func TestItemsAreSettledWithTheErrorOfTheirStage(t *testing.T) {
-	type item = *Promise[int]
+	type item = *await.Promise[int]
 	fail := func(context.Context, item, Emit[item]) error { return errBad }
 	pass := func(_ context.Context, v item, emit Emit[item]) error { return emit(v) }
 	for name, c := range map[string]struct {
@@ -288,7 +290,7 @@ func TestItemsAreSettledWithTheErrorOfTheirStage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				v := NewPromise[int]()
+				v := await.NewPromise[int]()
 				err := Run(t.Context(), Via(fixed(v), Stage[item, item]{Name: "work", Run: c.run}), c.sink)
 				require.EqualError(t, err, c.want)
 				_, err = v.Wait(t.Context())
@@ -301,10 +303,10 @@ func TestItemsAreSettledWithTheErrorOfTheirStage(t *testing.T) {
 func TestItemsBehindAFailureAreSettledAsStopped(t *testing.T) {
 	for _, order := range []Order{AsReady, AsArrived} {
 		synctest.Test(t, func(t *testing.T) {
-			var items []*Promise[int]
-			f := From("source", 3, func(_ context.Context, emit Emit[*Promise[int]]) error {
+			var items []*await.Promise[int]
+			f := From("source", 3, func(_ context.Context, emit Emit[*await.Promise[int]]) error {
 				for {
-					v := NewPromise[int]()
+					v := await.NewPromise[int]()
 					items = append(items, v)
 					if err := emit(v); err != nil {
 						require.Equal(t, ErrStopped, err)
@@ -312,9 +314,9 @@ func TestItemsBehindAFailureAreSettledAsStopped(t *testing.T) {
 					}
 				}
 			})
-			f = Via(f, Stage[*Promise[int], *Promise[int]]{Name: "pass", Workers: 3, Buffer: 2, Order: order,
-				Run: func(_ context.Context, v *Promise[int], emit Emit[*Promise[int]]) error { return emit(v) }})
-			err := Run(t.Context(), f, func(context.Context, *Promise[int]) error {
+			f = Via(f, Stage[*await.Promise[int], *await.Promise[int]]{Name: "pass", Workers: 3, Buffer: 2, Order: order,
+				Run: func(_ context.Context, v *await.Promise[int], emit Emit[*await.Promise[int]]) error { return emit(v) }})
+			err := Run(t.Context(), f, func(context.Context, *await.Promise[int]) error {
 				time.Sleep(time.Second)
 				return errBad
 			})
@@ -352,7 +354,7 @@ func TestBrokenItemsCannotBreakTheRun(t *testing.T) {
 }
 
 func TestNothingIsAcceptedOrBegunOnceTheRunIsOver(t *testing.T) {
-	type item = *Promise[int]
+	type item = *await.Promise[int]
 	begun := func(t *testing.T) { t.Error("work was begun after the end of the run") }
 	for name, join := range map[string]func(*testing.T, Flow[item]) Flow[item]{
 		"stage": func(t *testing.T, f Flow[item]) Flow[item] {
@@ -376,7 +378,7 @@ func TestNothingIsAcceptedOrBegunOnceTheRunIsOver(t *testing.T) {
 				f := From("source", 30, func(ctx context.Context, emit Emit[item]) error {
 					cancel()
 					for range 20 {
-						v := NewPromise[int]()
+						v := await.NewPromise[int]()
 						late = append(late, v)
 						require.Equal(t, ErrStopped, emit(v), "even where there is room")
 					}
@@ -398,17 +400,17 @@ func TestNothingIsAcceptedOrBegunOnceTheRunIsOver(t *testing.T) {
 func TestBufferedItemsAreSettledByTheActorThatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		items := []*Promise[int]{NewPromise[int](), NewPromise[int](), NewPromise[int]()}
+		items := []*await.Promise[int]{await.NewPromise[int](), await.NewPromise[int](), await.NewPromise[int]()}
 		received := 0
-		_, err := collect(ctx, ViaActor(From("source", 3, func(_ context.Context, emit Emit[*Promise[int]]) error {
+		_, err := collect(ctx, ViaActor(From("source", 3, func(_ context.Context, emit Emit[*await.Promise[int]]) error {
 			for _, v := range items {
 				if err := emit(v); err != nil {
 					return err
 				}
 			}
 			return nil
-		}), Actor[*Promise[int], int, int, int]{Name: "late",
-			Receive: func(_ context.Context, v *Promise[int], _ Exchange[int, int]) error {
+		}), Actor[*await.Promise[int], int, int, int]{Name: "late",
+			Receive: func(_ context.Context, v *await.Promise[int], _ Exchange[int, int]) error {
 				received++
 				time.Sleep(time.Second) // the others are in the buffer by then
 				cancel()

@@ -83,7 +83,7 @@ func (r *Run) doubtAbout(id graph.ID) (claimant int, d doubt) {
 	switch {
 	case !ok:
 		return 0, unclaimed
-	case r.outcomes.decided.hasPassed(claimant):
+	case r.progress.hasPassed(claimant, decided):
 		return claimant, settled
 	}
 	return claimant, undecided
@@ -101,7 +101,7 @@ func (r *Run) awaitDecisionsAbout(ctx context.Context, seq int, res *state.Resou
 		if d != undecided || claimant >= seq {
 			continue
 		}
-		if err := r.outcomes.decided.await(ctx, claimant); err != nil {
+		if err := r.progress.await(ctx, claimant, decided); err != nil {
 			return err
 		}
 	}

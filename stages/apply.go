@@ -13,7 +13,7 @@ import (
 )
 
 // apply does what a step stands for and says what changed (steps.md 8.1).
-func (r *Run) apply(s *Step) applied {
+func (r *Run) apply(s *taking) applied {
 	switch s.Op {
 	case OpSame:
 		return r.applySame(s)
@@ -45,11 +45,11 @@ func (r *Run) present(old *state.Resource) []*state.Resource {
 	return nil
 }
 
-func (r *Run) applySame(s *Step) applied {
+func (r *Run) applySame(s *taking) applied {
 	switch {
-	case s.skipped:
+	case s.Kind == Uncreated:
 		return applied{unrecorded: true}
-	case s.carried:
+	case s.IsKept():
 		return applied{final: s.Old, unrecorded: true}
 	}
 	final := s.New.Clone()
@@ -70,7 +70,7 @@ func (r *Run) providerOfState(s *state.Resource) (providers.Provider, error) {
 	return r.providerFor(r.operations, s)
 }
 
-func (r *Run) applyCreate(s *Step) applied {
+func (r *Run) applyCreate(s *taking) applied {
 	final := s.New.Clone()
 	p, err := r.providerOfState(final)
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Run) applyCreate(s *Step) applied {
 	}
 	a := applied{final: final}
 	switch {
-	case s.unasked:
+	case s.Kind == Unasked:
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
@@ -124,7 +124,7 @@ func (r *Run) giveWay(old *state.Resource, c *state.Change) {
 	}
 }
 
-func (r *Run) applyUpdate(s *Step) applied {
+func (r *Run) applyUpdate(s *taking) applied {
 	final := s.New.Clone()
 	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
 	a := applied{final: final, change: state.Change{Remove: r.present(s.Old)}}
@@ -158,11 +158,11 @@ func (r *Run) applyUpdate(s *Step) applied {
 }
 
 // applyDelete is steps.md 5.4.
-func (r *Run) applyDelete(s *Step) applied {
+func (r *Run) applyDelete(s *taking) applied {
 	old := s.Old
-	if read := r.names.refreshOf(old); read != nil {
+	if reader, ok := r.names.readerOf(old); ok {
 		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
-		if err := read.Wait(r.admission); err != nil {
+		if err := r.progress.await(r.admission, reader, reread); err != nil {
 			return failed(err)
 		}
 	}
@@ -194,7 +194,7 @@ func (r *Run) applyDelete(s *Step) applied {
 	if now == nil {
 		return applied{}
 	}
-	if s.deleteFirst && !now.Delete { // an import may have taken its place already
+	if s.Kind == DeletedFirst && !now.Delete { // an import may have taken its place already
 		waiting := now.Clone()
 		waiting.PendingReplacement = true
 		return applied{change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
@@ -217,10 +217,10 @@ func (e *ProtectedError) Error() string {
 }
 
 // applyRead is steps.md 4.1.
-func (r *Run) applyRead(s *Step) applied {
+func (r *Run) applyRead(s *taking) applied {
 	final := s.New.Clone()
 	a := applied{final: final}
-	if !s.idUnknown {
+	if final.ID != "" { // it is not known in this preview
 		p, err := r.providerFor(r.operations, final)
 		if err != nil {
 			return failed(err)

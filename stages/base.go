@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"sync"
+
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -15,6 +17,9 @@ type base struct {
 	graph     *graph.Graph
 	providers map[string]*state.Resource    // by reference
 	attached  map[urn.URN][]*state.Resource // what is replaced or deleted with a URN, in base order
+
+	expanding sync.Once // guards expanded
+	expanded  *graph.Graph
 }
 
 func newBase(resources []*state.Resource) *base {
@@ -59,6 +64,17 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 	}
 	b.graph = build.Graph()
 	return b
+}
+
+// withinComponents is the graph in which what depends on a component also depends on the children that the component had by
+// then (steps.md 5.3).
+func (b *base) withinComponents() *graph.Graph {
+	b.expanding.Do(func() {
+		b.expanded = b.graph.ExpandComponents(graph.Components{
+			IsComponent: func(id graph.ID) bool { return !b.resources[id].Custom },
+		})
+	})
+	return b.expanded
 }
 
 // references calls f for everything that a state refers to: "all dependencies" of steps.md 0.1.

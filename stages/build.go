@@ -65,12 +65,21 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 const closureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
 
 // commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
-func (b *builder) commit(d Diffed, steps []*Step, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commit(d Diffed, steps []*Decision, x pipeline.Exchange[Ask, Built]) error {
 	return b.commitAfter(d, steps, nil, x)
 }
 
 // commitAfter is commit for steps that must not begin before others are over.
-func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchange[Ask, Built]) error {
+func (b *builder) commitAfter(d Diffed, steps []*Decision, after []deletion, x pipeline.Exchange[Ask, Built]) error {
+	var tasks []Task
+	if len(steps) > 0 {
+		tasks = []Task{{ID: b.run.outcomes.newTasks(1), Steps: steps}}
+	}
+	return b.commitTasks(d, steps, Built{Located: d.Located, Tasks: tasks, after: after}, x)
+}
+
+// commitTasks is commit for steps that are taken in several tasks.
+func (b *builder) commitTasks(d Diffed, steps []*Decision, out Built, x pipeline.Exchange[Ask, Built]) error {
 	if err := b.followPlan(d, steps); err != nil {
 		return err
 	}
@@ -80,17 +89,17 @@ func (b *builder) commitAfter(d Diffed, steps, after []*Step, x pipeline.Exchang
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
-	refusal := b.run.doubtful(d, steps)
-	b.run.outcomes.decided.pass(d.Seq)
+	out.refusal = b.run.doubtful(d, steps)
+	b.run.progress.pass(d.Seq, decided)
 	for i, s := range steps {
-		s.seq, s.place, s.question, s.declared = d.Seq, i, d.Question, d.URN
+		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
 		if s.Reason.Kind == ReasonNone {
 			s.Reason = d.Reason
 		}
 	}
-	b.run.decisions.note(steps...)
+	b.run.record.note(steps...)
 	b.run.noteDeclared(steps)
-	if err := x.Emit(Built{Located: d.Located, Steps: steps, after: after, refusal: refusal}); err != nil {
+	if err := x.Emit(out); err != nil {
 		return err
 	}
 	waiting := b.parked[d.Seq]
@@ -151,20 +160,20 @@ func (b *builder) decide(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 }
 
 // step makes a step that answers the registration.
-func (b *builder) step(d Diffed, op Op) *Step {
+func (b *builder) step(d Diffed, op Op) *Decision {
 	fresh := d.newState(d.Checked)
-	return &Step{
+	return &Decision{
 		StepInfo: StepInfo{
 			Op: op, URN: d.URN, Type: d.Goal.Type, Old: d.Old, New: fresh, Keys: d.Diff.ReplaceKeys, Diffs: d.Diff.ChangedKeys,
 			DetailedDiff: d.Diff.DetailedDiff, Provider: fresh.Provider, Internal: d.Internal, Reason: d.Reason,
 		},
-		replies: true,
+		Answers: true,
 	}
 }
 
-func (b *builder) create(d Diffed) *Step { return b.step(d, OpCreate) }
+func (b *builder) create(d Diffed) *Decision { return b.step(d, OpCreate) }
 
-func (b *builder) same(d Diffed) *Step {
+func (b *builder) same(d Diffed) *Decision {
 	s := b.step(d, OpSame)
 	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
 	return s
@@ -172,8 +181,8 @@ func (b *builder) same(d Diffed) *Step {
 
 // withPrelude puts same steps before a registration's own: for the recorded provider that it names and that this run has
 // not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
-func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
-	var before []*Step
+func (b *builder) withPrelude(d Diffed, steps ...*Decision) []*Decision {
+	var before []*Decision
 	if d.Goal.Custom {
 		before = b.keepProvider(d, d.Goal.Provider)
 	}
@@ -189,7 +198,7 @@ func (b *builder) withPrelude(d Diffed, steps ...*Step) []*Step {
 // names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
 // and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
 // one.
-func (b *builder) keepProvider(d Diffed, ref string) []*Step {
+func (b *builder) keepProvider(d Diffed, ref string) []*Decision {
 	p := b.run.base.providers[ref]
 	if p == nil || p.Delete {
 		return nil
@@ -197,30 +206,30 @@ func (b *builder) keepProvider(d Diffed, ref string) []*Step {
 	if _, claimed := b.run.names.claimant(p); claimed {
 		return nil
 	}
-	b.run.decisions.use(p, d.URN)
+	b.run.record.use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}
 	b.run.outcomes.add(p.URN, same)
 	steps, _ := b.carryReferences(p, d.Located) // what is missing is no error for what is not itself registered
 	s := carriedStep(p)
-	s.provisional, s.Reason = true, Reason{Kind: ReasonCarried, Cause: d.URN}
+	s.Kind, s.Reason = Provisional, Reason{Kind: ReasonCarried, Cause: d.URN}
 	return append(steps, s)
 }
 
 // replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
-func (b *builder) replacement(d Diffed, deletedFirst bool) []*Step {
+func (b *builder) replacement(d Diffed, deletedFirst bool) []*Decision {
 	if d.Rechecked != nil {
 		d.Inputs = *d.Rechecked
 	}
 	makes := b.step(d, OpCreateReplacement)
 	marker := b.step(d, OpReplace)
-	marker.replies = false
+	marker.Answers = false
 	marker.New = makes.New
 	if deletedFirst {
-		return []*Step{marker, makes}
+		return []*Decision{marker, makes}
 	}
-	return []*Step{makes, marker}
+	return []*Decision{makes, marker}
 }
 
 // recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
@@ -240,7 +249,7 @@ func (b *builder) recreate(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
 	steps := b.replacement(d, true)
 	steps[1].Keys = why.Properties
-	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletesOf(d.claimed), x)
+	return b.commitAfter(d, b.withPrelude(d, steps...), o.deletionsOf(d.claimed), x)
 }
 
 // renew is recreate for a resource that has another name now. It has been compared with what was deleted, which is replaced
@@ -285,7 +294,7 @@ func (b *builder) replace(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	}
 	r.outcomes.add(d.URN, replaced)
 	if d.gone {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.outcomes.deletesOf(d.claimed), x)
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.outcomes.deletionsOf(d.claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
@@ -315,17 +324,16 @@ func (b *builder) read(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return b.run.bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
 	}
 	id, fresh := g.ID.AsString(), d.newRead()
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: Reason{Kind: ReasonRead},
-	}, replies: true}
-	s.idUnknown = g.ID.HasUnknowns()
+	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.add(d.URN, read)
 		return b.commit(d, append(b.keepProvider(d, g.Provider), s), x)
 	}
 	o.add(d.URN, replaced)
 	s.Op, s.Reason.Kind = OpReadReplacement, ReasonReadOther
-	marker := &Step{StepInfo: StepInfo{
+	marker := &Decision{StepInfo: StepInfo{
 		Op: OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
 	}}
 	return b.commit(d, append(b.keepProvider(d, g.Provider), s, marker), x)

@@ -25,15 +25,15 @@ func newCircles() circles {
 // circular refuses steps after which a resource would refer to itself: no valid state could record it, so nothing is done. Of
 // the resources on a circle the last one that is decided is refused, and it is held by then: only its own references can
 // close the circle, as those of what is left out have been there from the start.
-func (b *builder) circular(d Diffed, steps []*Step) error {
+func (b *builder) circular(d Diffed, steps []*Decision) error {
 	if !b.run.Targeting.isPartial() {
 		return nil
 	}
 	for _, s := range steps {
-		if s.New == nil || s.provisional || s.skipped {
+		if s.New == nil || s.Kind == Provisional || s.Kind == Uncreated {
 			continue
 		}
-		if !s.carried && b.circles.held[d.Old] && s.URN == d.URN {
+		if !s.IsKept() && b.circles.held[d.Old] && s.URN == d.URN {
 			if path := b.wayRound(s.New); path != nil {
 				return b.run.bail(d.Located, 0, fmt.Errorf("%s would depend on itself: %s. Some of these are left out of this operation and "+
 					"recorded with what they depended on: make them part of it, for example with --target-dependents, or leave out %s, too",

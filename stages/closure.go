@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -21,7 +22,7 @@ type root struct {
 	set     map[urn.URN]bool    // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]Reason // of the members
 	pending map[graph.ID]*probe // asked and not answered
-	after   []*Step             // deletes of dependents that other roots take with them
+	after   []deletion          // of dependents that other roots take with them
 }
 
 func newRoot(d Diffed, old *state.Resource) *root {
@@ -63,7 +64,7 @@ func (b *builder) impossible(c *root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.run.base.resources[id]
 		if b.run.outcomes.isGone(res) {
-			c.after = append(c.after, b.run.outcomes.deletesOf(res)...)
+			c.after = append(c.after, b.run.outcomes.deletionsOf(res)...)
 			return true
 		}
 		return c.isPrecededBy(b.run, res)
@@ -138,7 +139,7 @@ func (c *root) settle(id graph.ID, res *state.Resource, in bool, why Reason) {
 // configuration that this one gives it.
 func (r *Run) callProbe(ctx context.Context, p *probe) (providers.DiffResponse, error) {
 	if claimant, ok := r.names.claimant(r.base.providers[p.old.Provider]); ok && claimant < p.root {
-		if err := r.executed.await(ctx, claimant); err != nil {
+		if err := r.progress.await(ctx, claimant, over); err != nil {
 			return providers.DiffResponse{}, err
 		}
 	}
@@ -165,30 +166,28 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, Built]) error {
 	return b.advance(c, x)
 }
 
-// settleRoot turns a closure whose extent is known into one chain (steps.md 3.9): the dependents' deletes in reverse
-// order, the root's own, the marker, and the new object. Marking and handing over are one action (ORD-3, ORD-4).
+// settleRoot decides a closure whose extent is known (steps.md 3.9): the deletes of the dependents, each of which waits for
+// those of what depends on it; and when all of them are over the root's own, the marker, and the new object. Marking and
+// handing over are one action (ORD-3, ORD-4).
 func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 	delete(b.roots, c.d.Seq)
 	r, d := b.run, c.d
-	var steps []*Step
 	members := c.members(r)
 	b.noteDoubtAbout(d, members)
 	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
-	for i := len(members) - 1; i >= 0; i-- {
-		m := members[i]
+	deletes := map[graph.ID]*Decision{}
+	for _, m := range slices.Backward(members) {
 		if r.outcomes.isGone(m.res) {
-			for _, s := range r.outcomes.deletesOf(m.res) {
-				if !slices.Contains(steps, s) {
-					c.after = append(c.after, s)
-				}
+			if _, own := deletes[r.base.ids[m.res]]; !own {
+				c.after = append(c.after, r.outcomes.deletionsOf(m.res)...)
 			}
 			continue
 		}
+		r.outcomes.condemn(m.res, m.why)
 		if m.res.PendingReplacement || lingers(m.res) {
-			r.outcomes.condemn(m.res, m.why, nil)
 			continue
 		}
-		s := &Step{StepInfo: StepInfo{
+		s := &Decision{StepInfo: StepInfo{
 			Op: OpDelete, URN: m.res.URN, Type: m.res.Type, Old: m.res, Provider: m.res.Provider, Internal: m.res.URN.IsDefaultProvider(), Reason: m.why,
 		}}
 		if !m.res.Delete {
@@ -197,27 +196,66 @@ func (b *builder) settleRoot(c *root, x pipeline.Exchange[Ask, Built]) error {
 					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
 					"`sluice state unprotect %s`", m.res.URN, d.URN, shellQuote(string(m.res.URN))))
 			}
-			s.Op, s.deleteFirst = OpDeleteReplaced, true
+			s.Op, s.Kind = OpDeleteReplaced, DeletedFirst
 		}
-		r.outcomes.condemn(m.res, m.why, s)
-		steps = append(steps, s)
+		deletes[r.base.ids[m.res]] = s
+	}
+	tasks, err := b.scheduleDeletes(d.Seq, deletes)
+	if err != nil {
+		return err
 	}
 	r.outcomes.add(d.URN, replaced)
 	if d.gone {
-		c.after = append(c.after, r.outcomes.deletesOf(d.claimed)...)
+		c.after = append(c.after, r.outcomes.deletionsOf(d.claimed)...)
 	}
-	if !d.gone && lingers(d.Old) {
-		steps = append(steps, b.replacement(d, false)...)
-		return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
-	}
-	if !d.isPending() {
+	var own []*Decision
+	deletedFirst := d.gone || !lingers(d.Old)
+	if deletedFirst && !d.isPending() {
 		r.outcomes.add(d.Old.URN, deleted)
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		own = append(own, &Decision{StepInfo: StepInfo{
 			Op: OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
-		}, deleteFirst: true})
+		}, Kind: DeletedFirst})
 	}
-	steps = append(steps, b.replacement(d, true)...)
-	return b.commitAfter(d, b.withPrelude(d, steps...), c.after, x)
+	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
+	last := Task{ID: r.outcomes.newTasks(1), Steps: own}
+	var steps []*Decision
+	for _, t := range tasks {
+		last.After = append(last.After, t.ID)
+		steps = append(steps, t.Steps...)
+	}
+	return b.commitTasks(d, append(steps, own...), Built{Located: d.Located, Tasks: append(tasks, last), after: c.after}, x)
+}
+
+// scheduleDeletes makes the tasks of a closure's deletes, by base position: a dependent goes before what it depends on, also
+// if it does so through something that stays.
+func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*Decision) ([]Task, error) {
+	r := b.run
+	schedule, err := r.base.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
+	if err != nil {
+		return nil, err // a cycle: a valid base has none
+	}
+	first := r.outcomes.newTasks(len(schedule))
+	tasks := make([]Task, len(schedule))
+	for i, entry := range schedule {
+		tasks[i] = taskOf(entry, first, graph.ID(i))
+		if s := deletes[entry.Node]; !entry.Relay {
+			tasks[i].Steps = []*Decision{s}
+			r.outcomes.setDeletion(s.Old, deletion{task: tasks[i].ID, urn: s.URN, root: root})
+		}
+	}
+	return tasks, nil
+}
+
+// deletesFirst is the order of deletes (steps.md 5.3).
+var deletesFirst = graph.Schedule{Direction: graph.DependentsFirst, Scope: graph.Scope{ThroughOthers: true}}
+
+// taskOf makes the task of an entry of a schedule. Its tasks have consecutive IDs.
+func taskOf(entry graph.Scheduled, first, place graph.ID) Task {
+	t := Task{ID: first + place}
+	for _, a := range entry.After {
+		t.After = append(t.After, first+graph.ID(a))
+	}
+	return t
 }
 
 // lingers tells whether a provider is used by something that does not go with it: a resource that is only read, or the old

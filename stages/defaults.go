@@ -10,7 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
@@ -22,11 +22,11 @@ type defaultProviders struct {
 	run     *Run
 	newest  map[string]Package // what the language host reported, by package
 	mu      sync.Mutex
-	flights map[string]*pipeline.Promise[string]
+	flights map[string]*await.Promise[string]
 }
 
 func newDefaultProviders(r *Run) *defaultProviders {
-	d := &defaultProviders{run: r, newest: map[string]Package{}, flights: map[string]*pipeline.Promise[string]{}}
+	d := &defaultProviders{run: r, newest: map[string]Package{}, flights: map[string]*await.Promise[string]{}}
 	for _, p := range r.Packages {
 		if p.Extension != nil {
 			continue
@@ -132,7 +132,7 @@ func (d *defaultProviders) reference(ctx context.Context, pkg string, p Package)
 	d.mu.Lock()
 	flight, ok := d.flights[key]
 	if !ok {
-		flight = pipeline.NewPromise[string]()
+		flight = await.NewPromise[string]()
 		d.flights[key] = flight
 	}
 	d.mu.Unlock()

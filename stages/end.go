@@ -2,14 +2,13 @@ package stages
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"math"
+	"maps"
+	"slices"
 
-	"github.com/sourcegraph/conc/panics"
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -54,37 +53,54 @@ func (r *Run) finish(ctx context.Context) error {
 	if err := r.untargetedDeletes(all, steps); err != nil {
 		return err
 	}
-	r.decisions.note(left...)
-	for _, s := range left {
-		if err := r.deleteOne(s); err != nil {
-			return nil // the run has stopped
-		}
+	tasks, err := r.endTasks(all, steps, left)
+	if err != nil {
+		return err
 	}
-	ids := make([]graph.ID, 0, len(steps))
-	for i := range all.resources {
-		if s, ok := steps[graph.ID(i)]; ok {
-			ids = append(ids, graph.ID(i))
-			r.decisions.note(s)
-		}
+	return r.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: tasks})
+}
+
+// endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
+// done; a failed one keeps what it depends on and nothing else.
+func (r *Run) endTasks(all remains, deletes map[graph.ID]*Decision, left []*Decision) ([]Task, error) {
+	schedule, err := all.withinComponents().Schedule(slices.Collect(maps.Keys(deletes)), deletesFirst)
+	if err != nil {
+		return nil, err // a cycle: a valid base has none
 	}
-	if len(ids) == 0 {
+	var tasks []Task
+	var gate []graph.ID
+	if len(left) > 0 {
+		r.record.note(left...)
+		gate = []graph.ID{r.outcomes.newTasks(1)}
+		tasks = append(tasks, Task{ID: gate[0], Steps: left})
+	}
+	first := r.outcomes.newTasks(len(schedule))
+	for i, entry := range schedule {
+		t := taskOf(entry, first, graph.ID(i))
+		if len(t.After) == 0 {
+			t.After = gate
+		}
+		if s := deletes[entry.Node]; !entry.Relay {
+			t.Steps = []*Decision{s}
+			r.record.note(s)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+// takeBatch has tasks taken that belong to no registration, and waits for them. What fails is recorded.
+func (r *Run) takeBatch(b Built) error {
+	if len(b.Tasks) == 0 {
 		return nil
 	}
-	schedule, err := graph.NewReadySet(all.withinComponents(), ids, graph.Schedule{
-		Direction: graph.DependentsFirst, Scope: graph.Scope{ThroughOthers: true},
-	})
-	if err != nil {
-		return err // a cycle: a valid base has none
-	}
-	_ = schedule.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
-		return r.deleteOne(steps[id])
-	})
-	return nil // what failed is recorded
+	batch := pipeline.From("decisions", 0, func(_ context.Context, emit pipeline.Emit[Built]) error { return emit(b) })
+	return r.Unrecorded(pipeline.Run(r.admission, pipeline.ViaActor(batch, Execute(r)), nil))
 }
 
 // ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
 // nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
-func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) error {
+func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Decision) error {
 	users := map[string]*state.Resource{} // one for each provider and extension
 	for _, s := range steps {
 		if s.Op == OpRemovePendingReplace && r.base.providers[s.Old.Provider] == nil {
@@ -105,52 +121,18 @@ func (r *Run) ensureProviders(ctx context.Context, steps map[graph.ID]*Step) err
 	var failed error
 	for i, err := range errs {
 		if err != nil {
-			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: afterAll}, codeFailed, err)
+			failed = r.bail(Located{URN: users[keys[i]].URN, Seq: AfterAll}, codeFailed, err)
 		}
 	}
 	return failed
-}
-
-// errUnsettled keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
-var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
-
-// deleteOne takes one step of the end phase. Its error keeps what the resource depends on.
-func (r *Run) deleteOne(s *Step) error {
-	if r.world.isUnsettled(s.Old) {
-		return errUnsettled
-	}
-	if !r.enter() {
-		return ErrShutDown
-	}
-	defer r.leave()
-	err := r.takeGuarded(s)
-	if err == nil {
-		return nil
-	}
-	if _, protected := err.(*ProtectedError); !protected && !r.ContinueOnError {
-		r.halted.Fire()
-	}
-	return err
-}
-
-// afterAll is the number of what comes after all registrations.
-const afterAll = math.MaxInt
-
-// takeGuarded takes a step outside of the pipeline, which would turn a panic into an error.
-func (r *Run) takeGuarded(s *Step) error {
-	var err error
-	if p := panics.Try(func() { err = r.runStep(s) }); p != nil {
-		return r.broken(s, fmt.Errorf("%s of %s: %w", s.Op, s.URN, p.AsError()))
-	}
-	return err
 }
 
 // planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Step, left []*Step) {
-	steps = map[graph.ID]*Step{}
+func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph.ID]*Decision, left []*Decision) {
+	steps = map[graph.ID]*Decision{}
 	needed := r.stillNeeded(all, chosen)
 	for i, res := range all.resources {
 		now := r.world.current(res)
@@ -172,7 +154,7 @@ func (r *Run) planDeletes(all remains, chosen map[urn.URN]bool) (steps map[graph
 			continue
 		}
 		r.outcomes.add(res.URN, deleted)
-		steps[graph.ID(i)] = &Step{seq: afterAll, place: len(all.resources) - i, StepInfo: StepInfo{
+		steps[graph.ID(i)] = &Decision{Rank: Rank{Seq: AfterAll, Place: len(all.resources) - i}, StepInfo: StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == OpRemovePendingReplace,
 		}}
@@ -221,7 +203,7 @@ func (r *Run) stillNeeded(all remains, chosen map[urn.URN]bool) map[graph.ID]boo
 // fateOf says what happens to a state at the end; "" is nothing. declared ones are those of a destroy's program.
 func (r *Run) fateOf(res, now *state.Resource, declared bool) (Op, Reason) {
 	switch {
-	case now.Delete && len(r.outcomes.deletesOf(res)) > 0:
+	case now.Delete && len(r.outcomes.deletionsOf(res)) > 0:
 		return "", Reason{}
 	case now.Delete && now.External:
 		return OpDiscardReplaced, Reason{Kind: ReasonReplaced}

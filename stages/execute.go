@@ -2,279 +2,270 @@ package stages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
-	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
-// Execute is the stage that takes the steps (steps.md 9). The steps of one registration run in order; those of
-// different registrations run at the same time, as many as the run has workers. It calls providers, records each
-// operation before it begins and after it ends, and answers the program. In previews it does the same without changing or
-// recording anything.
-func Execute(r *Run) pipeline.Stage[Built, Executed] {
-	return pipeline.Stage[Built, Executed]{
+// Execute is the stage that has the steps taken (steps.md 9). Its one writer knows what waits for what; a crew of as many as
+// the run has workers takes the steps, each task as soon as what it comes after is done. The crew calls providers, records
+// each operation before it begins and after it ends, and answers the program. In previews it does the same without changing
+// or recording anything.
+func Execute(r *Run) pipeline.Actor[Built, Assignment, Report, Executed] {
+	e := r.executor
+	return pipeline.Actor[Built, Assignment, Report, Executed]{
 		Name:    "execute",
-		Workers: max(1, r.Workers),
-		Run: func(_ context.Context, b Built, emit pipeline.Emit[Executed]) error {
-			// What waited for these steps is taken by this worker, so that no worker ever waits for another resource.
-			for todo := []Built{b}; len(todo) > 0; todo = todo[1:] {
-				b := todo[0]
-				if r.sequels.wait(b) {
-					continue
-				}
-				err := r.runChain(b)
-				r.executed.pass(b.Seq)
-				todo = append(todo, r.sequels.over(b.Steps)...)
-				if IsBail(err) {
-					return err
-				}
-				if err := emit(Executed{URN: b.URN, Steps: b.Steps, Err: err}); err != nil {
-					return err
-				}
-			}
-			return nil
+		Workers: e.workers,
+		Buffer:  64,
+		Receive: func(_ context.Context, b Built, x pipeline.Exchange[Assignment, Executed]) error {
+			return e.receive(b, x)
 		},
+		Work: func(_ context.Context, a Assignment) (Report, error) { return r.carryOut(a) },
+		Resume: func(_ context.Context, rep Report, x pipeline.Exchange[Assignment, Executed]) error {
+			return e.resume(rep, x)
+		},
+		Flush:   func(context.Context, pipeline.Exchange[Assignment, Executed]) error { return e.complete() },
+		Abandon: e.abandon,
 	}
 }
 
-// runChain takes the steps of one registration. Its error is a bail when the run must stop.
-func (r *Run) runChain(b Built) error {
-	cause, ok := r.blamed(b)
-	if !ok && r.sequels.isLost(b) {
-		cause, ok = b.after[0].URN, true
-	}
-	if ok {
-		r.world.markFailed(b.URN, cause)
-		b.Question.answer(&RegisterReply{URN: b.URN, Result: Skip})
-		if err := r.takeProvisional(b.Steps); err != nil {
-			return err
-		}
-		return fmt.Errorf("skipped because of %s", cause)
-	}
-	if b.refusal != nil {
-		return r.refuseChain(b)
-	}
-	answered := false
-	for _, s := range b.Steps {
-		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
-		// program does next, which may stop the run.
-		if !answered && !r.enter() {
-			b.Question.Settle(ErrShutDown)
-			return nil
-		}
-		err := r.runStep(s)
-		if !answered {
-			r.leave()
-		}
-		if answered = answered || s.replies; err != nil {
-			return r.chainFailed(b, err)
-		}
-		if answered && s.stopped {
-			return nil
-		}
-	}
-	return nil
+// executor orders the tasks of a run: those of registrations, of the end phase, and of an import. Only the functions of the
+// actor that [Execute] returns use it; they are never called at the same time.
+type executor struct {
+	run     *Run
+	workers int
+	busy    int
+	ready   graph.ReadySet
+	jobs    map[graph.ID]job // tasks that are not over
+	urgent  []Assignment     // chains that are not taken; they wait for nothing
 }
 
-// chainFailed says what becomes of a registration of which a step has failed.
-func (r *Run) chainFailed(b Built, err error) error {
-	if IsBail(err) {
+// job is a task that is not over.
+type job struct {
+	*chain
+	steps []*Decision
+}
+
+// chain is what one item has the executor do.
+type chain struct {
+	built Built
+	open  int   // tasks and assignments that are not over
+	err   error // why not all steps succeeded
+}
+
+// isBatch reports whether the tasks belong to no registration: those of the end phase and of an import, each of which fails
+// for itself.
+func (c *chain) isBatch() bool { return c.built.Question == nil }
+
+func newExecutor(r *Run) *executor {
+	return &executor{run: r, workers: max(1, r.Workers), jobs: map[graph.ID]job{}}
+}
+
+// Assignment is what a member of execute's crew is to do.
+type Assignment struct {
+	kind  assignmentKind
+	chain *chain
+	task  graph.ID
+	steps []*Decision
+	cause urn.URN // of a skip: the resource that failed
+}
+
+type assignmentKind uint8
+
+const (
+	takeSteps   assignmentKind = iota
+	skipSteps                  // something that the chain needs has failed
+	refuseSteps                // the chain has been refused
+)
+
+// Settle tells the program that the steps are not taken.
+func (a Assignment) Settle(err error) { a.chain.built.settle(err) }
+
+// Sequence is the number of the registration.
+func (a Assignment) Sequence() int64 { return int64(a.chain.built.Seq) }
+
+// String names the resource for messages about a panic.
+func (a Assignment) String() string {
+	if len(a.steps) > 0 {
+		return fmt.Sprintf("%s of %s", a.steps[0].Op, a.steps[0].URN)
+	}
+	return string(a.chain.built.URN)
+}
+
+func (b Built) settle(err error) {
+	if b.Question != nil {
+		b.Question.Settle(err)
+	}
+}
+
+// Report says how an assignment ended.
+type Report struct {
+	Assignment
+	end taskEnd
+	err error // of a failure
+}
+
+type taskEnd uint8
+
+const (
+	taskDone taskEnd = iota
+	taskFailed
+	taskNotBegun // the run has stopped
+)
+
+// receive takes a decision: its tasks begin when what they come after is over, all of them after what the registration as a
+// whole comes after. A registration that cannot be taken, because of something that failed or because it has been refused,
+// is never begun, so that no delete of a replacement runs without its create.
+func (e *executor) receive(b Built, x pipeline.Exchange[Assignment, Executed]) error {
+	c := &chain{built: b}
+	cause, blamed := e.run.blamed(b)
+	switch {
+	case blamed:
+		e.decline(c, Assignment{kind: skipSteps, cause: cause})
+	case b.refusal != nil:
+		e.decline(c, Assignment{kind: refuseSteps})
+	case len(b.Tasks) == 0: // there is nothing to do, and no more to come
+		c.open = 1
+		return e.conclude(c, x)
+	default:
+		e.add(c)
+	}
+	return e.dispatch(x)
+}
+
+func (e *executor) add(c *chain) {
+	var gate []graph.ID
+	for _, d := range c.built.after {
+		gate = append(gate, d.task)
+	}
+	c.open = len(c.built.Tasks)
+	for _, t := range c.built.Tasks {
+		e.jobs[t.ID] = job{chain: c, steps: t.Steps}
+		e.lose(e.ready.Add(t.ID, append(t.After, gate...)...))
+	}
+}
+
+// decline has a chain end without its tasks.
+func (e *executor) decline(c *chain, a Assignment) {
+	a.chain, a.steps = c, c.built.Steps()
+	c.open, c.err = 1, errDeclined
+	e.urgent = append(e.urgent, a)
+	for _, t := range c.built.Tasks {
+		e.lose(e.ready.AddSkipped(t.ID))
+	}
+}
+
+var errDeclined = errors.New("not taken")
+
+// lose lets tasks go that will never begin. A registration that loses a task because of another one is skipped as a whole.
+func (e *executor) lose(tasks []graph.ID) {
+	for _, id := range tasks {
+		j, known := e.jobs[id]
+		if !known {
+			continue // of a chain that is declined
+		}
+		delete(e.jobs, id)
+		switch {
+		case j.isBatch():
+			j.open-- // replaced by the assignment
+			e.skip(j.chain, Assignment{task: id, steps: j.steps})
+			continue
+		case j.err == nil:
+			j.err = errDeclined
+			e.skip(j.chain, Assignment{steps: j.built.Steps(), cause: j.built.after[0].urn})
+		}
+		j.open--
+	}
+}
+
+func (e *executor) skip(c *chain, a Assignment) {
+	a.kind, a.chain = skipSteps, c
+	c.open++
+	e.urgent = append(e.urgent, a)
+}
+
+// resume takes note of what has become of an assignment.
+func (e *executor) resume(rep Report, x pipeline.Exchange[Assignment, Executed]) error {
+	e.busy--
+	c := rep.chain
+	if rep.kind == takeSteps {
+		delete(e.jobs, rep.task)
+		switch rep.end {
+		case taskDone:
+			e.ready.Finish(rep.task)
+		case taskFailed:
+			c.err = rep.err
+			e.lose(e.ready.Fail(rep.task))
+		case taskNotBegun:
+			e.ready.Fail(rep.task) // the run is over, and whatever waits with it
+		}
+	} else if rep.err != nil {
+		c.err = rep.err
+	}
+	if err := e.conclude(c, x); err != nil {
 		return err
 	}
-	if !r.ContinueOnError {
-		r.Halt()
-		return &bailError{err}
-	}
-	r.world.markFailed(b.URN, b.URN)
-	b.Question.answer(failedReply(b))
-	return err
+	return e.dispatch(x)
 }
 
-// refuseChain fails a registration before the first of its own steps.
-func (r *Run) refuseChain(b Built) error {
-	if err := r.takeProvisional(b.Steps); err != nil {
-		return err
-	}
-	if !r.enter() {
-		b.Question.Settle(ErrShutDown)
+// conclude ends one part of a chain, and with the last one the chain.
+func (e *executor) conclude(c *chain, x pipeline.Exchange[Assignment, Executed]) error {
+	if c.open--; c.open > 0 {
 		return nil
 	}
-	for _, s := range b.Steps {
-		s.failed = s.failed || s.replies
+	if c.isBatch() {
+		return nil
 	}
-	r.diagnose(b.URN, Error, codeFailed, b.refusal.Error())
-	r.failures.add(Failure{Seq: b.Seq, URN: b.URN, Err: b.refusal})
-	r.leave()
-	return r.chainFailed(b, b.refusal)
+	e.run.progress.pass(c.built.Seq, over)
+	return x.Emit(Executed{URN: c.built.URN, Steps: c.built.Steps(), Err: c.err})
 }
 
-// takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
-// to them too, and which of them comes first is a matter of timing.
-func (r *Run) takeProvisional(steps []*Step) error {
-	for _, s := range steps {
-		if !s.provisional {
+// dispatch gives whoever of the crew has nothing to do something to do.
+func (e *executor) dispatch(x pipeline.Exchange[Assignment, Executed]) error {
+	for e.busy < e.workers {
+		if len(e.urgent) > 0 {
+			a := e.urgent[0]
+			e.urgent = e.urgent[1:]
+			e.busy++
+			x.Ask(a)
 			continue
 		}
-		if err := r.runStep(s); err != nil {
+		id, ok := e.ready.Next()
+		if !ok {
+			return nil
+		}
+		j := e.jobs[id]
+		if len(j.steps) > 0 {
+			e.busy++
+			x.Ask(Assignment{chain: j.chain, task: id, steps: j.steps})
+			continue
+		}
+		delete(e.jobs, id)
+		e.ready.Finish(id)
+		if err := e.conclude(j.chain, x); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// applied is what a step did.
-type applied struct {
-	// unrecorded is true for a step after which the record is what it was.
-	unrecorded bool
-	final      *state.Resource // the state it produced, nil if none
-	change     state.Change
-	err        error // why it failed
-	reported   bool  // the failure has been shown
-	status     int   // of a failure: 0 nothing happened, 1 the resource exists, 2 unknown
-}
-
-// runStep takes one step (steps.md 9.2).
-func (r *Run) runStep(s *Step) error {
-	begun, err := r.start(s)
-	if err != nil {
-		return err
-	}
-	a := r.attempt(s)
-	a.change.Begun = begun
-	return r.conclude(s, a)
-}
-
-// start shows that a step begins and records it.
-func (r *Run) start(s *Step) (begun *state.Resource, err error) {
-	r.decisions.note(s) // most have been noted when they were decided on
-	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	begun, err = r.begin(s)
-	if err != nil {
-		return nil, r.broken(s, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
-	}
-	return begun, nil
-}
-
-// conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
-func (r *Run) conclude(s *Step, a applied) error {
-	if a.err != nil {
-		s.wanted = s.New
-	}
-	var returned property.Map
-	if a.final != nil {
-		returned = a.final.Outputs
-		if !a.unrecorded {
-			a.final = r.markSecrets(a.final)
-			a.change.Add, a.change.Extension = a.final, r.extensions.recorded(a.final.ExtensionRef)
-		}
-		s.New, s.made = a.final, true
-		r.world.keep(s, a.final)
-	}
-	if s.skipped {
-		r.world.openFor(s)
-	}
-	early := removes(s.Op) && s.view == nil
-	if early {
-		// Views are gone before what they belong to is.
-		if err := r.takeViews(s, a); err != nil && a.err == nil {
-			a = applied{change: state.Change{Begun: a.change.Begun}, err: err, reported: true}
-		}
-	}
-	if err := r.end(s, a); err != nil {
-		return r.broken(s, fmt.Errorf("recording the end of %s of %s: %w", s.Op, s.URN, err))
-	}
-	if a.err != nil {
-		s.failed = true
-		r.reportFailure(s, a)
-	} else {
-		s.taken = true
-		r.after(s, a.final, returned)
-		r.reportDone(s)
-	}
-	if !early && s.view == nil {
-		if err := r.takeViews(s, a); err != nil && a.err == nil {
-			return err
-		}
-	}
-	if s.replies && (a.err == nil || s.isRead() && s.made) { // a read that is not healthy fails and is answered (steps.md 4.1)
-		s.question.answer(r.replyTo(s))
-	}
-	return a.err
-}
-
-// attempt runs the hooks before a step and the step itself.
-func (r *Run) attempt(s *Step) applied {
-	if s.view != nil {
-		return r.applyView(s)
-	}
-	if err := r.before(s); err != nil {
-		return failed(err)
-	}
-	if s.Op != OpSame && s.Op != OpReplace {
-		s.publication = r.publicationFor(s, false)
-	}
-	return r.apply(s)
-}
-
-// broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
-func (r *Run) broken(s *Step, err error) error {
-	r.diagnose(s.URN, Error, 0, err.Error())
-	r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
-	r.Halt()
-	return &bailError{err}
-}
-
-// begin records that an operation is about to start; what needs no record returns nil.
-func (r *Run) begin(s *Step) (*state.Resource, error) {
-	if r.Recorder == nil {
-		return nil, nil
-	}
-	op := state.Pending{Resource: s.New}
-	switch s.Op {
-	case OpCreate, OpCreateReplacement:
-		op.Type = state.Creating
-	case OpUpdate:
-		op.Type = state.Updating
-	case OpRead, OpReadReplacement:
-		op.Type = state.Reading
-	case OpImport, OpImportReplacement:
-		op.Type = state.Importing
-	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced:
-		op.Type = state.Deleting
-		op.Resource = s.Old
-	default:
-		return nil, nil
-	}
-	return op.Resource, r.Recorder.Begin(r.operations, op)
-}
-
-// end records what a step did.
-func (r *Run) end(s *Step, a applied) error {
-	r.world.settle(a.change)
-	if r.Recorder == nil || s.Op == OpReplace || a.unrecorded {
-		return nil
-	}
-	if a.final == nil && isLost(a.err) {
-		// Nobody knows what the provider has done, so the operation stays pending (state.md 9.4 R-7).
-		r.world.unsettle(a.change.Begun)
-		return nil
-	}
-	if err := r.Recorder.End(r.operations, a.change); err != nil {
-		return tellMade(s, a.final, err)
-	}
-	if s.settles != nil && a.final != nil {
-		return r.settle(s.settles)
+// complete checks that nothing waits for something that was never decided on.
+func (e *executor) complete() error {
+	if n := e.ready.Open(); n > 0 {
+		return fmt.Errorf("%d tasks wait for something that never came", n)
 	}
 	return nil
 }
 
-// tellMade adds to the error of a record that could not be made the ID of what a create has made: nobody else will ever know it.
-func tellMade(s *Step, made *state.Resource, err error) error {
-	if s.Op != OpCreate && s.Op != OpCreateReplacement || made == nil || made.ID == "" {
-		return err
+// abandon answers whoever waits for steps that will not be taken.
+func (e *executor) abandon(reason error) {
+	for _, j := range e.jobs {
+		j.built.settle(reason)
 	}
-	return fmt.Errorf("%w\nThe object with the ID %s was made. When the state can be written again, `sluice recover --adopt '%s=%s'` records it",
-		err, made.ID, s.URN, made.ID)
+	for _, a := range e.urgent {
+		a.Settle(reason)
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -20,13 +20,13 @@ type extensions struct {
 	run      *Run
 	mu       sync.Mutex
 	known    map[string]Parameterization // those that programs registered in this run, by reference
-	applying map[extensionKey]*pipeline.Promise[struct{}]
+	applying map[extensionKey]*await.Promise[struct{}]
 }
 
 type extensionKey struct{ provider, ref string }
 
 func newExtensions(r *Run) *extensions {
-	return &extensions{run: r, known: map[string]Parameterization{}, applying: map[extensionKey]*pipeline.Promise[struct{}]{}}
+	return &extensions{run: r, known: map[string]Parameterization{}, applying: map[extensionKey]*await.Promise[struct{}]{}}
 }
 
 // extensionRef is how states refer to an extension: the same for the same content (state.md 1.10).
@@ -100,7 +100,7 @@ func (e *extensions) apply(ctx context.Context, p providers.Provider, reference,
 	e.mu.Lock()
 	promise, ok := e.applying[key]
 	if !ok {
-		promise = pipeline.NewPromise[struct{}]()
+		promise = await.NewPromise[struct{}]()
 		e.applying[key] = promise
 	}
 	e.mu.Unlock()

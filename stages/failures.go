@@ -132,5 +132,14 @@ func (r *Run) Refuse(err error) error {
 	return r.bail(l, 0, err)
 }
 
+// Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
+// stopped it is recorded, or was somebody's wish.
+func (r *Run) Unrecorded(err error) error {
+	if r.IsHalted() && (IsBail(err) || !errors.As(err, new(*pipeline.StageError))) {
+		return nil
+	}
+	return err
+}
+
 // IsBail tells whether err only says that the run stopped because of a failure that is already recorded.
 func IsBail(err error) bool { return errors.As(err, new(*bailError)) }

@@ -104,10 +104,10 @@ func hookError(kind, name string, err error) error {
 }
 
 // runAfterHooks runs hooks after what they follow has happened: their errors fail the run and not the step.
-func (r *Run) runAfterHooks(kind string, s *Step, of *state.Resource, in HookInput) {
+func (r *Run) runAfterHooks(kind string, s *taking, of *state.Resource, in HookInput) {
 	if err := r.runHooks(kind, of, in); err != nil {
 		r.diagnose(of.URN, Error, 0, err.Error())
-		r.failures.add(Failure{Seq: s.seq, URN: of.URN, Err: err})
+		r.failures.add(Failure{Seq: s.Seq, URN: of.URN, Err: err})
 		if !r.ContinueOnError {
 			s.stopped = true
 			r.Halt()
@@ -171,28 +171,28 @@ func (r *Run) askErrorHooks(names []string, in HookInput) (again bool, err error
 }
 
 // callCreate runs the hooks around a Create and the call itself.
-func (r *Run) callCreate(p providers.Provider, s *Step, req providers.CreateRequest) (res providers.CreateResponse, err error) {
-	err = r.retrying("create", s.New, hookInput(s, s.New), func() error {
+func (r *Run) callCreate(p providers.Provider, s *taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
+	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Create(r.operations, req)
 		return err
 	})
 	return res, err
 }
 
-func (r *Run) callUpdate(p providers.Provider, s *Step, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
-	err = r.retrying("update", s.New, hookInput(s, s.New), func() error {
+func (r *Run) callUpdate(p providers.Provider, s *taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {
+	err = r.retrying("update", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Update(r.operations, req)
 		return err
 	})
 	return res, err
 }
 
-func (r *Run) callDelete(p providers.Provider, s *Step, req providers.DeleteRequest) error {
-	return r.retrying("delete", s.Old, hookInput(s, s.Old), func() error { return p.Delete(r.operations, req) })
+func (r *Run) callDelete(p providers.Provider, s *taking, req providers.DeleteRequest) error {
+	return r.retrying("delete", s.Old, hookInput(s.Decision, s.Old), func() error { return p.Delete(r.operations, req) })
 }
 
 // before runs the hooks that precede a step; an error stops the step before anything is done.
-func (r *Run) before(s *Step) error {
+func (r *Run) before(s *Decision) error {
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
 		return r.runHooks(beforeCreate, s.New, hookInput(s, s.New))
@@ -206,10 +206,10 @@ func (r *Run) before(s *Step) error {
 
 // after runs the hooks that follow a step, before outputs are made secret: they get them as the provider has returned them
 // (steps.md 9.2). Those of components run when the component registers its outputs.
-func (r *Run) after(s *Step, final *state.Resource, outputs property.Map) {
+func (r *Run) after(s *taking, final *state.Resource, outputs property.Map) {
 	switch {
 	case s.Op == OpDelete || s.Op == OpDeleteReplaced:
-		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s, s.Old))
+		r.runAfterHooks(afterDelete, s, s.Old, hookInput(s.Decision, s.Old))
 	case final == nil || !final.Custom:
 	default:
 		r.afterMade(s, final, outputs)
@@ -217,7 +217,7 @@ func (r *Run) after(s *Step, final *state.Resource, outputs property.Map) {
 }
 
 // afterMade runs the hooks that follow a create or an update with these outputs.
-func (r *Run) afterMade(s *Step, final *state.Resource, outputs property.Map) {
+func (r *Run) afterMade(s *taking, final *state.Resource, outputs property.Map) {
 	kind := ""
 	switch s.Op {
 	case OpCreate, OpCreateReplacement:
@@ -227,19 +227,19 @@ func (r *Run) afterMade(s *Step, final *state.Resource, outputs property.Map) {
 	default:
 		return
 	}
-	in := hookInput(s, final)
+	in := hookInput(s.Decision, final)
 	in.NewOutputs = &outputs
 	r.runAfterHooks(kind, s, final, in)
 }
 
 // hasHooks tells whether a step can have hooks to run: most have none, and their input is not made.
-func (s *Step) hasHooks() bool {
-	return s.New != nil && len(s.New.ResourceHooks) > 0 || s.Old != nil && len(s.Old.ResourceHooks) > 0
+func (d *Decision) hasHooks() bool {
+	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }
 
 // hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
 // no hooks it is empty.
-func hookInput(s *Step, of *state.Resource) HookInput {
+func hookInput(s *Decision, of *state.Resource) HookInput {
 	if !s.hasHooks() {
 		return HookInput{}
 	}

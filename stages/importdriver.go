@@ -31,24 +31,44 @@ func (r *Run) PlanImports(ctx context.Context, requests []ImportRequest) (*Impor
 // ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
 // failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
 // [Run.PlanImports].
-func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) {
-	if !r.keepAll(ctx) {
-		return
+func (r *Run) ImportAll(ctx context.Context, plan *ImportPlan) error {
+	if err := r.startRecorded(ctx); err != nil {
+		return err
 	}
-	if plan.makeRoot && r.takeAlone(r.rootStep(plan.root)) != nil {
-		return
-	}
-	_ = plan.order.Run(ctx, max(1, r.Workers), func(_ context.Context, id graph.ID) error {
-		return r.takeAlone(r.importStep(plan.items[id]))
-	}) // what failed is recorded
-	for _, id := range plan.order.Skipped() {
-		r.diagnose(plan.items[id].urn, Info, 0, "not imported, because what it belongs to could not be made")
-	}
+	return r.takeBatch(Built{Located: Located{Seq: AfterAll}, Tasks: r.importTasks(plan), keepsGoing: true})
 }
 
-// keepAll passes over everything that is recorded, in its order. Providers are started, all at once, as they are where a
-// program still declares them; what is recorded does not change. It returns false when the run cannot go on.
-func (r *Run) keepAll(ctx context.Context) bool {
+// importTasks makes the tasks of an import: everything that is recorded is passed over, in its order, then the root stack is
+// made if it has to be, then the items, each after its parent and its provider.
+func (r *Run) importTasks(plan *ImportPlan) []Task {
+	var tasks []Task
+	var gate []graph.ID
+	first := func(steps ...*Decision) {
+		if len(steps) > 0 {
+			t := Task{ID: r.outcomes.newTasks(1), Steps: steps, After: gate}
+			tasks, gate = append(tasks, t), []graph.ID{t.ID}
+		}
+	}
+	first(r.keptSteps()...)
+	if plan.makeRoot {
+		first(r.rootStep(plan.root))
+	}
+	base := r.outcomes.newTasks(len(plan.order))
+	for i, entry := range plan.order {
+		t := taskOf(entry, base, graph.ID(i))
+		if len(t.After) == 0 {
+			t.After = gate
+		}
+		if !entry.Relay {
+			t.Steps = []*Decision{r.importStep(plan.items[entry.Node])}
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks
+}
+
+// startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
+func (r *Run) startRecorded(ctx context.Context) error {
 	started := make([]error, len(r.base.resources))
 	starting := pool.New().WithMaxGoroutines(readWorkers)
 	for i, res := range r.base.resources {
@@ -59,55 +79,63 @@ func (r *Run) keepAll(ctx context.Context) bool {
 		}
 	}
 	starting.Wait()
+	for i, err := range started {
+		if err != nil {
+			return r.bail(Located{URN: r.base.resources[i].URN}, codeFailed, err)
+		}
+	}
+	return nil
+}
+
+// keptSteps leave everything that is recorded as it is.
+func (r *Run) keptSteps() []*Decision {
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		if res.Delete {
 			continue
 		}
-		if err := started[i]; err != nil {
-			_ = r.bail(Located{URN: res.URN}, codeFailed, err)
-			return false
-		}
 		s := carriedStep(res)
-		s.place, s.Reason = i, Reason{Kind: ReasonUnchanged}
-		if err := r.takeAlone(s); err != nil {
-			return false
-		}
+		s.Place, s.Reason = i, Reason{Kind: ReasonUnchanged}
+		steps = append(steps, s)
 	}
-	return true
+	return steps
 }
 
 // rootStep makes the root stack. It gets no outputs, as there is no program to say which.
-func (r *Run) rootStep(root urn.URN) *Step {
-	return &Step{seq: 1, StepInfo: StepInfo{
+func (r *Run) rootStep(root urn.URN) *Decision {
+	return &Decision{Rank: Rank{Seq: 1}, StepInfo: StepInfo{
 		Op: OpCreate, URN: root, Type: root.Type(), New: &state.Resource{URN: root, Type: root.Type()}, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 }
 
-// importStep is the step of an item whose parent and provider are there.
-func (r *Run) importStep(p *plannedImport) *Step {
+// importStep is the step of an item.
+func (r *Run) importStep(p *plannedImport) *Decision {
 	fresh := p.fresh()
-	s := &Step{seq: p.seq, planned: p, settles: r.interruptions.byURN[p.urn], StepInfo: StepInfo{
+	d := &Decision{Rank: Rank{Seq: p.seq}, Settles: r.interruptions.byURN[p.urn].name(), StepInfo: StepInfo{
 		Op: OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: Reason{Kind: ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {
-		s.Op, s.planned, s.Internal = OpCreate, nil, p.urn.IsDefaultProvider()
+		d.Op, d.Internal = OpCreate, p.urn.IsDefaultProvider()
+		return d
 	}
-	if p.provider != "" {
-		if maker, ok := r.world.lookup(p.provider); ok {
-			fresh.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
-			s.Provider = fresh.Provider
-		}
-	}
-	return s
+	d.Import = &ImportOrder{ImportRequest: p.ImportRequest, Provider: p.provider, Seed: p.seed}
+	return d
 }
 
-// takeAlone takes a step that belongs to no chain. Its error says that the step did not succeed.
-func (r *Run) takeAlone(s *Step) error {
-	if !r.enter() {
-		return ErrShutDown
+// withProvider completes the step of an import by the reference of its provider, which may have been made by this import.
+func (r *Run) withProvider(d *Decision) *Decision {
+	if d.Import == nil || d.Import.Provider == "" {
+		return d
 	}
-	defer r.leave()
-	return r.takeGuarded(s)
+	maker, ok := r.world.lookup(d.Import.Provider)
+	if !ok {
+		return d
+	}
+	known := *d
+	known.New = d.New.Clone()
+	known.New.Provider = urn.ProviderRef{URN: maker.URN, ID: maker.ID}.String()
+	known.Provider = known.New.Provider
+	return &known
 }
 
 // checkProviders has the providers that are to be made check their configuration, all at once, before anything is made.
@@ -158,8 +186,8 @@ func (r *Run) providerFault(p *plannedImport, res providers.CheckResponse, err e
 }
 
 // applyPlannedImport records an object as the import command found it (steps.md 4.4 "Planned import step").
-func (r *Run) applyPlannedImport(s *Step) applied {
-	q, final := s.planned, s.New.Clone()
+func (r *Run) applyPlannedImport(s *taking) applied {
+	q, final := s.Import, s.New.Clone()
 	if r.base.olds[s.URN] != nil {
 		return failed(fmt.Errorf("resource '%v' already exists", s.URN))
 	}
@@ -224,19 +252,19 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 }
 
 // checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
-func (r *Run) checkImported(s *Step, final *state.Resource, found property.Map) error {
+func (r *Run) checkImported(s *taking, final *state.Resource, found property.Map) error {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return err
 	}
 	res, err := p.Check(r.operations, providers.CheckRequest{
-		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.planned.seed,
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, Olds: found, News: final.Inputs, AllowUnknowns: r.DryRun(), RandomSeed: s.Import.Seed,
 	})
 	if err != nil || len(res.Failures) == 0 {
 		return err
 	}
 	advice := "Try specifying a different set of properties to import with in the future."
-	if len(s.planned.Properties) == 0 {
+	if len(s.Import.Properties) == 0 {
 		advice = fmt.Sprintf("This is almost certainly a bug in the `%s` provider.", providerPackage(final))
 	}
 	r.warn(s.URN, "One or more imported inputs failed to validate. %s The import will still proceed, but you will need to edit the "+

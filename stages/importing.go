@@ -72,48 +72,63 @@ func (r *Run) importOne(ctx context.Context, l Located) (Located, error) {
 		return l, err
 	}
 	r.outcomes.add(l.URN, imported)
-	s := &Step{
+	s := &Decision{
 		StepInfo: StepInfo{
 			Op: OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.newState(Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: Reason{Kind: ReasonImport},
 		},
-		seq: l.Seq, place: importPlace, question: l.Question, settles: l.interrupted,
+		Rank: Rank{Seq: l.Seq, Place: importPlace}, Settles: l.interrupted.name(),
 	}
-	steps := []*Step{s}
+	steps := []*Decision{s}
 	switch {
 	case l.Old == nil:
 	case r.outcomes.isGone(l.claimed):
-		s.displaced = l.Old
+		s.Displaced = l.Old
 	default:
-		s.Op, s.Old, s.displaced = OpImportReplacement, l.Old, l.Old
+		s.Op, s.Old, s.Displaced = OpImportReplacement, l.Old, l.Old
 		r.outcomes.add(l.URN, replaced)
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
-		}, seq: l.Seq, place: importPlace + 1, question: l.Question})
+		}, Rank: Rank{Seq: l.Seq, Place: importPlace + 1}})
 	}
 	if err := r.uncreated(l, steps); err != nil {
 		return l, err
 	}
-	r.decisions.note(steps...)
-	b := Built{Located: l, Steps: steps, after: r.outcomes.deletesOf(l.claimed)}
-	if err := r.sequels.await(ctx, b.after); err != nil {
-		return l, err
+	r.record.note(steps...)
+	for _, d := range r.outcomes.deletionsOf(l.claimed) {
+		if err := r.progress.await(ctx, d.root, over); err != nil {
+			return l, err
+		}
 	}
-	err := r.runChain(b)
+	err := r.takeImport(l, steps)
+	imported := r.record.outcomeOf(s)
 	switch {
 	case IsBail(err):
 		return l, err
-	case err != nil || !s.taken:
+	case err != nil || imported.Fate != FateDone:
 		l.answered = true
 		return l, nil
 	}
-	l.Old, l.claimed, l.imported = s.New, nil, true
+	l.Old, l.claimed, l.imported = imported.Made, nil, true
 	return l, nil
 }
 
+// takeImport takes the steps of an import unless something that the registration needs has failed.
+func (r *Run) takeImport(l Located, steps []*Decision) error {
+	b := Built{Located: l, Tasks: []Task{{Steps: steps}}}
+	if cause, ok := r.blamed(b); ok {
+		return r.skipChain(Assignment{steps: steps, cause: cause}, b)
+	}
+	if now := r.world.current(l.claimed); r.outcomes.isGone(l.claimed) && now != nil && !now.PendingReplacement {
+		return r.skipChain(Assignment{steps: steps, cause: now.URN}, b) // it was to be deleted, and is still there
+	}
+	_, err := r.takeTask(steps, b)
+	return err
+}
+
 // applyImport records the object.
-func (r *Run) applyImport(s *Step) applied {
-	if s.planned != nil {
+func (r *Run) applyImport(s *taking) applied {
+	if s.Import != nil {
 		return r.applyPlannedImport(s)
 	}
 	final := s.New.Clone()
@@ -125,15 +140,15 @@ func (r *Run) applyImport(s *Step) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{final: final}
-	if s.displaced != nil {
-		r.giveWay(s.displaced, &a.change)
+	if s.Displaced != nil {
+		r.giveWay(s.Displaced, &a.change)
 	}
 	return a
 }
 
 // readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
 // inputs.
-func (r *Run) readForImport(s *Step, final *state.Resource) (providers.ReadResponse, error) {
+func (r *Run) readForImport(s *taking, final *state.Resource) (providers.ReadResponse, error) {
 	p, err := r.providerFor(r.operations, final)
 	if err != nil {
 		return providers.ReadResponse{}, err

@@ -115,8 +115,8 @@ type plannedImport struct {
 type ImportPlan struct {
 	root     urn.URN
 	makeRoot bool
-	items    []*plannedImport // in the order of their numbers: providers first
-	order    *graph.ReadySet  // by position in items
+	items    []*plannedImport  // in the order of their numbers: providers first
+	order    []graph.Scheduled // by position in items
 }
 
 // planImports decides what an import has to make. It calls nobody.
@@ -247,7 +247,7 @@ func (r *Run) defaultFor(q ImportRequest) (*plannedImport, error) {
 }
 
 // schedule orders the items: each waits for its parent and its provider.
-func (p *ImportPlan) schedule() (*graph.ReadySet, error) {
+func (p *ImportPlan) schedule() ([]graph.Scheduled, error) {
 	var b graph.Builder
 	b.AddNodes(len(p.items))
 	ids := make([]graph.ID, len(p.items))
@@ -263,7 +263,7 @@ func (p *ImportPlan) schedule() (*graph.ReadySet, error) {
 			b.AddEdge(graph.ID(i), to, graph.Provider)
 		}
 	}
-	return graph.NewReadySet(b.Graph(), ids, graph.Schedule{Direction: graph.DependenciesFirst})
+	return b.Graph().Schedule(ids, graph.Schedule{Direction: graph.DependenciesFirst})
 }
 
 // fresh is the state that an item begins with.

@@ -99,7 +99,7 @@ func formerName(e *InterruptedCreateError) string {
 // doubtful says why the steps of a registration must not be taken: they would create what may exist already. A preview shows
 // what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that settle the doubt learn
 // that they do.
-func (r *Run) doubtful(d Diffed, steps []*Step) error {
+func (r *Run) doubtful(d Diffed, steps []*Decision) error {
 	if d.interrupted == nil || d.imported {
 		return nil
 	}
@@ -110,12 +110,12 @@ func (r *Run) doubtful(d Diffed, steps []*Step) error {
 			continue
 		}
 		switch {
-		case !s.replies:
+		case !s.Answers:
 		case d.interrupted.again:
-			s.settles = d.interrupted
-		case !d.interrupted.open || s.isRead():
+			s.Settles = d.interrupted.urn
+		case !d.interrupted.open || s.IsRead():
 		case r.DryRun():
-			s.unasked = true
+			s.Kind = Unasked
 			err := &InterruptedCreateError{URN: d.URN, Interrupted: d.interrupted.urn}
 			r.diagnose(d.URN, Error, codePreviewFailed, err.Error())
 			r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: err})
@@ -126,8 +126,17 @@ func (r *Run) doubtful(d Diffed, steps []*Step) error {
 	return nil
 }
 
+// name is the URN of the creates; "" if there are none.
+func (i *interruption) name() urn.URN {
+	if i == nil {
+		return ""
+	}
+	return i.urn
+}
+
 // settle records that the interrupted creates of a URN need not be known of any more.
-func (r *Run) settle(d *interruption) error {
+func (r *Run) settle(u urn.URN) error {
+	d := r.interruptions.byURN[u]
 	r.interruptions.mu.Lock()
 	creates := d.creates
 	d.creates = nil

@@ -3,7 +3,9 @@ package stages
 import (
 	"errors"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
@@ -21,7 +23,7 @@ type Submitted struct {
 // Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
 // with an error when the item goes no further. The pipeline settles it when a stage fails (pipeline.Settler).
 type Question struct {
-	promise *pipeline.Promise[*RegisterReply]
+	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
 	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
@@ -29,7 +31,7 @@ type Question struct {
 }
 
 func newQuestion(reportsResult bool) *Question {
-	return &Question{promise: pipeline.NewPromise[*RegisterReply](), reportsResult: reportsResult}
+	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
 // Settle tells the program that the item goes no further. It does nothing when the question has been answered.
@@ -85,8 +87,8 @@ type Located struct {
 	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
 	// by that. It is nil when Old was imported by this run.
 	claimed *state.Resource
-	// refreshes is fired once the state has been read again, nil for one that is not to be.
-	refreshes *pipeline.Event
+	// rereads is true when the recorded state is read again.
+	rereads bool
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
 	passive bool
@@ -181,68 +183,44 @@ type RejectedError struct {
 
 func (e *RejectedError) Error() string { return e.Message }
 
-// Built is a decision: the steps of one registration, to be taken in order.
+// Built is a decision: the steps of one registration, and what each of them has to wait for.
 type Built struct {
 	Located
-	Steps []*Step
-	// after are deletes in other registrations' steps that must be over before these steps begin: a resource is made again
+	// Tasks hold the steps. Each step is in one of them.
+	Tasks []Task
+	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
-	after []*Step
+	after []deletion
 	// refusal is why the steps must not be taken, nil for almost all.
 	refusal error
+	// keepsGoing is true where a failure stops nothing but what waits for it.
+	keepsGoing bool
+}
+
+// Steps returns all steps, task by task.
+func (b Built) Steps() []*Decision {
+	if len(b.Tasks) == 1 {
+		return b.Tasks[0].Steps
+	}
+	var steps []*Decision
+	for _, t := range b.Tasks {
+		steps = append(steps, t.Steps...)
+	}
+	return steps
+}
+
+// Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
+// steps only carries order from one task to another. IDs are given out in the order in which tasks are decided on; if several
+// can begin and not all may, the lowest comes first.
+type Task struct {
+	ID    graph.ID
+	Steps []*Decision
+	After []graph.ID
 }
 
 // Executed is a registration whose steps are done.
 type Executed struct {
 	URN   urn.URN
-	Steps []*Step
+	Steps []*Decision
 	Err   error // of the step that failed, nil when all succeeded
 }
-
-// Step is one thing to do to one resource (steps.md 8). It is built by one stage and executed by another; nothing
-// changes it in between.
-type Step struct {
-	StepInfo
-	// seq is the number of the registration, or one after all of them for the end phase; place is the step's place in it.
-	// sub is the place of a view step among those that were published during the step.
-	seq, place, sub int
-	// view is not nil for a step that a provider has published, or that stands for one.
-	view *viewStep
-	// publication takes in the views that the step's provider publishes.
-	publication *publication
-	// deleteFirst marks the delete of a delete-before-replace: the state stays and waits for its replacement.
-	deleteFirst bool
-	// skipped marks the same step of a resource that is not created.
-	skipped bool
-	// carried marks a same step for a recorded state that this run did not register.
-	carried bool
-	// provisional marks a carried step that stands for a recorded state only if no registration goes on with it.
-	provisional bool
-	// displaced is the recorded state that an import takes the place of, also where Old does not name it because a
-	// delete-before-replace of something else deletes it.
-	displaced *state.Resource
-	// idUnknown marks a read whose ID is not known in this preview.
-	idUnknown bool
-	// settles are the interrupted creates that are done with once the step has recorded something, nil for almost all.
-	settles *interruption
-	// unasked marks a create in a preview that its provider is not asked about, as it would be refused.
-	unasked bool
-	// planned is what an import without a program asks for, nil for every other step.
-	planned *plannedImport
-	// taken is true once the step has succeeded, failed once it has not; wanted is what New was before it failed half way.
-	taken, failed bool
-	wanted        *state.Resource
-	noted         bool // the run's decisions have it; they guard this
-	// made is true once New is what the step has produced.
-	made bool
-	// stopped is true when a hook after the step has failed and has stopped the run.
-	stopped bool
-	// declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
-	// on under its old name.
-	declared urn.URN
-	// replies is true for the step whose end answers the question.
-	replies  bool
-	question *Question
-}
-
-func (s *Step) isRead() bool { return s.Op == OpRead || s.Op == OpReadReplacement }

@@ -17,8 +17,8 @@ func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	if d.Old == nil {
 		s := b.same(d)
 		o.leaveUncreated(s.New)
-		s.skipped, s.Reason = true, Reason{Kind: ReasonNotTargeted}
-		return b.commit(d, []*Step{s}, x)
+		s.Kind, s.Reason = Uncreated, Reason{Kind: ReasonNotTargeted}
+		return b.commit(d, []*Decision{s}, x)
 	}
 	if err := b.providerIsThere(d); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (b *builder) leaveOut(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 		return err
 	}
 	own := carriedStep(d.Old)
-	own.replies = true
+	own.Answers = true
 	o.add(d.URN, same)
 	return b.commit(d, append(steps, own), x)
 }
@@ -56,17 +56,17 @@ func (b *builder) providerIsThere(d Diffed) error {
 }
 
 // carriedStep leaves a recorded state as it is.
-func carriedStep(res *state.Resource) *Step {
-	return &Step{StepInfo: StepInfo{
+func carriedStep(res *state.Resource) *Decision {
+	return &Decision{StepInfo: StepInfo{
 		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: Reason{Kind: ReasonNotTargeted},
-	}, carried: true}
+	}, Kind: Kept}
 }
 
 // carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
 // 6.5). What is missing from the recorded state is an error only for a state that is left as it is. When everything is part
 // of the operation, the state is a provider that is kept, and what it refers to is kept for it.
-func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step, err error) {
+func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Decision, err error) {
 	var olds []*state.Resource
 	why := Reason{Kind: ReasonNotTargeted}
 	whole := !b.run.Targeting.isPartial()
@@ -76,7 +76,7 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 	references(res, func(u urn.URN, kind graph.Kind) {
 		old := b.run.base.olds[u]
 		if whole && old != nil {
-			b.run.decisions.use(old, res.URN)
+			b.run.record.use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):
@@ -101,7 +101,7 @@ func (b *builder) carryReferences(res *state.Resource, l Located) (steps []*Step
 			return nil, err
 		}
 		carried := carriedStep(old)
-		carried.provisional, carried.Reason = true, why
+		carried.Kind, carried.Reason = Provisional, why
 		steps = append(append(steps, more...), carried)
 	}
 	return steps, nil
@@ -117,7 +117,7 @@ func (b *builder) isGenerated(u urn.URN) bool {
 // operation (steps.md 6.4). With excludes alone the rules say nothing of it. A state that refers to what does not exist
 // cannot be recorded, so an update is refused then too, before the step is taken; its preview warns. A preview says so of
 // each resource: which of them comes first is a matter of timing.
-func (r *Run) uncreated(l Located, steps []*Step) error {
+func (r *Run) uncreated(l Located, steps []*Decision) error {
 	sel := r.Targeting
 	targeted := sel.Targets.IsConstrained() || sel.Replace.IsConstrained()
 	if !targeted && !sel.Excludes.IsConstrained() {
@@ -159,8 +159,8 @@ func targetFlags(us []urn.URN) string {
 }
 
 // missingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
-func (r *Run) missingFrom(s *Step) urn.URN {
-	if s.skipped || s.New == nil {
+func (r *Run) missingFrom(s *Decision) urn.URN {
+	if s.Kind == Uncreated || s.New == nil {
 		return ""
 	}
 	return r.uncreatedOf(s.New)

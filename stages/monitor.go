@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -30,7 +30,7 @@ type monitor struct {
 	saved      map[familyKey][]Transform // of remote components, for their own registration
 	inFlight   int
 	beneath    map[urn.URN]int // registrations in flight, by parent
-	settled    *pipeline.Event // fired, and replaced, when one of them ends
+	settled    *await.Event    // fired, and replaced, when one of them ends
 	ended      bool            // the program will submit no more
 	waited     bool            // somebody waits for shutdown
 }
@@ -62,7 +62,7 @@ func newMonitor(r *Run) *monitor {
 		packages:   map[string]Package{},
 		saved:      map[familyKey][]Transform{},
 		beneath:    map[urn.URN]int{},
-		settled:    pipeline.NewEvent(),
+		settled:    await.NewEvent(),
 	}
 }
 
@@ -144,7 +144,7 @@ func (m *monitor) registering(parent urn.URN) (done func()) {
 			delete(m.beneath, parent)
 		}
 		m.settled.Fire()
-		m.settled = pipeline.NewEvent()
+		m.settled = await.NewEvent()
 	}
 }
 

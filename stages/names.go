@@ -3,7 +3,6 @@ package stages
 import (
 	"sync"
 
-	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -22,9 +21,9 @@ type names struct {
 	awaited map[*state.Resource]bool
 	epoch   int
 	grown   selection
-	// refreshes are fired when the recorded states that they are for have been read again.
-	refreshes map[*state.Resource]*pipeline.Event
-	next      int
+	// readers are the registrations that have their recorded states read again.
+	readers map[*state.Resource]int
+	next    int
 }
 
 func newNames() *names {
@@ -38,7 +37,7 @@ func newNames() *names {
 		awaited: map[*state.Resource]bool{},
 		epoch:   1,
 
-		refreshes: map[*state.Resource]*pipeline.Event{},
+		readers: map[*state.Resource]int{},
 	}
 }
 
@@ -100,9 +99,10 @@ func (n *names) isSeen(u urn.URN) bool {
 	return ok
 }
 
-// refreshOf returns what is fired when a recorded state has been read again, nil if no registration has asked for that.
-func (n *names) refreshOf(r *state.Resource) *pipeline.Event {
+// readerOf returns the registration that has a recorded state read again, if there is one.
+func (n *names) readerOf(r *state.Resource) (seq int, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return n.refreshes[r]
+	seq, ok = n.readers[r]
+	return seq, ok
 }

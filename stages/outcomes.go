@@ -33,8 +33,8 @@ type outcomes struct {
 	// gone are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
 	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
 	gone    map[*state.Resource]Reason
-	deletes map[*state.Resource]*Step // the steps that do it
-	decided *milestones
+	deletes map[*state.Resource]deletion // what does it
+	tasks   graph.ID                     // how many IDs of tasks have been given out
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
 	uncreated map[urn.URN][]urn.URN
@@ -44,9 +44,17 @@ func newOutcomes() *outcomes {
 	return &outcomes{
 		byID:    map[urn.URN]outcome{},
 		gone:    map[*state.Resource]Reason{},
-		deletes: map[*state.Resource]*Step{},
-		decided: newMilestones(), uncreated: map[urn.URN][]urn.URN{},
+		deletes: map[*state.Resource]deletion{}, uncreated: map[urn.URN][]urn.URN{},
 	}
+}
+
+// newTasks gives out n IDs of tasks and returns the first.
+func (o *outcomes) newTasks(n int) graph.ID {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first := o.tasks
+	o.tasks += graph.ID(n)
+	return first
 }
 
 func (o *outcomes) add(u urn.URN, what outcome) {
@@ -101,16 +109,26 @@ func (o *outcomes) missingFor(s *state.Resource) []urn.URN {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// condemn records that a delete-before-replace of something else deletes a base state, and by which step: nil if an
-// earlier run has done it.
-func (o *outcomes) condemn(r *state.Resource, why Reason, by *Step) {
+// deletion is the task by which a delete-before-replace deletes a recorded state.
+type deletion struct {
+	task graph.ID
+	urn  urn.URN
+	root int // number of the registration that the delete belongs to
+}
+
+// condemn records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
+func (o *outcomes) condemn(r *state.Resource, why Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID[r.URN] |= deleted
 	o.gone[r] = why
-	if by != nil {
-		o.deletes[r] = by
-	}
+}
+
+// setDeletion says which task of this run deletes a condemned state.
+func (o *outcomes) setDeletion(r *state.Resource, by deletion) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.deletes[r] = by
 }
 
 // isGone tells whether a delete-before-replace of something else deletes a base state. A registration that continues the
@@ -129,12 +147,12 @@ func (o *outcomes) reasonFor(r *state.Resource) Reason {
 	return o.gone[r]
 }
 
-// deletesOf returns the step by which it is deleted, if it is one of this run.
-func (o *outcomes) deletesOf(r *state.Resource) []*Step {
+// deletionsOf returns what deletes it, if something in this run does.
+func (o *outcomes) deletionsOf(r *state.Resource) []deletion {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if s, ok := o.deletes[r]; ok {
-		return []*Step{s}
+	if d, ok := o.deletes[r]; ok {
+		return []deletion{d}
 	}
 	return nil
 }

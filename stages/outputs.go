@@ -25,7 +25,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	if !ok {
 		return invalid("cannot complete a resource '%v' whose registration isn't pending", u)
 	}
-	if s.skipped {
+	if s.Kind == Uncreated {
 		return nil // it was not created; there is nothing to record
 	}
 	if s.Type == urn.RootStackType {
@@ -39,7 +39,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 }
 
 // setOutputs replaces the outputs of the state that s produced.
-func (r *Run) setOutputs(s *Step, outputs property.Map) error {
+func (r *Run) setOutputs(s *Decision, outputs property.Map) error {
 	r.world.mu.Lock()
 	before := r.world.news[s.URN]
 	after := before.Clone()
@@ -57,15 +57,16 @@ func (r *Run) setOutputs(s *Step, outputs property.Map) error {
 			return r.broken(s, fmt.Errorf("resource complete event returned an error: %w", err))
 		}
 	}
-	s.New = after
+	t := &taking{Decision: s, made: after}
+	r.record.remake(s, after)
 	if !after.Custom {
-		r.afterMade(s, after, after.Outputs)
+		r.afterMade(t, after, after.Outputs)
 	}
-	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), Outputs: true, At: r.Now()})
+	r.Emit(StepDone{Step: t.shown(), Planning: r.DryRun(), Outputs: true, At: r.Now()})
 	return nil
 }
 
-func (w *world) setStackOutputs(s *Step, outputs property.Map) {
+func (w *world) setStackOutputs(s *Decision, outputs property.Map) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stack, w.stackOutputs = s, &outputs

@@ -72,7 +72,7 @@ func (r *Run) formerInputs(c Checked) property.Map {
 
 // followPlan holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
-func (b *builder) followPlan(d Diffed, steps []*Step) error {
+func (b *builder) followPlan(d Diffed, steps []*Decision) error {
 	p := b.run.plans
 	b.noteDoubt(d)
 	if d.Goal == nil || d.answered || p.held == nil && !p.making {
@@ -99,9 +99,9 @@ func (b *builder) followPlan(d Diffed, steps []*Step) error {
 
 // plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
 // they only carry on what is recorded, and whether there are any may depend on what registers first.
-func (d Diffed) plannedAs(s *Step) (urn.URN, bool) {
+func (d Diffed) plannedAs(s *Decision) (urn.URN, bool) {
 	switch {
-	case s.replies, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
+	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
 		return d.URN, true // under its new name
 	case s.Op == OpSame:
 		return "", false
@@ -141,7 +141,7 @@ func (p *plans) note(s plannedStep) {
 
 // followPlanAtEnd is followPlan for the end phase: first what stays, then what is deleted, in the base's order. False says
 // that the plan is violated and the run has stopped.
-func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool {
+func (r *Run) followPlanAtEnd(staying []*Decision, deletes map[graph.ID]*Decision) bool {
 	all := slices.Clone(staying)
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
 		all = append(all, deletes[id])
@@ -157,14 +157,14 @@ func (r *Run) followPlanAtEnd(staying []*Step, deletes map[graph.ID]*Step) bool 
 }
 
 // noteOutputs writes down what a resource registers as outputs.
-func (r *Run) noteOutputs(s *Step, outputs property.Map) {
+func (r *Run) noteOutputs(s *Decision, outputs property.Map) {
 	p := r.plans
 	if !p.making {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[s.declared] = state.NewPlannedDiff(r.recordedOutputs(s.URN), outputs)
+	p.outputs[s.Declared] = state.NewPlannedDiff(r.recordedOutputs(s.URN), outputs)
 }
 
 func (r *Run) recordedOutputs(u urn.URN) property.Map {

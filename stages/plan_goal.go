@@ -185,11 +185,11 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *Goal) *difference {
 }
 
 // holdOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
-func (r *Run) holdOutputs(s *Step, outputs property.Map) *PlanViolation {
+func (r *Run) holdOutputs(s *Decision, outputs property.Map) *PlanViolation {
 	if r.plans.held == nil {
 		return nil
 	}
-	u := s.declared
+	u := s.Declared
 	planned := r.plans.held.Resources[u]
 	if planned == nil || planned.Goal == nil {
 		return &PlanViolation{

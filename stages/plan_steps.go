@@ -71,7 +71,7 @@ func (p *plans) passOver(u urn.URN) {
 
 // take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
 // place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
-func (p *plans) take(of urn.URN, s *Step, why Reason) *PlanViolation {
+func (p *plans) take(of urn.URN, s *Decision, why Reason) *PlanViolation {
 	if p.held == nil {
 		return nil
 	}

@@ -24,20 +24,20 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 	if err := r.CheckTargets(); err != nil {
 		return err
 	}
-	var steps []*Step
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		if res.ViewOf != "" || !selected(res) {
 			continue
 		}
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpRefresh, URN: res.URN, Type: res.Type, Old: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
-		}, place: i})
+		}, Rank: Rank{Place: i}})
 	}
 	if len(steps) == 0 {
 		return nil
 	}
-	r.decisions.note(steps...)
+	r.record.note(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(readWorkers)
 	for i, s := range steps {
@@ -55,7 +55,7 @@ func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) 
 
 // recordProgress records what one read has found, so that a refresh that is killed has not read in vain (state.md 9.4 R-5). It
 // waits for nothing: when all is read the whole base is recorded. What the object consists of is left to that.
-func (r *Run) recordProgress(s *Step, f found) error {
+func (r *Run) recordProgress(s *Decision, f found) error {
 	if r.Recorder == nil || !f.known || f.now == s.Old || len(f.views.changed)+len(f.views.added) > 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ type found struct {
 }
 
 // rebuild puts what was found in the place of the base (steps.md 7.3).
-func (r *Run) rebuild(ctx context.Context, steps []*Step, all []found) error {
+func (r *Run) rebuild(ctx context.Context, steps []*Decision, all []found) error {
 	changed := map[*state.Resource]*state.Resource{}
 	views := map[*state.Resource][]*state.Resource{}
 	failed := false
@@ -131,49 +131,52 @@ type refreshing struct {
 }
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
-func (r *Run) refreshOne(ctx context.Context, s *Step, how refreshing) found {
+func (r *Run) refreshOne(ctx context.Context, d *Decision, how refreshing) found {
 	if !r.enter() {
 		return found{}
 	}
 	defer r.leave()
-	r.Emit(StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
-	s.publication = r.publicationFor(s, true)
+	s := &taking{Decision: d}
+	r.record.begin(d)
+	r.Emit(StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	s.publication = r.publicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
 	known := err == nil || now != nil && how.unjudged
 	if known && how.record && now != nil {
-		if unrecorded := r.recordFound(s, now); err == nil {
+		if unrecorded := r.recordFound(d, now); err == nil {
 			err = unrecorded
 		}
 	}
 	if err != nil {
-		s.failed = true
-		r.reportFailure(s, failed(err))
+		r.record.end(d, Outcome{Fate: FateFailed})
+		r.reportFailure(d, d.StepInfo, failed(err))
 		if !known {
-			now = s.Old
+			now = d.Old
 		}
 		f, _ := r.refreshViews(s, found{known: known, now: now}, how.record)
 		return f
 	}
-	s.New, s.taken, s.Reason = now, true, foundReason(op, s.Old, diff)
-	if now == s.Old {
-		s.Reason = Reason{Kind: ReasonUnchanged} // whatever it is reported as
+	info := d.StepInfo
+	info.New, info.Reason = now, foundReason(op, d.Old, diff)
+	if now == d.Old {
+		info.Reason = Reason{Kind: ReasonUnchanged} // whatever it is reported as
 	}
 	if r.Mode == ModeRefresh {
-		s.Op = op
-		s.Diffs, s.DetailedDiff = diff.ChangedKeys, diff.DetailedDiff
-		r.world.addStep(s)
+		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
+		r.record.report(d)
 	}
-	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	r.record.end(d, Outcome{Fate: FateDone, Found: &info})
+	r.Emit(StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
-		err = r.recordFound(s, nil) // after its views
+		err = r.recordFound(d, nil) // after its views
 	}
 	f.ok = err == nil
 	return f
 }
 
 // recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
-func (r *Run) recordFound(s *Step, now *state.Resource) error {
+func (r *Run) recordFound(s *Decision, now *state.Resource) error {
 	if now == s.Old {
 		return nil
 	}
@@ -196,12 +199,12 @@ func (r *Run) recordFound(s *Step, now *state.Resource) error {
 
 // readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
 // has been read, it returns that state with the error.
-func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
+func (r *Run) readNow(ctx context.Context, s *taking, how refreshing) (now *state.Resource, op Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.outcomes.isGone(old) {
 		return old, how.unread, diff, nil
 	}
-	p, err := r.refresher(ctx, s, old)
+	p, err := r.refresher(ctx, s.Decision, old)
 	if err != nil {
 		return nil, "", diff, err
 	}
@@ -234,7 +237,7 @@ func (r *Run) readNow(ctx context.Context, s *Step, how refreshing) (now *state.
 
 // refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
 // the recorded one.
-func (r *Run) refresher(ctx context.Context, s *Step, old *state.Resource) (providers.Provider, error) {
+func (r *Run) refresher(ctx context.Context, s *Decision, old *state.Resource) (providers.Provider, error) {
 	if s.Provider != old.Provider {
 		old = old.Clone()
 		old.Provider = s.Provider
@@ -250,7 +253,7 @@ func opOf(changed bool) Op {
 }
 
 // callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
-func (r *Run) callRead(p providers.Provider, s *Step) (providers.ReadResponse, []string, error) {
+func (r *Run) callRead(p providers.Provider, s *taking) (providers.ReadResponse, []string, error) {
 	old := s.Old
 	res, err := p.Read(r.operations, providers.ReadRequest{
 		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,

@@ -16,21 +16,22 @@ type refreshedViews struct {
 
 // refreshViews takes the view steps that were published while a resource was read (steps.md 9.9). Unless record says so,
 // they have no record of their own but change the base with it. The views of what is gone are gone too.
-func (r *Run) refreshViews(s *Step, f found, record bool) (found, error) {
+func (r *Run) refreshViews(s *taking, f found, record bool) (found, error) {
 	var errs []error
 	steps := s.publication.close()
 	for _, v := range steps {
 		errs = append(errs, r.refreshView(v, record))
 	}
 	if f.known && f.now == nil {
-		for i, old := range r.viewsOf(s) {
-			v := s.forView(OpDelete)
-			v.Op, v.Old, v.URN, v.Type, v.sub = OpRefresh, old, old.URN, old.Type, len(steps)+i+1
-			r.Emit(StepStarted{Step: v.StepInfo, Planning: r.DryRun(), At: r.Now()})
-			errs = append(errs, r.refreshView(v, record))
+		for i, old := range r.viewsOf(s.Decision) {
+			d := s.forView(OpDelete)
+			d.Op, d.Old, d.URN, d.Type, d.Sub = OpRefresh, old, old.URN, old.Type, len(steps)+i+1
+			r.record.begin(d)
+			r.Emit(StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
+			errs = append(errs, r.refreshView(&taking{Decision: d}, record))
 		}
 	}
-	f.views = compareViews(s.publication.olds, r.viewsOf(s))
+	f.views = compareViews(s.publication.olds, r.viewsOf(s.Decision))
 	return f, errors.Join(errs...)
 }
 
@@ -69,27 +70,30 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 }
 
 // refreshView takes one step.
-func (r *Run) refreshView(s *Step, record bool) error {
+func (r *Run) refreshView(s *taking, record bool) error {
 	a := r.applyView(s)
 	r.world.settle(a.change)
 	if a.final != nil {
-		s.New = a.final
+		s.made = a.final
 		r.world.addView(a.final)
 	}
 	if record && r.Recorder != nil && !a.unrecorded {
 		a.change.Add, a.change.Refresh = a.final, true
 		if err := r.Recorder.End(r.operations, a.change); err != nil {
-			return r.broken(s, fmt.Errorf("recording what became of %s: %w", s.URN, err))
+			return r.broken(s.Decision, fmt.Errorf("recording what became of %s: %w", s.URN, err))
 		}
 	}
 	if a.err != nil {
-		r.reportFailure(s, a)
+		r.record.end(s.Decision, Outcome{Fate: FateFailed, Made: s.made})
+		r.reportFailure(s.Decision, s.shown(), a)
 		return a.err
 	}
+	info := s.shown()
 	if r.Mode == ModeRefresh {
-		s.Op = s.view.op
-		r.world.addStep(s)
+		info.Op = s.View.Op
+		r.record.report(s.Decision)
 	}
-	r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	r.record.end(s.Decision, Outcome{Fate: FateDone, Found: &info})
+	r.Emit(StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
 	return nil
 }

@@ -20,10 +20,10 @@ func RefreshEach(r *Run) pipeline.Stage[Located, Located] {
 		Workers: readWorkers,
 		Buffer:  readWorkers,
 		Run: func(ctx context.Context, l Located, emit pipeline.Emit[Located]) error {
-			if l.refreshes == nil {
+			if !l.rereads {
 				return emit(l)
 			}
-			defer l.refreshes.Fire()
+			defer r.progress.pass(l.Seq, reread)
 			l, err := r.refreshRegistered(ctx, l)
 			if err != nil {
 				return err
@@ -44,11 +44,11 @@ func (r *Run) refreshRegistered(ctx context.Context, l Located) (Located, error)
 		}
 	}
 	r.outcomes.add(l.URN, refreshed)
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
 		Reason: Reason{Kind: ReasonRefresh},
-	}, seq: l.Seq, place: -1}
-	r.decisions.note(s)
+	}, Rank: Rank{Seq: l.Seq, Place: -1}}
+	r.record.note(s)
 	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
 	// shown to nobody, except for a resource that waits for its replacement.
 	f := r.refreshOne(ctx, s, refreshing{into: l.toRefresh(r.Mode), unread: OpUpdate, record: true})
@@ -78,18 +78,18 @@ func (l Located) toRefresh(mode Mode) *state.Resource {
 // deleted. A failure does not stop the others.
 func (r *Run) refreshRest(ctx context.Context) error {
 	selected := r.Refreshable()
-	var steps []*Step
+	var steps []*Decision
 	for i, res := range r.base.resources {
 		in, now := selected(res), r.world.current(res)
 		if !in || now == nil || res.ViewOf != "" || r.isOperatedOn(res.URN) {
 			continue
 		}
-		steps = append(steps, &Step{StepInfo: StepInfo{
+		steps = append(steps, &Decision{StepInfo: StepInfo{
 			Op: OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
 			Reason: Reason{Kind: ReasonRefresh},
-		}, seq: afterAll, place: i})
+		}, Rank: Rank{Seq: AfterAll, Place: i}})
 	}
-	r.decisions.note(steps...)
+	r.record.note(steps...)
 	p := pool.New().WithErrors().WithMaxGoroutines(readWorkers)
 	for _, s := range steps {
 		p.Go(func() error {

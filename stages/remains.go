@@ -16,10 +16,10 @@ type remains struct {
 func (r *Run) remains() remains {
 	a := arrangement{run: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
 	isDeclared := map[*state.Resource]bool{}
-	for _, s := range r.declared {
-		if (s.taken || s.made) && r.world.current(s.New) == s.New && !isDeclared[s.New] {
-			isDeclared[s.New] = true
-			a.declare(s.New)
+	for _, s := range r.record.stepsOf(r.declared) {
+		if s.Made != nil && r.world.current(s.Made) == s.Made && !isDeclared[s.Made] {
+			isDeclared[s.Made] = true
+			a.declare(s.Made)
 		}
 	}
 	if len(isDeclared) == 0 {
@@ -40,14 +40,6 @@ func (r *Run) remains() remains {
 		}
 	}
 	return remains{base: newBaseOf(a.all, a.name), declared: isDeclared}
-}
-
-// withinComponents is the graph in which what depends on a component also depends on the children that the component had by
-// then (steps.md 5.3).
-func (m remains) withinComponents() *graph.Graph {
-	return m.graph.ExpandComponents(graph.Components{
-		IsComponent: func(id graph.ID) bool { return !m.resources[id].Custom },
-	})
 }
 
 // named returns the places of the states of these names.

@@ -10,13 +10,13 @@ import (
 
 // failedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
 // not become healthy, and the ID of one that was to be updated.
-func failedReply(b Built) *RegisterReply {
+func (r *Run) failedReply(b Built) *RegisterReply {
 	reply := &RegisterReply{URN: b.URN, Result: Fail}
-	for _, s := range b.Steps {
+	for _, s := range r.record.stepsOf(b.Steps()) {
 		switch {
-		case !s.replies:
-		case s.made:
-			reply.ID, reply.Outputs = s.New.ID, s.New.Outputs
+		case !s.Answers:
+		case s.Made != nil:
+			reply.ID, reply.Outputs = s.Made.ID, s.Made.Outputs
 		case s.Op == OpUpdate:
 			reply.ID = s.Old.ID
 		}
@@ -32,12 +32,12 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 		return "", false
 	}
 	return r.world.blame(func(f func(urn.URN)) {
-		for _, s := range b.Steps {
-			if !s.replies && s.place != importPlace || s.New == nil {
+		for _, s := range b.Steps() {
+			if !s.Answers && s.Place != importPlace || s.New == nil {
 				continue
 			}
 			wanted := s.New
-			if s.carried && b.Goal != nil {
+			if s.IsKept() && b.Goal != nil {
 				// Of what the recorded state refers to and the program does not, the program has not awaited the end.
 				wanted = b.newState(Checked{})
 			}
@@ -51,31 +51,32 @@ func (r *Run) blamed(b Built) (urn.URN, bool) {
 }
 
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
-func (r *Run) reportDone(s *Step) {
-	r.world.addStep(s)
-	res := s.New
+func (r *Run) reportDone(s *taking) {
+	r.record.report(s.Decision)
+	info := s.shown()
+	res := info.New
 	if res == nil {
-		res = s.Old
+		res = info.Old
 	}
 	if r.DryRun() || res.Custom || res.ViewOf != "" || s.Op == OpDelete {
-		r.Emit(StepDone{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+		r.Emit(StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
 	}
 }
 
 // reportFailure shows a failed step.
-func (r *Run) reportFailure(s *Step, a applied) {
-	code, text, at := codeFailed, a.err.Error(), s.URN
+func (r *Run) reportFailure(d *Decision, info StepInfo, a applied) {
+	code, text, at := codeFailed, a.err.Error(), d.URN
 	if r.DryRun() {
 		code, text = codePreviewFailed, "Preview failed: "+text
 	} else {
-		r.Emit(StepFailed{Step: s.StepInfo, Status: a.status, Err: a.err, At: r.Now()})
+		r.Emit(StepFailed{Step: info, Status: a.status, Err: a.err, At: r.Now()})
 	}
-	if s.Internal {
+	if d.Internal {
 		at = ""
 	}
 	if !a.reported {
 		r.diagnose(at, Error, code, text)
-		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: a.err})
+		r.failures.add(Failure{Seq: d.Seq, URN: d.URN, Err: a.err})
 	}
 	if a.status == statusUnknown {
 		r.world.setUncertain()
@@ -83,11 +84,11 @@ func (r *Run) reportFailure(s *Step, a applied) {
 }
 
 // replyTo builds the answer of a step (steps.md 3.19).
-func (r *Run) replyTo(s *Step) *RegisterReply {
-	if s.skipped {
+func (r *Run) replyTo(s *taking) *RegisterReply {
+	if s.Kind == Uncreated {
 		return &RegisterReply{URN: s.URN, Outputs: s.New.Outputs, Unknown: true}
 	}
-	return &RegisterReply{URN: s.URN, ID: s.New.ID, Outputs: s.New.Outputs}
+	return &RegisterReply{URN: s.URN, ID: s.made.ID, Outputs: s.made.Outputs}
 }
 
 const (

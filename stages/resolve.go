@@ -91,23 +91,23 @@ func (r *Run) adopt(op state.Pending, id string, place int) bool {
 		all = append(all, res)
 	}
 	all = state.Rebuild(all, nil)
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpImport, URN: res.URN, Type: res.Type, New: all[at], Provider: res.Provider, Reason: Reason{Kind: ReasonInterrupted},
-	}, place: place, displaced: old}
+	}, Rank: Rank{Place: place}, Displaced: old}
 	if err := r.isAdoptable(res); err != nil {
-		r.reportFailure(s, failed(err))
+		r.reportFailure(s, s.StepInfo, failed(err))
 		return false
 	}
-	r.decisions.note(s)
+	r.record.note(s)
 	if !r.enter() {
 		return false
 	}
 	defer r.leave()
-	if err := r.runStep(s); err != nil {
+	if _, err := r.runStep(s, nil); err != nil {
 		return false
 	}
 	snapshot := *r.Base
-	all[at] = s.New
+	all[at] = r.record.outcomeOf(s).Made
 	snapshot.Resources = all
 	r.Base, r.base = &snapshot, newBase(all)
 	return true

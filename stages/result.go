@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/google/uuid"
@@ -16,33 +15,29 @@ import (
 // counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
 // steps of one resource in the order in which they were taken.
 func (r *Run) Steps() ([]StepInfo, map[Op]int) {
-	r.world.mu.Lock()
-	steps := r.standing(r.world.steps)
-	r.world.mu.Unlock()
+	r.record.mu.Lock()
+	reported := slices.Clone(r.record.reported)
+	r.record.mu.Unlock()
 
-	slices.SortStableFunc(steps, func(a, b *Step) int {
-		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place), cmp.Compare(a.sub, b.sub))
-	})
-	byURN := map[urn.URN][]*Step{}
+	steps := r.final(reported)
+	byURN := map[urn.URN][]StepInfo{}
 	var urns []urn.URN
 	for _, s := range steps {
 		if _, ok := byURN[s.URN]; !ok {
 			urns = append(urns, s.URN)
 		}
-		byURN[s.URN] = append(byURN[s.URN], s)
+		byURN[s.URN] = append(byURN[s.URN], s.Shown())
 	}
 	slices.Sort(urns)
 	out := make([]StepInfo, 0, len(steps))
 	for _, u := range r.inOrder(urns, func(u urn.URN) *state.Resource { return stateOf(byURN[u]) }) {
-		for _, s := range byURN[u] {
-			out = append(out, s.StepInfo)
-		}
+		out = append(out, byURN[u]...)
 	}
-	return out, countsOf(steps)
+	return out, countsOf(out)
 }
 
 // countsOf counts the steps that are meant for users, by kind (steps.md 8.3).
-func countsOf(steps []*Step) map[Op]int {
+func countsOf(steps []StepInfo) map[Op]int {
 	counts := map[Op]int{}
 	for _, s := range steps {
 		if !s.Op.IsLogical() || s.Internal || s.Op == OpRead && (s.Old == nil || property.EqualMaps(s.Old.Outputs, s.New.Outputs)) {
@@ -54,7 +49,7 @@ func countsOf(steps []*Step) map[Op]int {
 }
 
 // stateOf returns what the steps of a resource leave behind, or what they began with.
-func stateOf(steps []*Step) *state.Resource {
+func stateOf(steps []StepInfo) *state.Resource {
 	if last := steps[len(steps)-1].New; last != nil {
 		return last
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
@@ -79,13 +80,14 @@ type Run struct {
 	monitor    *monitor
 	events     *events
 	failures   *failures
-	sequels    *sequels
-	executed   *milestones // whose steps are over, taken or not
+	progress   *progress
+	record     *record
+	executor   *executor
 	tokens     tokens
-	intake     *pipeline.Mailbox[Submitted]
-	halted     *pipeline.Event // fired when no further step may start
-	over       *pipeline.Event // fired when the run is completely done
-	running    atomic.Int64    // steps under way
+	intake     *await.Mailbox[Submitted]
+	halted     *await.Event // fired when no further step may start
+	over       *await.Event // fired when the run is completely done
+	running    atomic.Int64 // steps under way
 	// admission is the context of everything that leads to decisions; it ends when the run halts.
 	admission context.Context
 	stop      context.CancelCauseFunc
@@ -96,11 +98,10 @@ type Run struct {
 
 	// declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
 	// decided. Only build writes it, while the pipeline runs.
-	declared []*Step
-	// decisions are all steps that were decided on; vanished are the recorded URNs that a refresh has not found any more,
+	declared []*Decision
+	// vanished are the recorded URNs that a refresh has not found any more,
 	// which only the refresh writes.
-	decisions decisions
-	vanished  map[urn.URN]bool
+	vanished map[urn.URN]bool
 	// read tells of the URNs that a refresh has looked at whether all copies could be read.
 	read map[urn.URN]bool
 	// interruptions are the interrupted creates of earlier runs.
@@ -128,11 +129,11 @@ func NewRun(ctx context.Context, s Settings) *Run {
 		plans:      newPlans(s.Plan, s.MakePlan),
 		events:     &events{observe: s.Observe},
 		failures:   &failures{},
-		sequels:    newSequels(),
-		executed:   newMilestones(),
-		intake:     pipeline.NewMailbox[Submitted](),
-		halted:     pipeline.NewEvent(),
-		over:       pipeline.NewEvent(),
+		progress:   newProgress(),
+		record:     newRecord(),
+		intake:     await.NewMailbox[Submitted](),
+		halted:     await.NewEvent(),
+		over:       await.NewEvent(),
 		vanished:   map[urn.URN]bool{},
 		read:       map[urn.URN]bool{},
 		operations: ctx,
@@ -145,6 +146,7 @@ func NewRun(ctx context.Context, s Settings) *Run {
 	r.extensions = newExtensions(r)
 	r.interruptions = newInterruptions(s.Base.Pending, nil, r.base)
 	r.monitor = newMonitor(r)
+	r.executor = newExecutor(r)
 	return r
 }
 

@@ -113,7 +113,7 @@ func (r *Run) addReplaced(ctx context.Context, all remains, ids []graph.ID, out 
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
-func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
+func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Decision) error {
 	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (r *Run) untargetedDeletes(all remains, steps map[graph.ID]*Step) error {
 		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
 			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
 		r.diagnose(s.URN, Error, codeUntargetedDelete, err.Error())
-		r.failures.add(Failure{Seq: s.seq, URN: s.URN, Err: err})
+		r.failures.add(Failure{Seq: s.Seq, URN: s.URN, Err: err})
 	}
 	if len(found) == 0 {
 		return nil

@@ -34,8 +34,8 @@ func (r *Run) standBy(l *Located) {
 		l.passive = l.stranded || l.Goal != nil && l.Goal.isManaged()
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includesRecorded(l.Old) {
-		l.refreshes = pipeline.NewEvent()
-		r.names.refreshes[l.Old] = l.refreshes
+		l.rereads = true
+		r.names.readers[l.Old] = l.Seq
 	}
 }
 
@@ -75,22 +75,22 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	switch {
 	case d.Old == nil && mode == ModeRefresh:
 		o.add(d.URN, same|skippedCreate)
-		return b.commit(d, []*Step{b.skippedCreate(d)}, x)
+		return b.commit(d, []*Decision{b.skippedCreate(d)}, x)
 	case d.Old == nil, d.stranded && mode == ModeDestroy:
 		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
 		o.add(d.URN, skippedCreate)
-		return b.commit(d, []*Step{b.skippedCreate(d)}, x)
+		return b.commit(d, []*Decision{b.skippedCreate(d)}, x)
 	case mode == ModeRefresh && d.Old.URN != d.URN && !d.stranded && !o.isGone(d.claimed):
 		// It has not been read, but what the program declares after it may refer to its new name.
 		o.add(d.URN, same)
-		return b.commit(d, []*Step{renamedStep(d)}, x)
+		return b.commit(d, []*Decision{renamedStep(d)}, x)
 	case mode == ModeRefresh, o.isGone(d.claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
 		if (d.stranded || o.isGone(d.claimed)) && d.Old.URN != d.URN {
 			o.add(d.URN, skippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
 		}
-		b.run.world.openFor(&Step{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, skipped: true})
+		b.run.world.openFor(&Decision{StepInfo: StepInfo{URN: d.URN, Type: d.subject().typ}, Kind: Uncreated})
 		d.Question.answer(importedReply(d.URN, d.Old))
 		return b.commit(d, nil, x)
 	}
@@ -99,25 +99,25 @@ func (b *builder) standBy(d Diffed, x pipeline.Exchange[Ask, Built]) error {
 	// The object is what it was, and so is what has happened to it.
 	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement
 	s.Reason = Reason{Kind: ReasonDestroy}
-	return b.commit(d, append([]*Step{s}, b.sameViews(s)...), x)
+	return b.commit(d, append([]*Decision{s}, b.sameViews(s)...), x)
 }
 
 // renamedStep leaves a recorded state as it is but for its name.
-func renamedStep(d Diffed) *Step {
+func renamedStep(d Diffed) *Decision {
 	s := carriedStep(d.Old)
 	s.New = d.Old.Clone()
 	s.New.URN, s.New.Aliases, s.New.Parent = d.URN, []urn.URN{d.Alias}, d.subject().parent
-	s.URN, s.carried, s.replies = d.URN, false, true
+	s.URN, s.Kind, s.Answers = d.URN, Plain, true
 	return s
 }
 
 // skippedCreate makes the step of a resource that is not created because a refresh and a destroy create nothing.
-func (b *builder) skippedCreate(d Diffed) *Step {
+func (b *builder) skippedCreate(d Diffed) *Decision {
 	fresh := d.unmade(d.Checked)
-	s := &Step{StepInfo: StepInfo{
+	s := &Decision{StepInfo: StepInfo{
 		Op: OpSame, URN: d.URN, Type: fresh.Type, Old: d.Old, New: fresh, Provider: fresh.Provider, Internal: d.Internal,
 		Reason: Reason{Kind: ReasonNotTargeted},
-	}, replies: true, skipped: true}
+	}, Answers: true, Kind: Uncreated}
 	if d.Old != nil {
 		s.New.Outputs = d.Old.Outputs
 	}
@@ -126,12 +126,12 @@ func (b *builder) skippedCreate(d Diffed) *Step {
 
 // noteDeclared keeps in mind what a destroy is to delete at its end: everything that its program's registrations and reads
 // have led to.
-func (r *Run) noteDeclared(steps []*Step) {
+func (r *Run) noteDeclared(steps []*Decision) {
 	if r.Mode != ModeDestroy {
 		return
 	}
 	for _, s := range steps {
-		if s.New != nil && !s.skipped && s.Op != OpReplace {
+		if s.New != nil && s.Kind != Uncreated && s.Op != OpReplace {
 			r.declared = append(r.declared, s)
 		}
 	}

@@ -10,23 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// viewStep is what a step for a view has instead of a call.
-type viewStep struct {
-	op     Op // as it was published: a refresh step has another one
-	status int
-	err    error           // of the provider
-	begun  *state.Resource // what was recorded as pending when it was published
-	// owned is false when the resource is not recorded under this name after its step, so that nothing can be recorded below
-	// it: it was not created, or it could not be updated and goes by its former name.
-	owned bool
-	owner urn.URN
-}
-
 // viewBatch checks the steps of one publication and turns them into the run's.
 type viewBatch struct {
 	*publication
 	live, replaced, gone map[viewName]*state.Resource
-	steps                []*Step
+	steps                []*Decision
 }
 
 // viewOps are the steps that the numbers on the wire stand for.
@@ -49,10 +37,10 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 		return fmt.Errorf("unknown step status %v", int(v.Status))
 	}
 	s := b.owner.forView(op)
-	s.sub = len(b.publication.steps) + len(b.steps) + 1
+	s.Sub = len(b.publication.steps) + len(b.steps) + 1
 	s.Keys, s.Diffs, s.DetailedDiff = v.Keys, v.Diffs, v.DetailedDiff
 	if v.Error != "" {
-		s.view.err, s.view.status = errors.New(v.Error), int(v.Status)
+		s.View.Err, s.View.Status = errors.New(v.Error), v.Status
 	}
 	if err := b.setStates(s, v); err != nil {
 		return err
@@ -71,17 +59,17 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 	return nil
 }
 
-// forView makes a step for a view of the step's resource.
-func (s *Step) forView(op Op) *Step {
-	return &Step{
-		StepInfo: StepInfo{Op: op, Internal: s.Internal, Reason: Reason{Kind: ReasonView, Cause: s.URN}}, seq: s.seq, place: s.place,
-		view: &viewStep{op: op, owned: true, owner: s.URN},
+// forView makes a step for a view of the decision's resource.
+func (d *Decision) forView(op Op) *Decision {
+	return &Decision{
+		StepInfo: StepInfo{Op: op, Internal: d.Internal, Reason: Reason{Kind: ReasonView, Cause: d.URN}}, Rank: d.Rank,
+		View: &ViewOrder{Op: op, Owner: d.URN},
 	}
 }
 
 // setStates finds the old state and makes the new one.
-func (b *viewBatch) setStates(s *Step, v providers.ViewStep) error {
-	op := s.view.op
+func (b *viewBatch) setStates(s *Decision, v providers.ViewStep) error {
+	op := s.View.Op
 	if v.Old != nil {
 		if s.Old = b.find(op, v.Old); s.Old == nil {
 			return fmt.Errorf("there is no view %s of type %s; old must be a view that is recorded", v.Old.Name, v.Old.Type)
@@ -108,7 +96,7 @@ func (b *viewBatch) setStates(s *Step, v providers.ViewStep) error {
 		if s.New.URN != s.Old.URN {
 			s.New.Aliases = []urn.URN{s.Old.URN}
 		}
-		if op == OpUpdate && s.view.status == statusPartial {
+		if op == OpUpdate && s.View.Status == providers.ViewPartialFailure {
 			s.New.Inputs = s.Old.Inputs // so that the next run sees a difference (steps.md 9.3)
 		}
 	}
@@ -143,11 +131,11 @@ func (b *viewBatch) state(v *providers.View) *state.Resource {
 }
 
 // advance says what later steps find.
-func (b *viewBatch) advance(s *Step) {
-	if s.view.err != nil && s.view.status != statusPartial || s.view.op == OpReplace {
+func (b *viewBatch) advance(s *Decision) {
+	if s.View.Err != nil && s.View.Status != providers.ViewPartialFailure || s.View.Op == OpReplace {
 		return
 	}
-	if removes(s.view.op) {
+	if removes(s.View.Op) {
 		for _, m := range []map[viewName]*state.Resource{b.replaced, b.live} {
 			if m[nameOfView(s.Old)] == s.Old {
 				delete(m, nameOfView(s.Old))
@@ -156,7 +144,7 @@ func (b *viewBatch) advance(s *Step) {
 		b.gone[nameOfView(s.Old)] = s.Old
 		return
 	}
-	if replacing(s.view.op) && s.Old != nil {
+	if replacing(s.View.Op) && s.Old != nil {
 		b.replaced[nameOfView(s.Old)] = s.Old
 	}
 	b.live[nameOfView(s.New)] = s.New
@@ -177,41 +165,41 @@ func replacing(op Op) bool {
 }
 
 // applyView says what a view step changes.
-func (r *Run) applyView(s *Step) applied {
-	v := s.view
-	if v.err != nil && v.status != statusPartial {
-		return applied{err: v.err, status: v.status}
+func (r *Run) applyView(s *taking) applied {
+	v := s.View
+	if v.Err != nil && v.Status != providers.ViewPartialFailure {
+		return applied{err: v.Err, status: int(v.Status)}
 	}
-	a := applied{err: v.err, status: v.status}
+	a := applied{err: v.Err, status: int(v.Status)}
 	switch {
-	case v.op == OpReplace:
+	case v.Op == OpReplace:
 		a.unrecorded = true
 		return a
-	case removes(v.op):
+	case removes(v.Op):
 		a.change.Remove = r.present(s.Old)
-	case replacing(v.op) && s.Old != nil:
+	case replacing(v.Op) && s.Old != nil:
 		a.final = s.New
 		r.giveWay(s.Old, &a.change)
 	default:
 		a.final = s.New
 		if s.Old != nil {
 			a.change.Remove = r.present(s.Old)
-			a.change.Elide = v.op == OpSame && !state.MustWrite(s.Old, s.New)
+			a.change.Elide = v.Op == OpSame && !state.MustWrite(s.Old, s.New)
 		}
 	}
 	switch {
-	case !v.owned:
+	case s.orphaned:
 		a.change, a.final = state.Change{}, nil
 	case a.final != nil:
-		r.replaceTwin(s, &a.change)
+		r.replaceTwin(s.Decision, &a.change)
 	}
 	return a
 }
 
 // replaceTwin removes a view of the same name: a provider that makes a view without having said that there is none any
 // more means that one.
-func (r *Run) replaceTwin(s *Step, c *state.Change) {
-	for _, v := range r.world.viewsOf(s.view.owner) {
+func (r *Run) replaceTwin(s *Decision, c *state.Change) {
+	for _, v := range r.world.viewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
 		if v.URN == s.URN && !v.Delete && !known && v != s.New {
 			c.Remove = append(c.Remove, v)
@@ -221,24 +209,22 @@ func (r *Run) replaceTwin(s *Step, c *state.Change) {
 
 // takeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
 // the resource is gone its views are too, whether or not the provider has said so.
-func (r *Run) takeViews(s *Step, a applied) error {
+func (r *Run) takeViews(s *taking, a applied) error {
 	var errs []error
 	published := s.publication.close()
 	for _, v := range published {
-		v.view.owned = a.final != nil || removes(s.Op) || s.Op == OpUpdate && s.Old.URN == s.URN
-		applied := r.applyView(v)
-		applied.change.Begun = v.view.begun
-		if err := r.conclude(v, applied); err != nil {
+		v.orphaned = a.final == nil && !removes(s.Op) && (s.Op != OpUpdate || s.Old.URN != s.URN)
+		if err := r.conclude(v, r.applyView(v)); err != nil {
 			errs = append(errs, fmt.Errorf("view %s: %w", v.URN, err))
 		}
 	}
 	if a.err != nil || len(errs) > 0 || !removes(s.Op) {
 		return errors.Join(errs...)
 	}
-	for i, old := range r.viewsOf(s) {
+	for i, old := range r.viewsOf(s.Decision) {
 		v := s.forView(OpDelete)
-		v.Old, v.URN, v.Type, v.sub = old, old.URN, old.Type, len(published)+i+1
-		if err := r.runStep(v); err != nil {
+		v.Old, v.URN, v.Type, v.Sub = old, old.URN, old.Type, len(published)+i+1
+		if _, err := r.runStep(v, nil); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -246,15 +232,15 @@ func (r *Run) takeViews(s *Step, a applied) error {
 }
 
 // sameViews are the steps for the views of a resource that stays the same (steps.md 3.12).
-func (b *builder) sameViews(own *Step) []*Step {
-	var out []*Step
+func (b *builder) sameViews(own *Decision) []*Decision {
+	var out []*Decision
 	for _, old := range b.run.viewsOf(own) {
 		s := own.forView(OpSame)
-		s.Old, s.New, s.carried = old, old, true
+		s.Old, s.New, s.Kind = old, old, Kept
 		if old.ViewOf != own.URN {
-			s.New, s.carried = underNewOwner(old, own.URN), false
+			s.New, s.Kind = underNewOwner(old, own.URN), Plain
 		}
-		s.URN, s.Type, s.view, s.Reason = s.New.URN, s.New.Type, nil, Reason{Kind: ReasonUnchanged}
+		s.URN, s.Type, s.View, s.Reason = s.New.URN, s.New.Type, nil, Reason{Kind: ReasonUnchanged}
 		b.run.outcomes.add(s.URN, same)
 		out = append(out, s)
 	}

@@ -49,14 +49,14 @@ var errCallOver = errors.New("the call for which views could be published is ove
 // resource's own step has been.
 type publication struct {
 	run     *Run
-	owner   *Step
+	owner   *Decision
 	refresh bool
 	olds    []*state.Resource // the views that there were before the call
 
 	mu    sync.Mutex // guards the rest
 	token string
 	over  bool
-	steps []*Step
+	steps []*taking
 	// live are the views as the steps so far leave them; replaced are those that wait for their delete, and gone those that
 	// have been deleted.
 	live, replaced, gone map[viewName]*state.Resource
@@ -71,7 +71,7 @@ type viewName struct {
 func nameOfView(v *state.Resource) viewName { return viewName{v.Type, v.URN.Name()} }
 
 // publicationFor makes the Status of the calls of one step.
-func (r *Run) publicationFor(owner *Step, refresh bool) *publication {
+func (r *Run) publicationFor(owner *Decision, refresh bool) *publication {
 	return &publication{run: r, owner: owner, refresh: refresh, olds: r.viewsOf(owner)}
 }
 
@@ -122,7 +122,7 @@ func (t *tokens) remove(token string) {
 }
 
 // close ends the time in which views may be published, and returns the steps in the order in which they were.
-func (p *publication) close() []*Step {
+func (p *publication) close() []*taking {
 	if p == nil {
 		return nil
 	}
@@ -155,19 +155,18 @@ func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) err
 		}
 	}
 	p.live, p.replaced, p.gone = batch.live, batch.replaced, batch.gone
-	for _, s := range batch.steps {
-		begun, err := p.run.start(s)
-		if err != nil {
+	for _, d := range batch.steps {
+		s := &taking{Decision: d}
+		if err := p.run.start(s); err != nil {
 			return err
 		}
-		s.view.begun = begun
 		p.steps = append(p.steps, s)
 	}
 	return nil
 }
 
 // viewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
-func (r *Run) viewsOf(owner *Step) []*state.Resource {
+func (r *Run) viewsOf(owner *Decision) []*state.Resource {
 	if owner.Old == nil {
 		return r.world.viewsOf(owner.URN)
 	}

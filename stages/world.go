@@ -17,12 +17,11 @@ type world struct {
 	fate   map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
 	views  map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
 	copies map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
-	open   map[urn.URN]*Step                   // steps whose resource may still register outputs
-	steps  []*Step
+	open   map[urn.URN]*Decision               // decisions whose resource may still register outputs
 	// failed and skipped registrations under continue-on-error (steps.md 9.4).
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
-	stack        *Step
+	stack        *Decision
 	stackOutputs *property.Map
 	uncertain    bool
 	unsettled    map[*state.Resource]bool // whose operations stay pending: see Run.end
@@ -33,7 +32,7 @@ func newWorld() *world {
 		news:      map[urn.URN]*state.Resource{},
 		reads:     map[urn.URN]*state.Resource{},
 		fate:      map[*state.Resource]*state.Resource{},
-		open:      map[urn.URN]*Step{},
+		open:      map[urn.URN]*Decision{},
 		failed:    map[urn.URN]urn.URN{},
 		unsettled: map[*state.Resource]bool{},
 	}
@@ -116,7 +115,7 @@ func (w *world) markFailed(u, cause urn.URN) {
 }
 
 // openFor lets a resource that was not created register outputs, which are ignored.
-func (w *world) openFor(s *Step) {
+func (w *world) openFor(s *Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open[s.URN] = s
@@ -130,33 +129,26 @@ func (w *world) addView(v *state.Resource) {
 }
 
 // keep stores the state that a step produced, before the step's answer.
-func (w *world) keep(s *Step, final *state.Resource) {
+func (w *world) keep(d *Decision, final *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if final.ViewOf != "" && !s.carried {
+	if final.ViewOf != "" && !d.IsKept() {
 		w.views[final.ViewOf] = append(w.views[final.ViewOf], final)
 	}
-	if s.isRead() {
-		w.reads[s.URN] = final
+	if d.IsRead() {
+		w.reads[d.URN] = final
 		return
 	}
 	if final.Delete {
 		return // an old copy is not what its name means
 	}
-	if _, known := w.news[s.URN]; known && s.provisional {
+	if _, known := w.news[d.URN]; known && d.Kind == Provisional {
 		return // the registration was faster
 	}
-	w.news[s.URN] = final
-	if s.replies {
-		w.open[s.URN] = s
+	w.news[d.URN] = final
+	if d.Answers {
+		w.open[d.URN] = d
 	}
-}
-
-// addStep remembers a finished step.
-func (w *world) addStep(s *Step) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.steps = append(w.steps, s)
 }
 
 // unsettle remembers that an operation stays pending: nobody knows what it did, so no other may begin on its resource.
@@ -179,7 +171,7 @@ func (w *world) setUncertain() {
 }
 
 // takeOpen ends the time in which a resource may register outputs.
-func (w *world) takeOpen(u urn.URN) (*Step, bool) {
+func (w *world) takeOpen(u urn.URN) (*Decision, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, ok := w.open[u]

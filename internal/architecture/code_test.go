@@ -67,7 +67,7 @@ func TestOnlyPipelineKnowsChannels(t *testing.T) {
 	const signals = "cmd/sluice/internal/interrupts/guard.go" // signals come over a channel
 	code(t, func(file string, line int, n ast.Node) {
 		if _, is := n.(*ast.ChanType); is && !strings.HasPrefix(file, "pipeline/") && file != signals {
-			t.Errorf("%s:%d: a channel outside package pipeline: use what that package offers for waiting", file, line)
+			t.Errorf("%s:%d: a channel outside package pipeline: use what package await offers for waiting", file, line)
 		}
 	})
 }

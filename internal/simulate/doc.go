@@ -22,7 +22,7 @@
 // Refreshes and destroys are tried with and without the program, and updates that refresh are tried refreshing by it
 // (decision 0012); the promises are the same.
 //
-// It is not a model of the engine: it does not know which steps are right. The tests of the rules know that.
+// It is not a model of the engine: it does not know which steps are right. The tests of the rules (package rules) know that.
 //
 // To look for faults, for as long as you like, from a seed that is printed:
 //

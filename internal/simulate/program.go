@@ -12,7 +12,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -28,7 +28,7 @@ var (
 type program struct {
 	op      Operation
 	preview bool
-	replies map[string]*pipeline.Promise[*stages.RegisterReply]
+	replies map[string]*await.Promise[*stages.RegisterReply]
 	first   map[string]int // where a name is declared first
 	// answered is told of each answer of a registration.
 	answered func(*stages.RegisterReply)
@@ -38,11 +38,11 @@ type program struct {
 }
 
 func newProgram(op Operation, preview bool) *program {
-	p := &program{op: op, preview: preview, replies: map[string]*pipeline.Promise[*stages.RegisterReply]{}, first: map[string]int{}}
+	p := &program{op: op, preview: preview, replies: map[string]*await.Promise[*stages.RegisterReply]{}, first: map[string]int{}}
 	for i, d := range op.Program {
 		if _, twice := p.first[d.Name]; !twice {
 			p.first[d.Name] = i
-			p.replies[d.Name] = pipeline.NewPromise[*stages.RegisterReply]()
+			p.replies[d.Name] = await.NewPromise[*stages.RegisterReply]()
 		}
 	}
 	return p
@@ -96,7 +96,7 @@ func (p *program) run(ctx context.Context, m stages.Monitor) error {
 func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declaration) {
 	promise := p.replies[d.Name]
 	if p.first[d.Name] != i {
-		promise = pipeline.NewPromise[*stages.RegisterReply]()
+		promise = await.NewPromise[*stages.RegisterReply]()
 	}
 	r, err := p.register(ctx, m, i, d)
 	switch {

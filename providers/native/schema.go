@@ -70,7 +70,7 @@ type schemaProperty struct {
 	Deprecated           string          `json:"deprecationMessage,omitempty"`
 }
 
-// Schema returns the schema of the package (protocol.md 3.14).
+// Schema returns the schema of the package (protocol.md 3.12).
 func (p *provider) Schema(context.Context, providers.SchemaRequest) (string, error) {
 	text, err := json.Marshal(p.description.schema())
 	return string(text), err

@@ -76,7 +76,7 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 
 // isUneventful tells whether a refresh before an operation found nothing to tell.
 func isUneventful(s stages.Decided) bool {
-	return s.Fate == stages.Done && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
+	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
 }
 
 func isReplacementPart(op stages.Op) bool {
@@ -138,14 +138,14 @@ func deletesFirst(steps []stages.Decided) bool {
 
 // fateOf is the worst of the steps'.
 func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
-	for _, fate := range []stages.Fate{stages.Fell, stages.Skipped, stages.NotReached} {
+	for _, fate := range []stages.Fate{stages.FateFailed, stages.FateSkipped, stages.FateNotReached} {
 		for _, s := range steps {
 			if s.Fate == fate {
 				return fate, s.Blame
 			}
 		}
 	}
-	return stages.Done, ""
+	return stages.FateDone, ""
 }
 
 // newName is the URN under which a recorded one goes on.

@@ -43,10 +43,10 @@ func (e *evidence) gather() {
 	case stages.ReasonNotInProgram:
 		e.causedBy(d.Cause)
 	}
-	if d.Fate == stages.Skipped && d.Blame != d.URN {
+	if d.Fate == stages.FateSkipped && d.Blame != d.URN {
 		e.causedBy(d.Blame)
 	}
-	if d.Fate == stages.Fell {
+	if d.Fate == stages.FateFailed {
 		e.root(RootFailure)
 	}
 	if len(d.Causes) == 0 && len(d.Roots) == 0 {
@@ -71,7 +71,7 @@ func rootOf(s stages.Decided) Root {
 	case stages.ReasonNeeded:
 		return RootFailure
 	}
-	if s.Fate != stages.Done && s.Reason.Kind == stages.ReasonNone {
+	if s.Fate != stages.FateDone && s.Reason.Kind == stages.ReasonNone {
 		return RootFailure
 	}
 	if isDefaultProvider(s) {

@@ -1,0 +1,87 @@
+package architecture
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/architecture/shape"
+)
+
+// tolerated has what is above its limit and how large it is. A number may only go down, and what is within its limit must
+// not be listed any more.
+var tolerated = map[string]map[string]int{
+	shape.Knot: {
+		".":                           15,
+		"bench":                       9,
+		"cmd/sluice":                  68,
+		"cmd/sluice/internal/codegen": 11,
+		"providers/native/std":        12,
+		"source/yaml":                 16,
+		"stages":                      54,
+		"state/backend":               13,
+	},
+	shape.Methods: {
+		"cmd/sluice.cli":            99,
+		"internal/simulate.attempt": 41,
+		"source/yaml.evaluation":    65,
+		"stages.Run":                207,
+		"state/backend.fileStack":   74,
+	},
+	shape.Fields: {
+		"cmd/sluice.operationFlags": 50,
+		"stages.RegisterRequest":    34,
+		"stages.Run":                27,
+		"stages.Settings":           26,
+		"state.Resource":            36,
+	},
+	shape.Bools: {
+		"cmd/sluice.operationFlags":   29,
+		"internal/simulate.Operation": 8,
+		"property.WireOptions":        7,
+		"providers/native.Field":      7,
+		"stages.Settings":             7,
+		"stages.Step":                 12,
+		"state.Resource":              8,
+	},
+	shape.Files: {
+		".": 30,
+	},
+	shape.Names: {
+		".": 241,
+	},
+}
+
+// What is too large can be seen with
+//
+//	go run ./internal/architecture/cmd/shape
+func TestNothingGrowsAboveItsLimit(t *testing.T) {
+	packages, err := shape.Load(root, "./...")
+	require.NoError(t, err)
+	require.Greater(t, len(packages), 20)
+	above := make(map[string]map[string]bool)
+	for _, s := range shape.Sizes(packages) {
+		if !s.Above() {
+			continue
+		}
+		if above[s.What] == nil {
+			above[s.What] = make(map[string]bool)
+		}
+		above[s.What][s.Where] = true
+		switch was := tolerated[s.What][s.Where]; {
+		case was == 0:
+			t.Errorf("%s: %d %s, the limit is %d", s.Where, s.Size, s.What, s.Limit)
+		case s.Size > was:
+			t.Errorf("%s: %d %s, there were %d and the limit is %d", s.Where, s.Size, s.What, was, s.Limit)
+		case s.Size < was:
+			t.Errorf("%s: %d %s, there were %d: write the smaller number into the table of what is tolerated", s.Where, s.Size, s.What, was)
+		}
+	}
+	for what, list := range tolerated {
+		for where := range list {
+			if !above[what][where] {
+				t.Errorf("%s: its %s are within the limit: take it out of the table of what is tolerated", where, what)
+			}
+		}
+	}
+}

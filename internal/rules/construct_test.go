@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Remote components (steps.md 10.1). The provider of these tests talks to the monitor of the run directly.
+
+// constructing makes the providers of a kit construct components with f, which gets a script for the run's monitor.
+func constructing(k *kit, f func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error)) func(func(*script)) func(*script) {
+	var monitor stages.Monitor
+	k.fake = func(fake *providertest.Fake) {
+		fake.OnConstruct = func(ctx context.Context, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+			return f(&script{ctx: ctx, m: monitor}, r)
+		}
+	}
+	return func(p func(*script)) func(*script) {
+		return func(s *script) { monitor = s.m; p(s) }
+	}
+}
+
+func TestARemoteComponentIsWhatItsProviderRegisters(t *testing.T) {
+	k := newKit(t)
+	yes := true
+	given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+		require.Equal(t, urn.Type("test:index:Remote"), r.Type)
+		require.Equal(t, urnOf("base"), r.Dependencies[0])
+		require.Equal(t, map[string][]urn.URN{"base": {urnOf("base")}}, r.InputDependencies)
+		require.Equal(t, &yes, r.Protect)
+		require.Equal(t, "dev p", r.Deployment.Stack+" "+r.Deployment.Project)
+		require.NotEmpty(t, r.Deployment.MonitorAddress)
+		g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom, q.Protect = false, r.Protect })
+		child := s.thing("child", in{"x": 1}, parent(g))
+		s.outputs(g, in{"arn": child.Outputs.At("arn")})
+		return providers.ConstructResponse{
+			URN: g.URN, Outputs: values(in{"arn": child.Outputs.At("arn")}), OutputDependency: map[string][]urn.URN{"arn": {child.URN}},
+		}, s.err
+	})
+	var reply *stages.RegisterReply
+	p := program(given(func(s *script) {
+		base := s.thing("base", nil)
+		reply = s.register("test:index:Remote", "r", nil, remote, protect(yes), from("base", base))
+	}))
+	r := k.up(p)
+	require.Equal(t, []string{"create base", "create r", "create child"}, r.steps())
+	require.Equal(t, k.recorded("r").URN, reply.URN)
+	require.Empty(t, reply.ID)
+	require.Equal(t, "arn:"+k.recorded("child").ID, reply.Outputs.At("arn").AsString())
+	require.Equal(t, map[string][]urn.URN{"arn": {k.recorded("child").URN}}, reply.PropertyDependencies)
+	require.Equal(t, k.recorded("r").URN, k.recorded("child").Parent)
+	require.True(t, k.recorded("child").Protect)
+	require.Equal(t, 1, k.recorded("r").Outputs.Len())
+	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 3})
+}
+
+// A component that waits for a child that has failed, or for nothing at all, must not keep the run from ending.
+func TestAConstructThatHangsOnAFailedChildEndsWithTheRun(t *testing.T) {
+	for name, hangs := range map[string]bool{"it gives up": false, "it hangs": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, failCreate("child", errRefused))
+			given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+				g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom = false })
+				s.thing("child", nil, parent(g))
+				if hangs {
+					<-s.ctx.Done()
+				}
+				return providers.ConstructResponse{}, s.err
+			})
+			var err error
+			r := k.fails(program(given(func(s *script) {
+				_, err = s.m.Register(s.ctx, registration("test:index:Remote", "r", nil, remote))
+				s.err = err
+			})), "refused")
+			require.ErrorIs(t, err, stages.ErrShutDown)
+			require.Len(t, r.diagnostics(sluice.Error), 2, "of the child and of the run")
+			require.Equal(t, []string{"r"}, k.names())
+		})
+	}
+}
+
+func TestAConstructThatFailsIsADiagnosticAndEndsTheRun(t *testing.T) {
+	k := newKit(t)
+	given := constructing(k, func(*script, providers.ConstructRequest) (providers.ConstructResponse, error) {
+		return providers.ConstructResponse{}, errRefused
+	})
+	r := k.fails(program(given(func(s *script) {
+		s.register("test:index:Remote", "r", nil, remote)
+		s.thing("never", nil)
+	})), "refused")
+	r.requireDiagnostic(sluice.Error, 2002, "test:index:Remote resource 'r' has a problem: refused")
+	require.Empty(t, k.names())
+}
+
+func TestAChildThatFailsInAConstructIsTheComponentsToHandleWithContinueOnError(t *testing.T) {
+	k := newKit(t, failCreate("child", errRefused))
+	k.options.ContinueOnError = true
+	given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+		g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom = false })
+		child := s.thing("child", nil, parent(g))
+		s.thing("sibling", nil, parent(g))
+		return providers.ConstructResponse{URN: g.URN, Outputs: values(in{"result": fmt.Sprint(child.Result)})}, s.err
+	})
+	var reply *stages.RegisterReply
+	k.fails(program(given(func(s *script) {
+		reply = s.register("test:index:Remote", "r", nil, remote)
+		s.thing("independent", nil)
+	})), "refused")
+	require.Equal(t, property.String(fmt.Sprint(stages.Fail)), reply.Outputs.At("result"))
+	require.ElementsMatch(t, []string{"r", "sibling", "independent"}, k.names())
+}
+
+// What a remote component passes on is the goal of its own registration, which its provider makes (steps.md 1.3).
+func TestChildrenInheritFromWhatTheProviderRegistered(t *testing.T) {
+	k := newKit(t)
+	yes := true
+	given := constructing(k, func(s *script, r providers.ConstructRequest) (providers.ConstructResponse, error) {
+		g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom, q.RetainOnDelete = false, &yes })
+		return providers.ConstructResponse{URN: g.URN}, s.err
+	})
+	k.up(program(given(func(s *script) {
+		_, ref := s.provider("prov", nil)
+		c := s.register("test:index:Remote", "r", nil, remote, via(ref), protect(true))
+		s.thing("child", nil, parent(c))
+	})))
+	child := k.recorded("child")
+	require.True(t, child.RetainOnDelete)
+	require.False(t, child.Protect)
+	require.Contains(t, child.Provider, "::default::")
+}
+
+func TestInAPreviewAComponentOfAnUnconfiguredProviderIsRegisteredAlone(t *testing.T) {
+	k := newKit(t)
+	given := constructing(k, func(*script, providers.ConstructRequest) (providers.ConstructResponse, error) {
+		panic("it is not configured")
+	})
+	r := k.preview(program(given(func(s *script) {
+		_, ref := s.provider("prov", nil, from("region", s.thing("source", nil)))
+		s.register("test:index:Remote", "r", in{"x": 1}, remote, via(ref))
+	})))
+	require.Contains(t, r.steps(), "create r")
+	require.Zero(t, r.step(sluice.OpCreate, "r").New.Inputs.Len())
+}

@@ -1,0 +1,223 @@
+package rules
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+func TestAFailedImportDoesNotKeepDependentsWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		imp := ""
+		o := sluice.Options{Project: "shop", Stack: "dev", State: &sluice.MemoryState{}, ContinueOnError: true,
+			Providers: providertest.NewCloud(providertest.Options{}).Host(),
+			Program: sluice.ProgramFunc(func(ctx context.Context, m stages.Monitor) error {
+				a, err := m.Register(ctx, &stages.RegisterRequest{Type: "simple:index:Thing", Name: "a", Custom: true, ImportID: imp, SupportsResultReporting: true})
+				if err != nil {
+					return err
+				}
+				_, err = m.Register(ctx, &stages.RegisterRequest{Type: "simple:index:Thing", Name: "b", Custom: true, Dependencies: []urn.URN{a.URN}, SupportsResultReporting: true})
+				return err
+			})}
+		_, err := sluice.Update(t.Context(), o)
+		require.NoError(t, err)
+		imp = "nosuch"
+		_, err = sluice.Update(t.Context(), o)
+		require.Error(t, err)
+	})
+}
+
+// adopted declares the thing a with an import ID.
+func adopted(id string, inputs in, with ...option) func(*script) {
+	return func(s *script) { s.thing("a", inputs, append(with, imports(id))...) }
+}
+
+func TestAnImportThatMatchesIsAllThatHappens(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	for _, op := range []operation{sluice.Preview, sluice.Update} {
+		r := k.try(op, program(adopted("ext-1", in{"size": 1}, protect(true))))
+		require.NoError(t, r.err)
+		require.Equal(t, []string{"import a"}, r.steps())
+		require.Equal(t, []string{"read a", "check a", "diff a"}, r.did())
+		r.requireCounts(map[sluice.Op]int{sluice.OpImport: 1})
+		require.False(t, askedOnce[providers.ReadRequest](r, "a").Known)
+	}
+	a := k.recorded("a")
+	require.Equal(t, "ext-1", a.ID)
+	require.Equal(t, "ext-1", a.ImportID)
+	require.Equal(t, values(in{"size": 1}), a.Inputs)
+	require.True(t, a.Protect)
+}
+
+func TestAnImportThatDiffersIsFollowedByAnUpdate(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	for _, op := range []operation{sluice.Preview, sluice.Update} {
+		r := k.try(op, program(adopted("ext-1", in{"size": 2})))
+		require.NoError(t, r.err)
+		require.Equal(t, []string{"import a", "update a"}, r.steps())
+		update := askedOnce[providers.UpdateRequest](r, "a")
+		require.Equal(t, values(in{"size": 1}), update.OldInputs)
+		require.Equal(t, values(in{"size": 2}), update.NewInputs)
+	}
+	require.Equal(t, values(in{"size": 2}), k.recorded("a").Inputs)
+}
+
+func TestAnImportThatWouldBeReplacedIsRefusedAndStaysImported(t *testing.T) {
+	const text = "previously-imported resources that still specify an ID may not be replaced"
+	k := newKit(t)
+	k.exists("ext-1", in{"immutable": 1})
+	p := program(adopted("ext-1", in{"immutable": 2}))
+	r := k.preview(p)
+	r.requireDiagnostic(sluice.Warning, 0, text)
+	require.Contains(t, r.steps(), "replace a", "the preview shows what the update refuses")
+	k.fails(p, text)
+	require.Equal(t, values(in{"immutable": 1}), k.recorded("a").Inputs)
+	require.Equal(t, "ext-1", k.recorded("a").ID)
+}
+
+func TestImportsOfWhatIsNotThereFail(t *testing.T) {
+	k := newKit(t)
+	p := program(adopted("nosuch", nil))
+	k.fails(p, "resource 'nosuch' does not exist")
+	k.try(sluice.Preview, p).requireFailure("resource 'nosuch' does not exist")
+	require.Empty(t, k.names())
+}
+
+func TestProvidersThatReadNoInputsCannotImport(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+			return providers.ReadResponse{ID: "ext-1", Exists: true, Properties: values(in{"size": 1})}, nil
+		}
+	}
+	const text = "provider does not support importing resources; please try updating the 'test' plugin"
+	k.fails(program(adopted("ext-1", in{"size": 1})), text)
+	k.try(importing(thingToImport("a", "ext-1")), nil).requireFailure(text)
+	require.Empty(t, k.all("a"))
+}
+
+func TestTheSameImportIDImportsOnce(t *testing.T) {
+	for name, read := range map[string]string{"the ID of the provider": "ext-1", "another form of it": "arn:ext-1"} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.fake = func(f *providertest.Fake) {
+				f.OnRead = func(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+					res, err := f.Base.Read(ctx, req)
+					res.ID = read
+					return res, err
+				}
+			}
+			k.exists("ext-1", in{"size": 1})
+			p := program(adopted("ext-1", in{"size": 1}))
+			require.NoError(t, k.try(sluice.Update, p).err)
+			require.Equal(t, read, k.recorded("a").ID)
+			r := k.try(sluice.Update, p)
+			require.NoError(t, r.err)
+			require.Equal(t, []string{"same a"}, r.steps())
+			require.NotContains(t, r.did(), "read a")
+			require.Equal(t, "ext-1", k.recorded("a").ImportID, "it stays known by what the program calls it")
+			// The command compares with it too.
+			r = k.imports(thingToImport("a", "ext-1"))
+			require.Empty(t, r.did())
+		})
+	}
+}
+
+func TestAnImportThatIsNoTargetIsRecordedAsItIsFound(t *testing.T) {
+	for name, leave := range map[string]func(*testing.T, *kit){
+		"target":  func(t *testing.T, k *kit) { k.options.Targeting.Targets = set(t, "**::b") },
+		"exclude": func(t *testing.T, k *kit) { k.options.Targeting.Excludes = set(t, "**::a", "**::c") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			leave(t, k)
+			k.exists("ext-1", in{"size": 1})
+			k.exists("ext-2", in{"size": 1})
+			p := program(func(s *script) {
+				s.thing("b", in{"size": 1})
+				a := s.thing("a", in{"size": 2}, imports("ext-1"))
+				require.Equal(t, "ext-1", a.ID)
+				s.thing("c", in{"size": 2}, imports("ext-2"), dependsOn(a))
+			})
+			for _, op := range []operation{sluice.Preview, sluice.Update} {
+				r := k.try(op, p)
+				require.NoError(t, r.err)
+				require.Equal(t, []string{"create b", "import a", "same a", "import c", "same c"}, r.steps())
+				require.NotContains(t, r.did(), "check a")
+			}
+			require.Equal(t, values(in{"size": 1}), k.recorded("a").Inputs)
+			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("c").Dependencies)
+			k.options.Targeting = sluice.Targeting{}
+			require.Equal(t, []string{"update a", "update c"}, k.try(sluice.Update, p).changed())
+		})
+	}
+}
+
+func TestAnImportThatIsNoTargetAndCannotBeRecordedIsLeftOut(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	k.options.Targeting.Targets = set(t, "**::b")
+	r := k.up(program(func(s *script) {
+		s.thing("b", nil)
+		s.thing("a", in{"size": 1}, imports("ext-1"), dependsOn(s.thing("n", nil)))
+	}))
+	require.Equal(t, []string{"create b"}, r.changed())
+	require.NotContains(t, r.did(), "read a")
+	require.Equal(t, []string{"b"}, k.names())
+}
+
+func TestAnotherImportIDReplacesWhatIsManaged(t *testing.T) {
+	k := newKit(t)
+	k.exists("ext-1", in{"size": 1})
+	k.exists("ext-2", in{"size": 2})
+	require.NoError(t, k.try(sluice.Update, program(adopted("ext-1", in{"size": 1}))).err)
+	r := k.try(sluice.Update, program(adopted("ext-2", in{"size": 2})))
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"import-replacement a", "replace a", "delete-replaced a"}, r.steps())
+	require.Equal(t, []string{"delete a"}, r.changed())
+	require.Equal(t, "ext-1", askedOnce[providers.DeleteRequest](r, "a").ID)
+	require.Equal(t, "ext-2", k.recorded("a").ID)
+	require.Equal(t, "ext-2", k.recorded("a").ImportID)
+}
+
+func TestAFailedUpdateAfterAnImportKeepsTheImport(t *testing.T) {
+	k := newKit(t, providertest.Failure{Method: providers.MethodUpdate, URN: urnOf("a"), Err: errRefused})
+	k.exists("ext-1", in{"size": 1})
+	r := k.fails(program(adopted("ext-1", in{"size": 2})), errRefused.Error())
+	require.Equal(t, []string{"import a", "update a"}, r.steps())
+	a := k.recorded("a")
+	require.Equal(t, "ext-1", a.ID)
+	require.Equal(t, "ext-1", a.ImportID)
+	require.Equal(t, values(in{"size": 1}), a.Inputs)
+}
+
+func TestSecretnessAloneReplacesNothingAfterAnImport(t *testing.T) {
+	for name, diff := range map[string]func(*providertest.Fake){
+		"the provider compares": nil,
+		"the engine compares": func(f *providertest.Fake) {
+			f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) {
+				return providers.DiffResponse{Changes: providers.DiffUnknown, ReplaceKeys: []string{"immutable"}}, nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.fake = diff
+			k.exists("ext-1", in{"immutable": "s"})
+			r := k.try(sluice.Update, program(adopted("ext-1", in{"immutable": secret("s")})))
+			require.NoError(t, r.err)
+			require.NotContains(t, r.steps(), "replace a")
+			require.Equal(t, "ext-1", k.recorded("a").ID)
+		})
+	}
+}

@@ -1,0 +1,389 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// lose lets the next create of a resource make its object and lose the answer.
+func lose(name string) providertest.Failure {
+	return providertest.Failure{
+		Method: providers.MethodCreate, Name: name, Nth: 1, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},
+	}
+}
+
+// resolves is an answer for every interrupted create.
+func resolves(r sluice.CreateResolution) func(sluice.PendingOperation) sluice.CreateResolution {
+	return func(sluice.PendingOperation) sluice.CreateResolution { return r }
+}
+
+// interruptedKit is a stack of a and b of which the create of a was interrupted after it had made idOf("a", 1).
+func interruptedKit(t *testing.T) *kit {
+	k := newKit(t, lose("a"))
+	k.options.ContinueOnError = true
+	k.fails(two, "refused")
+	k.options.ContinueOnError = false
+	require.Len(t, k.state.Snapshot().Pending, 1)
+	require.Equal(t, []string{"b"}, k.names())
+	return k
+}
+
+func requireInterrupted(t *testing.T, err error, u urn.URN) {
+	t.Helper()
+	var interrupted *sluice.InterruptedCreateError
+	require.ErrorAs(t, err, &interrupted)
+	require.Equal(t, u, interrupted.URN)
+	for _, choice := range []string{"sluice recover", "--import-pending-creates", "--pending-creates=clear", "--pending-creates=create"} {
+		require.ErrorContains(t, err, choice)
+	}
+}
+
+func TestACreateThatMayHaveBeenDoneIsNotRepeated(t *testing.T) {
+	k := interruptedKit(t)
+	before := k.state.Snapshot()
+
+	// The preview says so, goes on to show what would be done, and asks the provider nothing about it.
+	out := k.try(sluice.Preview, two)
+	requireInterrupted(t, out.err, urnOf("a"))
+	require.Len(t, out.diagnostics(sluice.Error), 2, "one, and that the preview has failed")
+	require.Equal(t, []string{"create a", "same b"}, out.steps())
+	require.Empty(t, asked[providers.CreateRequest](out, "a"))
+	require.Same(t, before, k.state.Snapshot())
+
+	// The update fails before it.
+	out = k.try(sluice.Update, two)
+	requireInterrupted(t, out.err, urnOf("a"))
+	require.NotContains(t, out.steps(), "create a")
+	require.Empty(t, asked[providers.CreateRequest](out, "a"))
+	require.Equal(t, before.Pending, k.state.Snapshot().Pending)
+	require.False(t, out.summary().MaybeCorrupt)
+
+	// What depends on it is skipped, the rest is done.
+	k.options.ContinueOnError = true
+	out = k.try(sluice.Update, program(func(s *script) {
+		a := s.thing("a", in{"x": 1})
+		require.Equal(t, stages.Fail, a.Result)
+		a.URN = urnOf("a")
+		require.Equal(t, stages.Skip, s.thing("c", nil, dependsOn(a)).Result)
+		s.thing("b", in{"x": 2})
+	}))
+	requireInterrupted(t, out.err, urnOf("a"))
+	require.Equal(t, []string{"update b"}, out.changed())
+	require.Equal(t, []string{"b"}, k.names())
+	require.Len(t, k.state.Snapshot().Pending, 1)
+}
+
+func TestWhatIsDoneAboutAnInterruptedCreateIsForSomebodyToSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		resolution sluice.CreateResolution
+		changed    []string
+		id         string
+		stays      bool // although nobody declares the resource
+	}{
+		"another one":    {sluice.CreateResolution{Again: true}, []string{"create a"}, idOf("a", 2), true},
+		"nothing made":   {sluice.CreateResolution{Clear: true}, []string{"create a"}, idOf("a", 2), false},
+		"what was made":  {sluice.CreateResolution{ID: idOf("a", 1)}, nil, idOf("a", 1), false},
+		"made otherwise": {sluice.CreateResolution{ID: idOf("a", 1)}, []string{"update a"}, idOf("a", 1), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := two
+			if name == "made otherwise" {
+				p = program(func(s *script) {
+					s.thing("a", in{"x": 2})
+					s.thing("b", nil)
+				})
+			}
+			for title, refresh := range map[string]bool{"plain": false, "refreshed": true} {
+				t.Run(title, func(t *testing.T) {
+					k := interruptedKit(t)
+					k.options.ResolveCreate, k.options.Refresh = resolves(c.resolution), refresh
+					before := k.state.Snapshot()
+					preview := k.preview(p)
+					require.Same(t, before, k.state.Snapshot())
+					out := k.try(sluice.Update, p)
+					require.NoError(t, out.err)
+					require.Equal(t, preview.Changes, out.Changes)
+					require.ElementsMatch(t, c.changed, out.changed())
+					require.Equal(t, c.id, k.recorded("a").ID)
+					require.Empty(t, k.state.Snapshot().Pending)
+
+					// From then on there is nothing to say.
+					k.options.ResolveCreate = nil
+					require.Empty(t, k.try(sluice.Update, p).changed())
+				})
+			}
+			t.Run("not declared", func(t *testing.T) {
+				k := interruptedKit(t)
+				k.options.ResolveCreate = resolves(c.resolution)
+				out := k.try(sluice.Update, program(func(s *script) { s.thing("b", nil) }))
+				require.NoError(t, out.err)
+				require.Equal(t, c.stays, len(k.state.Snapshot().Pending) == 1)
+				require.Equal(t, []string{"b"}, k.names(), "what was imported is not declared, so it is deleted")
+			})
+		})
+	}
+}
+
+func TestAnInterruptedCreateThatCannotBeImportedStopsTheUpdateBeforeTheProgram(t *testing.T) {
+	k := interruptedKit(t)
+	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: "nowhere"})
+	for _, op := range []operation{sluice.Preview, sluice.Update} {
+		out := k.try(op, program(func(*script) { require.Fail(t, "the program runs") }))
+		out.requireFailure("'nowhere' does not exist")
+		require.Len(t, k.state.Snapshot().Pending, 1)
+	}
+}
+
+func TestAnInterruptedCreateIsKnownByItsFormerName(t *testing.T) {
+	k := interruptedKit(t)
+	renamed := program(func(s *script) {
+		s.thing("new", in{"x": 1}, alias(urn.Alias{Name: "a"}))
+		s.thing("b", nil)
+	})
+	out := k.try(sluice.Update, renamed)
+	requireInterrupted(t, out.err, urnOf("new"))
+	require.ErrorContains(t, out.err, string(urnOf("a")))
+	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 1)})
+	out = k.up(renamed)
+	require.Empty(t, out.changed())
+	require.Equal(t, idOf("a", 1), k.recorded("new").ID)
+}
+
+func TestARecordedObjectIsNotInDoubt(t *testing.T) {
+	for name, value := range map[string]in{"updated": {"value": 2}, "replaced": {"immutable": 2}} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(one(in{"value": 1})))
+			pend(k, state.Pending{Type: state.Creating, Resource: k.recorded("a").Clone()})
+			out := k.try(sluice.Update, program(one(value)))
+			require.NoError(t, out.err)
+			require.NotEmpty(t, out.changed())
+			require.Len(t, k.state.Snapshot().Pending, 1, "nobody has settled it")
+		})
+	}
+}
+
+func TestWhatMakesNothingOutsideTheStateIsMadeAgainAndSettled(t *testing.T) {
+	k := newKit(t)
+	k.up(nothing)
+	pend(k,
+		state.Pending{Type: state.Creating, Resource: &state.Resource{URN: "urn:pulumi:dev::p::test:index:Group::g", Type: "test:index:Group"}},
+		state.Pending{Type: state.Creating, Resource: &state.Resource{URN: "urn:pulumi:dev::p::pulumi:providers:test::v", Type: "pulumi:providers:test", Custom: true}})
+	k.up(program(func(s *script) {
+		s.group("g")
+		s.provider("v", nil)
+	}))
+}
+
+func TestAReplacementThatMayHaveBeenMadeIsNotRepeated(t *testing.T) {
+	for name, first := range map[string]bool{"created first": false, "deleted first": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			p := func(version int) func(*script) {
+				return func(s *script) {
+					a := s.thing("a", in{"immutable": version}, deleteFirst(first))
+					s.thing("b", nil, dependsOn(a), from("immutable", a))
+				}
+			}
+			k.up(program(p(1)))
+			half := k.recorded("a").Clone()
+			half.ID, half.Outputs = "", values(nil)
+			pend(k, state.Pending{Type: state.Creating, Resource: half})
+			for title, coe := range map[string]bool{"stopping": false, "going on": true} {
+				t.Run(title, func(t *testing.T) {
+					k.options.ContinueOnError = coe
+					out := k.try(sluice.Preview, program(p(2)))
+					requireInterrupted(t, out.err, urnOf("a"))
+					out = k.try(sluice.Update, program(p(2)))
+					requireInterrupted(t, out.err, urnOf("a"))
+					require.Empty(t, out.changed(), "nothing is deleted for it either")
+					require.Equal(t, []string{"a", "b"}, k.names())
+				})
+			}
+			out := k.try(sluice.Update, program(p(1)))
+			require.NoError(t, out.err, "what is not created is not in question")
+			k.options.ResolveCreate = resolves(sluice.CreateResolution{Again: true})
+			k.up(program(p(2)))
+		})
+	}
+}
+
+func TestAReplacementInterruptedAfterItsDeleteIsAdopted(t *testing.T) {
+	for name, settle := range map[string]operation{"recover": sluice.Recover, "update": sluice.Update} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{
+				Method: providers.MethodCreate, Name: "a", Nth: 2, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},
+			})
+			p := func(version int) func(*script) {
+				return func(s *script) {
+					a := s.thing("a", in{"immutable": version}, deleteFirst(true))
+					s.thing("b", nil, dependsOn(a))
+				}
+			}
+			k.up(program(p(1)))
+			k.fails(program(p(2)), "refused")
+			require.Contains(t, k.names(), "a (pending)")
+			requireInterrupted(t, k.try(sluice.Update, program(p(2))).err, urnOf("a"))
+
+			k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 2)})
+			out := k.try(settle, program(p(2)))
+			require.NoError(t, out.err)
+			require.Equal(t, idOf("a", 2), k.recorded("a").ID)
+			require.Empty(t, k.state.Snapshot().Pending)
+			k.options.ResolveCreate = nil
+			k.up(program(p(2)))
+			require.Equal(t, idOf("a", 2), k.recorded("a").ID)
+		})
+	}
+}
+
+func TestAnImportSettlesAnInterruptedCreate(t *testing.T) {
+	t.Run("by the program", func(t *testing.T) {
+		k := interruptedKit(t)
+		out := k.up(program(func(s *script) {
+			s.thing("a", in{"x": 1}, func(r *stages.RegisterRequest) { r.ImportID = idOf("a", 1) })
+			s.thing("b", nil)
+		}))
+		require.Contains(t, out.steps(), "import a")
+	})
+	t.Run("by the command", func(t *testing.T) {
+		k := interruptedKit(t)
+		request := sluice.ImportRequest{Type: "test:index:Thing", Name: "a", ID: idOf("a", 1)}
+		imports := func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			return sluice.Import(ctx, o, request)
+		}
+		k.exists("other", nil)
+		request.ID = "nowhere"
+		require.Error(t, k.try(imports, nil).err)
+		require.Len(t, k.state.Snapshot().Pending, 1, "nothing was imported")
+		request.ID = idOf("a", 1)
+		out := k.try(imports, nil)
+		require.NoError(t, out.err)
+		require.Empty(t, k.state.Snapshot().Pending)
+	})
+}
+
+func TestAReadSettlesAnInterruptedCreateOnlyIfSomebodySaysSo(t *testing.T) {
+	for name, again := range map[string]bool{"said": true, "not said": false} {
+		t.Run(name, func(t *testing.T) {
+			k := interruptedKit(t)
+			k.options.ResolveCreate = resolves(sluice.CreateResolution{Again: again})
+			out := k.try(sluice.Update, program(func(s *script) {
+				s.read("a", idOf("a", 1))
+				s.thing("b", nil)
+			}))
+			require.NoError(t, out.err)
+			require.Equal(t, again, len(k.state.Snapshot().Pending) == 0)
+		})
+	}
+}
+
+func TestWhatIsNotTargetedIsNotInQuestion(t *testing.T) {
+	k := interruptedKit(t)
+	set, err := urn.CompileSet("**::b")
+	require.NoError(t, err)
+	k.options.Targeting.Targets = set
+	out := k.try(sluice.Update, program(func(s *script) {
+		s.thing("a", in{"x": 1})
+		s.thing("b", in{"x": 1})
+	}))
+	require.NoError(t, out.err)
+	require.Equal(t, []string{"update b"}, out.changed())
+	require.Len(t, k.state.Snapshot().Pending, 1)
+}
+
+func TestAPlanIsMadeOfAnInterruptedCreateOnlyOnceItIsSettled(t *testing.T) {
+	for name, c := range map[string]sluice.CreateResolution{"another one": {Again: true}, "nothing made": {Clear: true}, "what was made": {ID: idOf("a", 1)}} {
+		t.Run(name, func(t *testing.T) {
+			k := interruptedKit(t)
+			k.options.MakePlan = true
+			out := k.try(sluice.Preview, two)
+			requireInterrupted(t, out.err, urnOf("a"))
+			require.Nil(t, out.Plan)
+
+			k.options.ResolveCreate = resolves(c)
+			plan := k.preview(two).Plan
+			require.NotNil(t, plan)
+			k.options.MakePlan, k.options.Plan, k.options.ResolveCreate = false, plan, nil
+			require.Error(t, k.try(sluice.Update, two).err)
+			k.options.ResolveCreate = resolves(c)
+			out = k.try(sluice.Update, two)
+			require.NoError(t, out.err)
+			require.Empty(t, k.state.Snapshot().Pending)
+		})
+	}
+}
+
+func TestThereIsNoOtherTryWhenNobodyKnowsWhatTheFirstHasDone(t *testing.T) {
+	k := newKit(t, lose("a"))
+	times := 0
+	out := k.try(sluice.Update, program(func(s *script) {
+		s.err = s.m.RegisterErrorHook(s.ctx, stages.ErrorHook{Name: "again", Run: func(context.Context, stages.HookInput) (bool, error) {
+			times++
+			return true, nil
+		}})
+		s.thing("a", nil, hooks("OnError", "again"))
+	}))
+	require.Error(t, out.err)
+	require.Equal(t, 1, times)
+	require.Len(t, asked[providers.CreateRequest](out, "a"), 1)
+	require.Len(t, k.state.Snapshot().Pending, 1)
+}
+
+func TestACreateWithoutAnIDStaysPending(t *testing.T) {
+	k := newKit(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+			return providers.CreateResponse{}, nil
+		}
+	}
+	out := k.fails(program(one(nil)), "provider did not return an ID from Create")
+	require.True(t, out.summary().MaybeCorrupt)
+	require.Len(t, k.state.Snapshot().Pending, 1)
+}
+
+func TestAnErrorOfTheProviderItselfLeavesNothingPending(t *testing.T) {
+	for name, err := range map[string]error{"certain": errRefused, "uncertain": &providers.UncertainError{Err: errors.New("internal")}} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, failCreate("a", err))
+			k.fails(program(one(nil)), err.Error())
+			require.Empty(t, k.state.Snapshot().Pending)
+		})
+	}
+}
+
+func TestInterruptedOperationsAreListedBeforeAnythingIsDone(t *testing.T) {
+	k := interruptedKit(t)
+	for _, op := range []operation{sluice.Preview, sluice.Update, sluice.PreviewDestroy, sluice.Destroy} {
+		out := k.try(op, two)
+		out.requireDiagnostic(sluice.Warning, 0, string(urnOf("a"))+", interrupted while creating")
+		warnings := out.diagnostics(sluice.Warning)
+		require.Len(t, warnings, 1)
+		require.Contains(t, warnings[0].Message, "with 1 pending operations from previous deployment.")
+		require.Contains(t, warnings[0].Message, "sluice recover")
+		require.Len(t, warnings[0].Pending, 1)
+		require.Equal(t, urnOf("a"), warnings[0].Pending[0].Resource.URN)
+	}
+	for _, op := range []operation{sluice.PreviewRefresh, sluice.Refresh} {
+		require.Empty(t, k.try(op, nil).diagnostics(sluice.Warning))
+	}
+	require.Len(t, k.state.Snapshot().Pending, 1)
+}
+
+func TestADestroyDeletesWhatAnInterruptedCreateHasMadeIfItIsToldTheID(t *testing.T) {
+	k := interruptedKit(t)
+	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 1)})
+	out := k.destroy()
+	require.ElementsMatch(t, []string{"delete a", "delete b"}, out.changed())
+	require.Empty(t, k.names())
+}

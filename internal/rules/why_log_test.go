@@ -1,0 +1,221 @@
+package rules
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/internal/simulate"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// written returns a log as it is kept.
+func written(t *testing.T, l *sluice.DecisionLog) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, l.Write(&b))
+	return b.String()
+}
+
+func TestWrittenDecisionsGiveTheSameExplanations(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(*script) {
+		return func(s *script) { s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": v}))) }
+	}
+	k.up(program(version(1)))
+	log := k.up(program(version(2))).Decisions()
+	again, err := sluice.ReadDecisionLog(strings.NewReader(written(t, log)))
+	require.NoError(t, err)
+	require.Equal(t, log.About, again.About)
+	require.Equal(t, "update", log.Operation)
+	require.Equal(t, log.Why(urnOf("b")), again.Why(urnOf("b")))
+	require.Nil(t, again.Why(urnOf("c")))
+
+	_, err = sluice.ReadDecisionLog(strings.NewReader(`{"version":2}`))
+	require.EqualError(t, err, "it has version 2, and this sluice reads version 1")
+}
+
+func TestDecisionsHoldNoSecrets(t *testing.T) {
+	k := newKit(t)
+	k.options.Config = sluice.Config{"p:token": {Text: "hunter2", Secret: true}, "p:pin": {Text: "1", Secret: true}}
+	long := strings.Repeat("x", 195) + "hunter2" // would be cut in the middle of the secret
+	k.up(program(one(in{"marked": secret("sesame"), "unmarked": secret("sesame"), "in": in{"a": []any{secret("sesame")}}, "long": "x", "plain": "1"})))
+	r := k.up(program(one(in{"marked": secret("sesame2"), "unmarked": "sesame!", "in": in{"a": []any{"sesame"}}, "long": long, "plain": "2",
+		"token": "Bearer hunter2"})))
+	text := written(t, r.Decisions())
+	require.NotContains(t, text, "sesame")
+	require.NotContains(t, text, "hunter")
+	require.Contains(t, text, `"path":"plain","kind":"update","old":"1","new":"2"`)
+	require.Contains(t, text, `"path":"unmarked","kind":"update","old":"[secret]","new":"[secret]"`)
+
+	k = newKit(t)
+	k.up(program(one(nil, trigger(secret("sesame")))))
+	text = written(t, k.up(program(one(nil, trigger("sesame no more")))).Decisions())
+	require.Contains(t, text, `"path":"replacementTrigger"`)
+	require.NotContains(t, text, "sesame")
+}
+
+func TestHiddenPropertiesAreNamedAndNotShown(t *testing.T) {
+	k := newKit(t)
+	hide := func(r *stages.RegisterRequest) { r.HideDiffs = []string{"x"} }
+	k.up(program(one(in{"x": "before"}, hide)))
+	text := written(t, k.up(program(one(in{"x": "after"}, hide))).Decisions())
+	require.Contains(t, text, `"path":"x"`)
+	require.NotContains(t, text, "before")
+	require.NotContains(t, text, "after")
+}
+
+func TestDecisionsAreBounded(t *testing.T) {
+	k := newKit(t)
+	version := func(v string) func(*script) {
+		inputs := in{"long": strings.Repeat(v, 100_000), "list": []any{v}}
+		for i := range 100 {
+			inputs[fmt.Sprint("p", i)] = v
+		}
+		var big []any
+		for range 1000 {
+			big = append(big, v)
+		}
+		inputs["list"] = big
+		return one(inputs)
+	}
+	k.up(program(version("ä")))
+	r := k.up(program(version("ö")))
+	l := r.Why(urnOf("a")).Links[0]
+	require.Len(t, l.Properties, 32)
+	require.Equal(t, 102-32, l.More)
+	require.Less(t, len(written(t, r.Decisions())), 20_000)
+	require.Equal(t, `"[1000 elements]"`, string(l.Properties[0].New))
+}
+
+func TestValuesComeFromWhatIsInAComponent(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(*script) {
+		return func(s *script) {
+			g := s.group("g")
+			a := s.thing("a", in{"immutable": v}, parent(g))
+			s.thing("b", in{"of": a.Outputs.At("arn")}, func(r *stages.RegisterRequest) {
+				r.PropertyDependencies["of"], r.Dependencies = []urn.URN{g.URN}, []urn.URN{g.URN}
+			})
+		}
+	}
+	k.up(program(version(1)))
+	e := k.up(program(version(2))).Why(urnOf("b"))
+	require.Len(t, e.Links, 2)
+	require.Equal(t, "a", e.Links[1].Name)
+	require.Equal(t, sluice.FromResource, e.Links[0].Properties[0].Origin)
+}
+
+// Two resources have values from a component in which there is something made of each of them. Neither's values come from
+// that: it was made later.
+func TestValuesDoNotComeFromWhatIsMadeInAComponentLater(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(*script) {
+		return func(s *script) {
+			g := s.group("g")
+			reads := func(r *stages.RegisterRequest) {
+				r.PropertyDependencies["immutable"], r.Dependencies = []urn.URN{g.URN}, []urn.URN{g.URN}
+			}
+			first := s.thing("first", in{"immutable": v}, parent(g))
+			a := s.thing("a", in{"immutable": first.Outputs.At("arn")}, reads)
+			b := s.thing("b", in{"immutable": v}, reads)
+			s.thing("of-a", nil, parent(g), from("of", a))
+			s.thing("of-b", nil, parent(g), from("of", b))
+		}
+	}
+	k.up(program(version(1)))
+	r := k.up(program(version(2)))
+	for _, name := range []string{"a", "b"} {
+		l := r.Why(urnOf(name)).Links[0]
+		require.Equal(t, r.Decisions().Find("first"), l.Causes)
+		require.Equal(t, sluice.FromResource, l.Properties[0].Origin)
+	}
+	require.Equal(t, []urn.URN{urnOf("a")}, r.Why(r.Decisions().Find("of-a")[0]).Links[0].Causes)
+	require.Empty(t, simulate.Reasons(r.Result))
+}
+
+func TestPolicyThatChangesAnInputIsNamedAsItsOrigin(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"x": 1})))
+	k.options.Analyzers = []stages.Analyzer{analyzer{remediate: func(a stages.Analysis) []stages.Remediation {
+		if a.Name != "a" {
+			return nil
+		}
+		two := values(in{"x": 2})
+		return []stages.Remediation{{Policy: "two", Properties: &two}}
+	}}}
+	l := k.up(program(one(in{"x": 1}))).Why(urnOf("a")).Links[0]
+	require.Equal(t, sluice.FromPolicy, l.Properties[0].Origin)
+	require.Equal(t, []sluice.RootCause{sluice.RootPolicy}, l.Roots)
+}
+
+func TestUnconfiguredProviderIsTheReasonWhileItCannotTell(t *testing.T) {
+	k := newKit(t)
+	version := func(v int) func(*script) {
+		return func(s *script) {
+			a := s.thing("a", in{"immutable": v})
+			_, ref := s.provider("p", nil, from("region", a))
+			s.thing("b", in{"x": 1}, via(ref))
+		}
+	}
+	k.up(program(version(1)))
+	k.fake = func(f *providertest.Fake) {
+		f.OnDiff = func(_ context.Context, r providers.DiffRequest) (providers.DiffResponse, error) {
+			if r.Name == "b" {
+				return providers.DiffResponse{}, &providers.DiffUnavailableError{Reason: "cannot say"}
+			}
+			return providertest.Compare(r.OldInputs, r.NewInputs, nil), nil
+		}
+	}
+	e := k.preview(program(version(2))).Why(urnOf("b"))
+	require.Equal(t, "because its provider is not configured yet and cannot tell", e.Links[0].Because)
+	require.Equal(t, []string{"b", "p", "a"}, []string{e.Links[0].Name, e.Links[1].Name, e.Links[2].Name})
+	require.Equal(t, []sluice.RootCause{sluice.RootProgram}, e.Links[2].Roots)
+}
+
+func TestResourcesAreFoundByWhatPeopleCallThem(t *testing.T) {
+	k := newKit(t)
+	log := k.up(program(func(s *script) {
+		g := s.group("web")
+		s.thing("web", nil, parent(g))
+		s.thing("database", nil)
+	})).Decisions()
+	require.Len(t, log.Find("web"), 2)
+	require.Equal(t, []urn.URN{urnOf("database")}, log.Find("database"))
+	require.Equal(t, []urn.URN{urnOf("database")}, log.Find(string(urnOf("database"))))
+	require.Len(t, log.Find("test:index:Group::web"), 1)
+	require.Empty(t, log.Find("data"))
+	require.Equal(t, []urn.URN{urnOf("database")}, log.Nearest("databsae"))
+	require.Equal(t, []urn.URN{urnOf("database")}, log.Nearest("data"))
+	require.Empty(t, log.Nearest("something else entirely"))
+}
+
+// BenchmarkDecisions is what it costs to write down the decisions about 10,000 resources of which nothing changes.
+func BenchmarkDecisions(b *testing.B) {
+	cloud := providertest.NewCloud(providertest.Options{})
+	o := sluice.Options{Stack: "dev", Project: "p", Providers: cloud.Host(), State: &sluice.MemoryState{},
+		Program: source.Func(func(ctx context.Context, m stages.Monitor) error {
+			return together(10_000, func(i int) error {
+				_, err := m.Register(ctx, registration("test:index:Thing", fmt.Sprint("thing-", i), in{"x": i}))
+				return err
+			})
+		})}
+	_, err := sluice.Update(b.Context(), o)
+	require.NoError(b, err)
+	r, err := sluice.Update(b.Context(), o)
+	require.NoError(b, err)
+	for b.Loop() {
+		var out bytes.Buffer
+		require.NoError(b, r.Decisions().Write(&out))
+		b.ReportMetric(float64(out.Len()), "bytes")
+	}
+}

@@ -1,0 +1,290 @@
+package await
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var errBad = errors.New("bad")
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func TestPromiseIsDecidedByTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPromise[int]()
+		require.False(t, p.Decided())
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(func() {
+				v, err := p.Wait(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, 7, v)
+			})
+		}
+		synctest.Wait()
+		require.True(t, p.Resolve(7))
+		require.False(t, p.Resolve(8))
+		require.False(t, p.Fail(errBad))
+		p.Settle(errBad)
+		wg.Wait()
+		require.True(t, p.Decided())
+	})
+}
+
+func TestFailedPromiseGivesItsError(t *testing.T) {
+	p := NewPromise[string]()
+	p.Settle(errBad)
+	require.False(t, p.Resolve("late"))
+	v, err := p.Wait(t.Context())
+	require.Equal(t, errBad, err)
+	require.Empty(t, v)
+}
+
+func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
+	why := errors.New("enough")
+	for name, wait := range map[string]func(context.Context) error{
+		"promise": func(ctx context.Context) error { _, err := NewPromise[int]().Wait(ctx); return err },
+		"event":   func(ctx context.Context) error { return NewEvent().Wait(ctx) },
+		"slots": func(ctx context.Context) error {
+			s := NewSlots(1)
+			s.TryAcquire()
+			return s.Acquire(ctx)
+		},
+		"keyed slots": func(ctx context.Context) error {
+			s := NewKeyedSlots(func(string) int { return 1 })
+			if err := s.Acquire(ctx, "k"); err != nil {
+				return err
+			}
+			return s.Acquire(ctx, "k")
+		},
+		"flight": func(ctx context.Context) error {
+			var f Flight[string, int]
+			f.calls = map[string]*Promise[int]{"k": NewPromise[int]()}
+			_, err := f.Do(ctx, "k", nil)
+			return err
+		},
+		"mailbox": func(ctx context.Context) error {
+			if _, ok := NewMailbox[int]().Take(ctx); ok {
+				return nil
+			}
+			return context.Cause(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Second, func() { cancel(why) })
+				require.Equal(t, why, wait(ctx))
+			})
+		})
+	}
+}
+
+func TestWhatIsThereIsGivenEvenWhenTheContextIsDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p, e, m := NewPromise[int](), NewEvent(), NewMailbox[int]()
+	p.Resolve(1)
+	e.Fire()
+	e.Fire()
+	m.Put(2)
+	v, err := p.Wait(ctx)
+	require.NoError(t, err)
+	require.Equal(t, 1, v)
+	require.NoError(t, e.Wait(ctx))
+	require.True(t, e.Fired())
+	v, ok := m.Take(ctx)
+	require.True(t, ok)
+	require.Equal(t, 2, v)
+	require.ErrorIs(t, NewSlots(1).Acquire(ctx), context.Canceled, "but a slot is for new work")
+	require.ErrorIs(t, NewSlots(0).Acquire(ctx), context.Canceled)
+}
+
+func TestSlotsLetAtMostTheirNumberIn(t *testing.T) {
+	for name, c := range map[string]struct{ slots, most int }{"three": {3, 3}, "no limit": {0, 20}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := NewSlots(c.slots)
+				var inside, most atomic.Int64
+				var wg sync.WaitGroup
+				for range 20 {
+					wg.Go(func() {
+						require.NoError(t, s.Acquire(t.Context()))
+						defer s.Release()
+						most.Store(max(most.Load(), inside.Add(1)))
+						time.Sleep(time.Second)
+						inside.Add(-1)
+					})
+				}
+				wg.Wait()
+				require.EqualValues(t, c.most, most.Load())
+			})
+		})
+	}
+}
+
+func TestTryAcquireNeverWaits(t *testing.T) {
+	s := NewSlots(1)
+	require.True(t, s.TryAcquire())
+	require.False(t, s.TryAcquire())
+	s.Release()
+	require.True(t, s.TryAcquire())
+	require.True(t, NewSlots(-1).TryAcquire())
+}
+
+func TestSlotsServeWaitersInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewKeyedSlots(func(string) int { return 1 })
+		require.NoError(t, s.Acquire(t.Context(), "k"))
+		var order []int
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				require.NoError(t, s.Acquire(t.Context(), "k"))
+				order = append(order, i) // the slot is the lock
+				s.Release("k")
+			})
+			synctest.Wait()
+		}
+		s.Release("k")
+		wg.Wait()
+		require.Equal(t, upTo(10), order)
+		require.Empty(t, s.byKey, "keys that nobody uses take no memory")
+	})
+}
+
+func TestReleaseOfWhatWasNotTakenPanics(t *testing.T) {
+	for name, release := range map[string]func(){
+		"slot never taken":   func() { NewSlots(1).Release() },
+		"key never acquired": func() { NewKeyedSlots(func(int) int { return 1 }).Release(7) },
+	} {
+		t.Run(name, func(t *testing.T) { require.Panics(t, release) })
+	}
+}
+
+func TestMailboxKeepsTheOrderAndEndsEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMailbox[int]()
+		var got []int
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for {
+				v, ok := m.Take(t.Context())
+				if !ok {
+					return
+				}
+				got = append(got, v)
+			}
+		})
+		for i := range 1000 {
+			require.True(t, m.Put(i))
+			if i%100 == 0 {
+				synctest.Wait()
+			}
+		}
+		m.Close()
+		m.Close()
+		require.False(t, m.Put(1000))
+		wg.Wait()
+		require.Equal(t, upTo(1000), got)
+		require.Zero(t, m.Len())
+	})
+}
+
+func TestMailboxLosesNothingBetweenManyTakers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMailbox[int]()
+		var sum, count atomic.Int64
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for {
+					// Some takers give up now and then, which must not lose a wake-up.
+					ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+					v, ok := m.Take(ctx)
+					gaveUp := !ok && ctx.Err() != nil
+					cancel()
+					if gaveUp {
+						continue
+					}
+					if !ok {
+						return
+					}
+					sum.Add(int64(v))
+					count.Add(1)
+				}
+			})
+		}
+		for i := range 500 {
+			m.Put(i)
+			time.Sleep(time.Duration(i%3) * time.Millisecond)
+		}
+		m.Close()
+		wg.Wait()
+		require.EqualValues(t, 500, count.Load())
+		require.EqualValues(t, 499*500/2, sum.Load())
+	})
+}
+
+func TestLongLivedMailboxKeepsNoRoomForTakenValues(t *testing.T) {
+	m := NewMailbox[int]()
+	m.Put(-1)
+	for i := range 100_000 { // never empty
+		m.Put(i)
+		_, ok := m.Take(t.Context())
+		require.True(t, ok)
+	}
+	require.Equal(t, 1, m.Len())
+	require.Less(t, cap(m.items), 1000)
+}
+
+func TestMailboxWakesATakerForEveryValue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMailbox[int]()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				_, ok := m.Take(t.Context())
+				require.True(t, ok)
+			})
+		}
+		synctest.Wait()
+		for i := range 3 {
+			m.Put(i)
+		}
+		wg.Wait() // a taker that is not woken makes the bubble deadlock
+	})
+}
+
+// Two takers have found the mailbox empty and are about to wait when two values come: the one token that was left must
+// wake the first, and the first's taking must wake the second.
+func TestMailboxTokenIsPassedOnWhileThereIsMore(t *testing.T) {
+	m := NewMailbox[int]()
+	m.Put(1)
+	m.Put(2)
+	for want := range 2 {
+		select {
+		case <-m.Ready():
+		default:
+			t.Fatal("a taker sleeps although there is something to take")
+		}
+		v, ok := m.TryTake()
+		require.True(t, ok)
+		require.Equal(t, want+1, v)
+	}
+	_, ok := m.TryTake()
+	require.False(t, ok)
+}

@@ -1,0 +1,82 @@
+package await
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrNoResult is what those get who waited for a call of a [Flight] that panicked.
+var ErrNoResult = errors.New("the call that was waited for panicked")
+
+// Flight does work once for each key, however many ask for it. A result is kept until [Flight.Forget]; an error goes to
+// those who wait at that moment and is forgotten, so the next one who asks tries again. The zero value is ready to use.
+// It is safe for concurrent use, and no lock is held during a call.
+//
+// Unlike golang.org/x/sync/singleflight, keys and results have types, results are kept, and everybody waits with a context
+// of their own.
+type Flight[K comparable, V any] struct {
+	mu    sync.Mutex // guards calls
+	calls map[K]*Promise[V]
+}
+
+// Do returns what call returned for key. The first to ask makes the call, in its own goroutine; others wait for the
+// result, or until their ctx ends. If call panics, the panic goes on in the goroutine that made the call, and the others
+// get [ErrNoResult].
+func (f *Flight[K, V]) Do(ctx context.Context, key K, call func() (V, error)) (V, error) {
+	return f.DoOn(ctx, func(run func()) { run() }, key, call)
+}
+
+// DoOn is Do with the call made wherever start runs the function that it gets, so that also the first to ask waits no
+// longer than ctx. Start must run the function once, and may return before it has ended.
+func (f *Flight[K, V]) DoOn(ctx context.Context, start func(run func()), key K, call func() (V, error)) (V, error) {
+	promise, isFirst := f.join(key)
+	if isFirst {
+		start(func() { f.fly(key, promise, call) })
+	}
+	return promise.Wait(ctx)
+}
+
+// Forget drops the result for key, or lets go of a call that is under way: who asks from now on makes a new one.
+func (f *Flight[K, V]) Forget(key K) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.calls, key)
+}
+
+func (f *Flight[K, V]) join(key K) (promise *Promise[V], isFirst bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if promise, known := f.calls[key]; known {
+		return promise, false
+	}
+	if f.calls == nil {
+		f.calls = map[K]*Promise[V]{}
+	}
+	promise = NewPromise[V]()
+	f.calls[key] = promise
+	return promise, true
+}
+
+func (f *Flight[K, V]) fly(key K, promise *Promise[V], call func() (V, error)) {
+	err := ErrNoResult
+	defer func() {
+		if err != nil {
+			f.drop(key, promise)
+			promise.Fail(err)
+		}
+	}()
+	var v V
+	if v, err = call(); err == nil {
+		promise.Resolve(v)
+	}
+}
+
+// drop forgets a call that failed, unless a newer one has taken its place.
+func (f *Flight[K, V]) drop(key K, promise *Promise[V]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls[key] == promise {
+		delete(f.calls, key)
+	}
+}

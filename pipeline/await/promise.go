@@ -1,0 +1,56 @@
+package await
+
+import (
+	"context"
+	"sync"
+)
+
+// Promise is a value that will be known later. The first of Resolve and Fail decides it; later ones do nothing. It is
+// safe for concurrent use, and any number of goroutines may wait for it.
+type Promise[T any] struct {
+	decided *Event
+
+	mu    sync.Mutex // guards what follows until decided has fired
+	taken bool
+	value T
+	err   error
+}
+
+// NewPromise returns an undecided promise.
+func NewPromise[T any]() *Promise[T] { return &Promise[T]{decided: NewEvent()} }
+
+// Resolve decides the promise with a value, and reports whether it was the first to decide it.
+func (p *Promise[T]) Resolve(v T) bool { return p.decide(v, nil) }
+
+// Fail decides the promise with an error, and reports whether it was the first to decide it.
+func (p *Promise[T]) Fail(err error) bool {
+	var zero T
+	return p.decide(zero, err)
+}
+
+// Settle is Fail under the name by which package pipeline ends its items: an item that is or embeds a promise is settled
+// with it.
+func (p *Promise[T]) Settle(err error) { p.Fail(err) }
+
+func (p *Promise[T]) decide(v T, err error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken {
+		return false
+	}
+	p.taken, p.value, p.err = true, v, err
+	p.decided.Fire()
+	return true
+}
+
+// Decided reports whether Wait would return at once.
+func (p *Promise[T]) Decided() bool { return p.decided.Fired() }
+
+// Wait returns what the promise was decided with. If ctx ends before, it returns the cause of ctx.
+func (p *Promise[T]) Wait(ctx context.Context) (T, error) {
+	if err := p.decided.Wait(ctx); err != nil {
+		var zero T
+		return zero, err
+	}
+	return p.value, p.err
+}

@@ -1,0 +1,144 @@
+package stages
+
+import (
+	"math"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Decision is one step that was decided on (steps.md 8): what is to be done to one resource, and why. It is immutable once
+// it has been handed over. What becomes of it is an [Outcome].
+type Decision struct {
+	// StepInfo says what is to be done. New is the state as it is wanted: what comes out is in the outcome.
+	StepInfo
+	Rank
+	Kind DecisionKind
+	// Answers is true for the decision whose end answers the registration that it belongs to.
+	Answers bool
+	// Declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
+	// on under its old name.
+	Declared urn.URN
+	// Displaced is the recorded state that an import takes the place of, also where Old does not name it because a
+	// delete-before-replace of something else deletes it.
+	Displaced *state.Resource
+	// Settles is the URN of the interrupted creates that need not be known of any more once the step has recorded something,
+	// "" for almost all.
+	Settles urn.URN
+	// Import is what an import without a program asks for, nil for everything else.
+	Import *ImportOrder
+	// View says how a provider has published the step, nil for what is no view step.
+	View *ViewOrder
+}
+
+// Rank is the place of a decision in the order of a run: that of the plan, of logs and of errors. It never depends on timing.
+type Rank struct {
+	// Seq is the number of the registration, or [AfterAll]. Place is the place among the decisions of the registration, and
+	// Sub that of a view among those that were published during one step.
+	Seq, Place, Sub int
+}
+
+// DecisionKind says how a decision differs from others with the same Op.
+type DecisionKind uint8
+
+// The kinds of decisions.
+const (
+	// Plain does what its Op says.
+	Plain DecisionKind = iota
+	// Kept leaves a recorded state as it is: the run does not make it what a program declares.
+	Kept
+	// Provisional is Kept for the sake of what refers to the state. It stands only if no registration goes on with the state.
+	Provisional
+	// Uncreated is a resource that is declared and not created, because it is not part of the operation.
+	Uncreated
+	// DeletedFirst is the delete of a delete-before-replace: the state stays and waits for its replacement.
+	DeletedFirst
+	// Unasked is a create of a preview that its provider is not asked about, as it would be refused.
+	Unasked
+)
+
+// IsKept reports whether the decision leaves a recorded state as it is.
+func (d *Decision) IsKept() bool { return d.Kind == Kept || d.Kind == Provisional }
+
+// IsRead reports whether the decision reads what the stack does not manage.
+func (d *Decision) IsRead() bool { return d.Op == OpRead || d.Op == OpReadReplacement }
+
+// ImportOrder is one object that an import without a program takes under management.
+type ImportOrder struct {
+	ImportRequest
+	Provider urn.URN // of the provider resource, "" for none
+	Seed     []byte  // of its Check
+}
+
+// ViewOrder is what a step for a view has instead of a call.
+type ViewOrder struct {
+	Op     Op // as it was published: a step of a refresh has another one
+	Status providers.ViewStatus
+	Err    error   // of the provider
+	Owner  urn.URN // the resource that the view belongs to
+}
+
+// Fate is what became of a decision.
+type Fate string
+
+// The fates of decisions. Which may follow which is in fateMoves.
+const (
+	// FateDone is a success; in a preview: it could be done.
+	FateDone Fate = ""
+	// FateNotReached has not begun: at the end of a run, the run stopped before.
+	FateNotReached Fate = "not-reached"
+	// FateBegun is under way.
+	FateBegun Fate = "begun"
+	// FateFailed was tried and failed.
+	FateFailed Fate = "failed"
+	// FateSkipped was not tried, because something that it depends on failed.
+	FateSkipped Fate = "skipped"
+)
+
+// fateMoves says which fate may follow which. What stays although nothing declares it is done without having begun, and what
+// is refused has failed without it.
+var fateMoves = map[Fate][]Fate{
+	FateNotReached: {FateBegun, FateSkipped, FateFailed, FateDone},
+	FateBegun:      {FateDone, FateFailed},
+}
+
+// MayBecome reports whether one fate may follow another.
+func (f Fate) MayBecome(next Fate) bool {
+	for _, to := range fateMoves[f] {
+		if to == next {
+			return true
+		}
+	}
+	return false
+}
+
+// Outcome is what has become of a decision.
+type Outcome struct {
+	Fate Fate
+	// Made is the state that the step has produced, also if it has failed half way; nil if it has not produced any.
+	Made *state.Resource
+	// Found is what a refresh turned out to be; nil for everything else.
+	Found *StepInfo
+}
+
+// Step is a decision and what has become of it.
+type Step struct {
+	*Decision
+	Outcome
+}
+
+// Shown returns the step as it is reported: with the state that it has produced, and of a refresh what was found.
+func (s Step) Shown() StepInfo {
+	info := s.StepInfo
+	if s.Found != nil {
+		info = *s.Found
+	}
+	if s.Made != nil {
+		info.New = s.Made
+	}
+	return info
+}
+
+// AfterAll is the number of what comes after all registrations.
+const AfterAll = math.MaxInt
