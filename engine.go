@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
 )
 
 // Engine is the standard pipeline with named places for stages of the caller's own. Make one with [Standard], put stages
@@ -43,7 +44,7 @@ func (s *Slot[T]) Insert(newStage func() pipeline.Stage[T, T]) {
 }
 
 // via adds the slot's stages to a flow. Their errors stop the run with a diagnostic.
-func via[T any](r *stages.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
+func via[T any](r *standard.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
 	for _, newStage := range s.makers {
 		st := newStage()
 		inner := st.Run
@@ -62,18 +63,19 @@ func via[T any](r *stages.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
 func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 
 // assemble joins the stages of one run.
-func (e *Engine) assemble(r *stages.Run) pipeline.Flow[stages.Executed] {
-	registered := via(r, pipeline.Via(r.Submissions(), stages.Register(r)), e.Registered)
-	located := via(r, pipeline.Via(registered, stages.Lookup(r)), e.Located)
-	if r.RefreshEach {
-		located = pipeline.Via(located, stages.RefreshEach(r))
+func (e *Engine) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
+	s := r.Stages()
+	registered := via(r, pipeline.Via(r.Submissions(), s.Register), e.Registered)
+	located := via(r, pipeline.Via(registered, s.Lookup), e.Located)
+	if r.RefreshesEach() {
+		located = pipeline.Via(located, s.Refresh)
 	}
-	settled := pipeline.Via(located, stages.Import(r))
-	checked := via(r, pipeline.Via(settled, stages.Check(r)), e.Checked)
-	analyzed := via(r, pipeline.Via(checked, stages.Analyze(r)), e.Analyzed)
-	diffed := via(r, pipeline.Via(analyzed, stages.Diff(r)), e.Diffed)
-	built := via(r, pipeline.ViaActor(diffed, stages.Build(r)), e.Built)
-	return via(r, pipeline.ViaActor(built, stages.Execute(r)), e.Executed)
+	imported := pipeline.Via(located, s.Import)
+	checked := via(r, pipeline.Via(imported, s.Check), e.Checked)
+	analyzed := via(r, pipeline.Via(checked, s.Analyze), e.Analyzed)
+	diffed := via(r, pipeline.Via(analyzed, s.Diff), e.Diffed)
+	built := via(r, pipeline.ViaActor(diffed, s.Build), e.Built)
+	return via(r, pipeline.ViaActor(built, s.Execute), e.Executed)
 }
 
 // Preview says what Update would do. Nothing is changed and nothing recorded.

@@ -48,16 +48,17 @@ func (s *session) loadPolicies(ctx context.Context) error {
 	loading := pool.New()
 	for i, p := range packs {
 		r.Emit(stages.PolicyLoad{})
-		loading.Go(func() { loaded[i], errs[i] = p.Load(r.Admission(), r.Monitor()) })
+		loading.Go(func() { loaded[i], errs[i] = p.Load(r.Admitted(), r.Monitor()) })
 	}
 	loading.Wait()
-	r.Analyzers = slices.Clone(s.options.Analyzers)
+	analyzers := slices.Clone(s.options.Analyzers)
 	for _, a := range loaded {
 		if a != nil {
 			s.loaded = append(s.loaded, a)
-			r.Analyzers = append(r.Analyzers, a)
+			analyzers = append(analyzers, a)
 		}
 	}
+	r.SetAnalyzers(analyzers)
 	// An interrupt from now on, or one that came meanwhile, asks them to cancel.
 	s.options.Interrupts.watch(s.cancelPolicies, func() {})
 	s.releasePolicies = context.AfterFunc(ctx, s.cancelPolicies)
@@ -88,7 +89,7 @@ func (s *session) policyErrors(errs []error) error {
 
 // cancelPolicies asks the analyzers to give up; session.close waits for it.
 func (s *session) cancelPolicies() {
-	for _, a := range s.deployment.Analyzers {
+	for _, a := range s.deployment.Analyzers() {
 		s.background.run(func() {
 			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
 			defer cancel()

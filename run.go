@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -97,7 +98,7 @@ type session struct {
 	loaded      []*policy.Analyzer // the policy packs
 	// releasePolicies lets the end of the caller's context no longer cancel the analyzers; nil when there are none.
 	releasePolicies func() bool
-	deployment      *stages.Run
+	deployment      *standard.Run
 	server          lazyServer
 	operations      context.Context
 	abandon         context.CancelFunc
@@ -164,7 +165,7 @@ func (s *session) open(ctx context.Context) error {
 		return monitor.Serve(s.operations, s.deployment.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.deployment),
 			monitor.Without(o.Legacy.withoutFeatures()...))
 	}
-	s.deployment = stages.NewRun(s.operations, stages.Settings{
+	s.deployment = standard.NewRun(s.operations, stages.Settings{
 		Info:      s.info(),
 		Directory: o.Directory, Mode: s.op.mode, RefreshEach: s.refreshesEach(), Base: s.base, Registry: s.registry, AnalyzeLimit: o.AnalyzeLimit,
 		Autonamer: o.Autonamer, Workers: s.workers(), PackageConfig: o.Config.packageInputs, Packages: packages, DeniedProviders: denied,
@@ -183,7 +184,7 @@ func (s *session) record(ctx context.Context) (err error) {
 	if s.recorder, err = s.options.State.Record(ctx, s.found); err != nil {
 		return err
 	}
-	s.deployment.Recorder = s.recorder
+	s.deployment.SetRecorder(s.recorder)
 	if s.migrated {
 		if err := s.recorder.Rebase(ctx, s.base); err != nil {
 			return fmt.Errorf("rebasing the deployment: %w", err)
@@ -244,7 +245,7 @@ func (s *session) run(ctx context.Context) error {
 	defer endProgram()
 	var program conc.WaitGroup
 
-	var imports *stages.ImportPlan
+	var imports *standard.Imports
 	err := s.loadPolicies(ctx)
 	if err == nil && s.op.isImport() {
 		imports, err = r.PlanImports(s.operations, s.op.imports)
@@ -265,19 +266,19 @@ func (s *session) run(ctx context.Context) error {
 		err = r.ImportAll(s.operations, imports)
 	default:
 		program.Go(func() { s.runProgram(programCtx, ctx) })
-		err = r.Unrecorded(pipeline.Run(r.Admission(), s.engine.assemble(r), nil))
+		err = r.Unrecorded(pipeline.Run(r.Admitted(), s.engine.assemble(r), nil))
 	}
 	if err == nil && imports == nil && (s.runsProgram() || s.op.mode != stages.ModeRefresh) {
 		err = r.EndPhase(s.operations)
 	}
-	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsBail(outErr) {
+	if outErr := r.FinishOutputs(); outErr != nil && err == nil && !stages.IsReported(outErr) {
 		err = outErr
 	}
 	if err == nil && imports == nil {
 		r.CheckPlanFulfilled()
-		_ = r.AnalyzeStack(r.Admission()) // what went wrong is recorded
+		_ = r.AnalyzeStack(r.Admitted()) // what went wrong is recorded
 	}
-	if stages.IsBail(err) {
+	if stages.IsReported(err) {
 		err = nil // it has been reported
 	}
 	r.ShutDown()

@@ -84,7 +84,7 @@ func (s *session) summary(err error, res *Result) stages.Summary {
 		IsPreview: s.op.dryRun, MaybeCorrupt: s.deployment.IsUncertain(), Duration: time.Since(s.began), Changes: res.Changes,
 		Result: resultOf(err), Outputs: res.Outputs, OldOutputs: s.deployment.OldStackOutputs(),
 	}
-	for _, a := range s.deployment.Analyzers {
+	for _, a := range s.deployment.Analyzers() {
 		out.Policies = append(out.Policies, a.Info())
 	}
 	return out

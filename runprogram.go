@@ -60,7 +60,7 @@ func (s *session) refreshRecorded() error {
 		return nil
 	case s.op.mode == stages.ModeRefresh, s.options.Refresh:
 		return r.Refresh(s.operations, selected)
-	case !slices.ContainsFunc(s.base.Resources, stages.NeedsRefresh):
+	case !slices.ContainsFunc(s.base.Resources, needsRefresh):
 		return nil
 	}
 	return r.Refresh(s.operations, func(res *state.Resource) bool {
@@ -68,6 +68,9 @@ func (s *session) refreshRecorded() error {
 		return in && res.RefreshBeforeUpdate // old copies, too, which alone are no cause for reading anything
 	})
 }
+
+// needsRefresh reports whether a provider asked for the state to be read before every update (steps.md 3.15).
+func needsRefresh(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
 
 // refuseHooks stops a destroy that would have to run delete hooks, which live in the program (steps.md 7.5).
 func (s *session) refuseHooks() error {

@@ -3,7 +3,7 @@ package sluice
 import (
 	"errors"
 
-	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -14,7 +14,7 @@ func ProtectedURNs(s *Snapshot) []urn.URN {
 	if s == nil {
 		return nil
 	}
-	return stages.ProtectedAndNeeded(s.Resources)
+	return standard.ProtectedAndNeeded(s.Resources)
 }
 
 // Selection is the current stack of one project on one backend (state.md 4.12).

@@ -82,13 +82,8 @@ func BenchmarkReadySet(b *testing.B) {
 			panic(err)
 		}
 		var r ReadySet
-		var after []ID
 		for i, entry := range list {
-			after = after[:0]
-			for _, a := range entry.After {
-				after = append(after, ID(a))
-			}
-			r.Add(ID(i), after...)
+			r.Add(ID(i), entry.After...)
 		}
 		for id, ok := r.Next(); ok; id, ok = r.Next() {
 			r.Finish(id)

@@ -89,11 +89,7 @@ func ExampleReadySet() {
 	}
 	var ready graph.ReadySet
 	for position, d := range deletes {
-		var after []graph.ID
-		for _, a := range d.After {
-			after = append(after, graph.ID(a))
-		}
-		ready.Add(graph.ID(position), after...)
+		ready.Add(graph.ID(position), d.After...)
 	}
 	for position, ok := ready.Next(); ok; position, ok = ready.Next() {
 		who := name(deletes[position].Node)

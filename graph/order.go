@@ -1,6 +1,9 @@
 package graph
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Order says which nodes to order and how.
 type Order struct {
@@ -77,47 +80,96 @@ func (s *induced) byPriority(priority func(ID) int64) func(a, b int32) bool {
 	}
 }
 
-// PostOrder is the order that repairing a snapshot uses (state.md 1.15): visit the nodes in the given order, depth first,
-// and place each one after its dependencies, which are visited in ascending order. Only edges between the given nodes
-// count; nil means all nodes in ascending order. It moves a misplaced dependency just before its first user and leaves
-// everything else where it was. The error is a [*CycleError] or nil. The cost is linear.
-func (g *Graph) PostOrder(visit []ID, kinds Kind) ([]ID, error) {
-	s := g.induce(visit, kinds, false)
-	if err := s.settle(func(int32) {}); err != nil {
-		return nil, err
-	}
-	if visit == nil {
-		visit = s.ids[:s.members]
-	}
-	type frame struct{ node, next int32 }
-	var stack []frame
-	out := make([]ID, 0, s.members)
-	seen := make([]bool, len(s.ids))
-	enter := func(i int32) {
-		if !seen[i] {
-			seen[i] = true
-			stack = append(stack, frame{node: i})
+// PostOrder orders the nodes 0 to n-1 without a [Graph], so that each comes after what it depends on: it visits them in
+// ascending order, depth first, and places each one after its dependencies, which are visited in ascending order too. It
+// moves a misplaced dependency just before its first user and leaves everything else where it was; this is how a snapshot
+// is repaired (state.md 1.15). dependencies calls visit for each dependency of a node, in any order and any number of
+// times; it is called once for each node. The cost is linear in n and the calls of visit, but for sorting.
+//
+// Where there are cycles, order is complete nevertheless: what closes a cycle is ignored. cycle is the first one that is
+// found, nil if there is none: each node depends on the next one, and the last on the first.
+func PostOrder(n int, dependencies func(id ID, visit func(ID))) (order, cycle []ID) {
+	w := postOrder{marks: make([]mark, n), order: make([]ID, 0, n), dependencies: dependencies}
+	w.visit = func(id ID) {
+		if w.marks[id] != placed { // which is rarely so
+			w.scratch = append(w.scratch, id)
 		}
 	}
-	for _, id := range visit {
-		i, found := s.at.at(id)
-		if !found {
+	for id := range ID(n) {
+		w.place(id)
+	}
+	return w.order, w.cycle
+}
+
+type mark uint8
+
+const (
+	unvisited mark = iota
+	open
+	placed
+)
+
+// postOrder is a depth-first walk with a stack of its own: chains of dependencies may be very long.
+type postOrder struct {
+	dependencies func(ID, func(ID))
+	visit        func(ID)
+	marks        []mark
+	stack        []visited
+	scratch      []ID
+	order, cycle []ID
+}
+
+// visited is an open node with the dependencies that have not been looked at.
+type visited struct {
+	id   ID
+	rest []ID
+}
+
+func (w *postOrder) place(root ID) {
+	if w.marks[root] != unvisited {
+		return
+	}
+	w.open(root)
+	for len(w.stack) > 0 {
+		top := &w.stack[len(w.stack)-1]
+		if len(top.rest) == 0 {
+			w.marks[top.id] = placed
+			w.order = append(w.order, top.id)
+			w.stack = w.stack[:len(w.stack)-1]
 			continue
 		}
-		for enter(i); len(stack) > 0; {
-			top := &stack[len(stack)-1]
-			if deps := s.dependencies.of(top.node); int(top.next) < len(deps) {
-				top.next++
-				enter(deps[top.next-1])
-				continue
-			}
-			if s.isMember(top.node) {
-				out = append(out, s.ids[top.node])
-			}
-			stack = stack[:len(stack)-1]
+		next := top.rest[0]
+		top.rest = top.rest[1:]
+		switch w.marks[next] {
+		case unvisited:
+			w.open(next)
+		case open:
+			w.close(next)
 		}
 	}
-	return out, nil
+}
+
+func (w *postOrder) open(id ID) {
+	w.marks[id] = open
+	w.scratch = w.scratch[:0]
+	w.dependencies(id, w.visit)
+	v := visited{id: id}
+	if len(w.scratch) > 0 {
+		slices.Sort(w.scratch)
+		v.rest = slices.Clone(slices.Compact(w.scratch))
+	}
+	w.stack = append(w.stack, v)
+}
+
+// close remembers the first cycle: the open nodes from id to the top of the stack, which depends on id.
+func (w *postOrder) close(id ID) {
+	if w.cycle != nil {
+		return
+	}
+	start := slices.IndexFunc(w.stack, func(v visited) bool { return v.id == id })
+	for _, v := range w.stack[start:] {
+		w.cycle = append(w.cycle, v.id)
+	}
 }
 
 // heap is a binary heap of local numbers, least first.

@@ -60,36 +60,80 @@ func TestValidBaseOrderIsKept(t *testing.T) {
 		got, err := g.TopologicalOrder(Order{Priority: func(id ID) int64 { return position[id] }})
 		require.NoError(t, err)
 		require.Equal(t, to, got)
+	})
+}
 
-		got, err = g.PostOrder(to, 0)
-		require.NoError(t, err)
-		require.Equal(t, to, got)
+// postOrderOf asks for the post-order of a graph.
+func postOrderOf(g *Graph) (order, cycle []ID) {
+	return PostOrder(g.Len(), func(id ID, visit func(ID)) {
+		for _, e := range slices.Backward(g.Dependencies(id)) {
+			visit(e.ID)
+			visit(e.ID)
+		}
+	})
+}
+
+func TestPostOrderKeepsWhatIsInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t) // its edges lead to lower IDs
+		order, cycle := postOrderOf(m.build())
+		require.Nil(t, cycle)
+		require.Equal(t, append([]ID{}, ids(len(m))...), order)
+	})
+}
+
+func TestPostOrderPlacesDependenciesFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t)
+		to := append([]ID{}, rapid.Permutation(ids(len(m))).Draw(t, "names")...)
+		renamed := newModel(len(m))
+		for from := range m {
+			for dep := range m {
+				renamed[to[from]][to[dep]] = m[from][dep]
+			}
+		}
+		order, cycle := postOrderOf(renamed.build())
+		require.Nil(t, cycle)
+		renamed.requireOrder(t, order, AllKinds)
 	})
 }
 
 func TestPostOrderVisitsDependenciesInPlace(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edges [][2]ID
-		visit []ID
-		want  []ID
+		edges       [][2]ID
+		want, cycle []ID
 	}{
-		"dependency moves before its first user":    {[][2]ID{{1, 3}}, ids(5), []ID{0, 3, 1, 2, 4}},
-		"dependencies are visited in ascending ID":  {[][2]ID{{0, 3}, {0, 2}}, ids(4), []ID{2, 3, 0, 1}},
-		"only the visited nodes count":              {[][2]ID{{0, 1}, {1, 2}}, []ID{0, 2}, []ID{0, 2}},
-		"chain against the order is turned round":   {[][2]ID{{0, 1}, {1, 2}}, ids(3), []ID{2, 1, 0}},
-		"visiting order rules where edges are mute": {nil, []ID{2, 0, 1}, []ID{2, 0, 1}},
-		"repetition counts once":                    {nil, []ID{1, 1, 0}, []ID{1, 0}},
+		"dependency moves before its first user":   {[][2]ID{{1, 3}}, []ID{0, 3, 1, 2, 4}, nil},
+		"dependencies are visited in ascending ID": {[][2]ID{{0, 3}, {0, 2}}, []ID{2, 3, 0, 1, 4}, nil},
+		"chain against the order is turned round":  {[][2]ID{{0, 1}, {1, 2}}, []ID{2, 1, 0, 3, 4}, nil},
+		"nothing moves without edges":              {nil, []ID{0, 1, 2, 3, 4}, nil},
+		"cycle of one":                             {[][2]ID{{2, 2}}, []ID{0, 1, 2, 3, 4}, []ID{2}},
+		"cycle without the way to it":              {[][2]ID{{0, 1}, {1, 3}, {3, 2}, {2, 1}}, []ID{2, 3, 1, 0, 4}, []ID{1, 3, 2}},
+		"first of two cycles":                      {[][2]ID{{3, 4}, {4, 3}, {1, 2}, {2, 1}}, []ID{0, 2, 1, 4, 3}, []ID{1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newModel(5)
+			var b Builder
+			b.AddNodes(5)
 			for _, e := range tc.edges {
-				m[e[0]][e[1]] = Dependency
+				b.AddEdge(e[0], e[1], Dependency)
 			}
-			got, err := m.build().PostOrder(tc.visit, 0)
-			require.NoError(t, err)
-			require.Equal(t, tc.want, got)
+			order, cycle := postOrderOf(b.Graph())
+			require.Equal(t, tc.want, order)
+			require.Equal(t, tc.cycle, cycle)
 		})
 	}
+}
+
+func TestPostOrderOfALongChain(t *testing.T) {
+	const n = 200_000
+	order, cycle := PostOrder(n, func(id ID, visit func(ID)) {
+		if id+1 < n {
+			visit(id + 1)
+		}
+	})
+	require.Nil(t, cycle)
+	require.Len(t, order, n)
+	require.EqualValues(t, n-1, order[0])
 }
 
 func TestEmptyOrders(t *testing.T) {
@@ -103,9 +147,6 @@ func TestEmptyOrders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := g.TopologicalOrder(Order{Nodes: tc.nodes})
-			require.NoError(t, err)
-			require.Equal(t, tc.want, got)
-			got, err = g.PostOrder(tc.nodes, 0)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, got)
 		})
@@ -160,7 +201,6 @@ func everyOrdering(g *Graph, kinds Kind) map[string]error {
 	all := ids(g.Len())
 	errs := map[string]error{}
 	_, errs["order"] = g.TopologicalOrder(Order{Kinds: kinds})
-	_, errs["post-order"] = g.PostOrder(nil, kinds)
 	_, errs["antichains"] = g.Antichains(all, Scope{Kinds: kinds})
 	_, errs["schedule"] = g.Schedule(all, Schedule{Scope: Scope{Kinds: kinds}})
 	_, errs["deletes"] = g.Schedule(all, Schedule{DependentsFirst, Scope{Kinds: kinds}})

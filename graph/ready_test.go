@@ -59,14 +59,10 @@ func newScheduled(t require.TestingT, g *Graph, subset []ID, how Schedule) *sche
 
 func (s *scheduled) add(position ID) []ID {
 	entry := s.list[position]
-	var after []ID
-	for _, a := range entry.After {
-		after = append(after, ID(a))
-	}
 	if !entry.Relay {
 		s.at[entry.Node] = position
 	}
-	return s.Add(position, after...)
+	return s.Add(position, entry.After...)
 }
 
 // ready returns the members that may begin, in the order in which the set hands them out.

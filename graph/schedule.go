@@ -24,7 +24,7 @@ type Scheduled struct {
 	Node  ID
 	Relay bool
 	// After are the positions in the list of what must be over before the entry begins, ascending and all lower than its own.
-	After []int32
+	After []ID
 }
 
 // Schedule lists the members of the subset in an order in which they can be handled one at a time, and says which of them
@@ -63,8 +63,8 @@ func (g *Graph) Schedule(subset []ID, how Schedule) ([]Scheduled, error) {
 		}
 	}
 	out := make([]Scheduled, 0, len(s.ids))
-	place := make([]int32, len(s.ids))
-	edges := make([]int32, 0, len(before.to))
+	place := make([]ID, len(s.ids))
+	edges := make([]ID, 0, len(before.to))
 	for len(relays) > 0 || queue.len() > 0 {
 		var i int32
 		if last := len(relays) - 1; last >= 0 {
@@ -72,7 +72,7 @@ func (g *Graph) Schedule(subset []ID, how Schedule) ([]Scheduled, error) {
 		} else {
 			i = queue.pop()
 		}
-		place[i] = int32(len(out))
+		place[i] = ID(len(out))
 		first := len(edges)
 		for _, b := range before.of(i) {
 			edges = append(edges, place[b])

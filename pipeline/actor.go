@@ -13,18 +13,15 @@ import (
 // runs in parallel, and its answer comes back through Resume, while the actor goes on with other input. Like a [Stage], an
 // actor comes from a constructor, one per run.
 //
-// While Receive or Resume blocks in Emit, asks go on being worked on and their answers queue in memory.
+// The actor always takes input, so asks are bounded only by what bounds the inputs. While Receive or Resume blocks in Emit,
+// asks go on being worked on and their answers queue in memory.
 type Actor[In, Ask, Answer, Out any] struct {
-	// Name is how errors and statistics call the actor. It is required.
+	// Name is how errors call the actor. It is required.
 	Name string
 	// Workers is how many asks are worked on at once; 0 means 1. See also Unbounded.
 	Workers int
 	// Buffer is how many results may wait for the next step.
 	Buffer int
-	// Backlog makes the actor leave new input waiting while this many asks are unanswered. 0 means that it always takes
-	// input, so asks are bounded only by what bounds the inputs. A bound is unsafe if Work may need something that a step
-	// before the actor holds while it waits in Emit.
-	Backlog int
 	// Receive takes one input. If it returns an error or panics, the input is settled and the error is reported.
 	Receive func(ctx context.Context, in In, x Exchange[Ask, Out]) error
 	// Work answers one ask; it is called in parallel and shares nothing with the other functions. An error or a panic is
@@ -68,7 +65,7 @@ func ViaActor[In, Ask, Answer, Out any](f Flow[In], a Actor[In, Ask, Answer, Out
 	}
 	return Flow[Out]{start: func(r *run) *link[Out] {
 		in := f.start(r)
-		n := r.addNode(a.Name, in.counters)
+		n := r.addNode(a.Name)
 		host := &actorRun[In, Ask, Answer, Out]{
 			Actor: a, node: n, in: in, out: newLink[Out](n, a.Buffer),
 			asks:    await.NewMailbox[question[Ask]](),
@@ -145,7 +142,7 @@ func (a *actorRun[In, Ask, Answer, Out]) next() (event[In, Answer], bool) {
 			return found{kind: timeToFlush}, a.mayFlush()
 		}
 		input := a.in.ch
-		if a.closed || (a.Backlog > 0 && a.unanswered >= a.Backlog) {
+		if a.closed {
 			input = nil // a nil channel is never ready
 		}
 		select {
@@ -169,7 +166,6 @@ func (a *actorRun[In, Ask, Answer, Out]) handle(e event[In, Answer]) {
 		a.receive(e.input)
 	case hasReply:
 		a.unanswered--
-		a.node.asks.Add(-1)
 		if !e.reply.failed {
 			a.resume(e.reply)
 		}
@@ -211,7 +207,6 @@ func (a *actorRun[In, Ask, Answer, Out]) exchange(rk rank) Exchange[Ask, Out] {
 func (a *actorRun[In, Ask, Answer, Out]) put(q Ask, rk rank) {
 	a.unanswered++
 	a.flushed = false
-	a.node.asks.Add(1)
 	a.asks.Put(question[Ask]{ask: q, rank: rk})
 }
 

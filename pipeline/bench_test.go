@@ -9,15 +9,15 @@ import (
 )
 
 // Four stages of the shape of a preview: a single writer, two wide ones, a single writer.
-func fourStages(n, workers int, order Order, call func(context.Context)) Flow[int] {
+func fourStages(n, workers int, call func(context.Context)) Flow[int] {
 	pass := func(ctx context.Context, v int, emit Emit[int]) error { return emit(v) }
 	wide := func(ctx context.Context, v int, emit Emit[int]) error {
 		call(ctx)
 		return emit(v)
 	}
 	f := Via(numbers(n, 16), Stage[int, int]{Name: "lookup", Buffer: 16, Run: pass})
-	f = Via(f, Stage[int, int]{Name: "check", Workers: workers, Buffer: 16, Order: order, Run: wide})
-	f = Via(f, Stage[int, int]{Name: "diff", Workers: workers, Buffer: 16, Order: order, Run: wide})
+	f = Via(f, Stage[int, int]{Name: "check", Workers: workers, Buffer: 16, Run: wide})
+	f = Via(f, Stage[int, int]{Name: "diff", Workers: workers, Buffer: 16, Run: wide})
 	return Via(f, Stage[int, int]{Name: "build", Buffer: 16, Run: pass})
 }
 
@@ -44,11 +44,9 @@ func measure(b *testing.B, n int, make func() Flow[int]) {
 
 func BenchmarkFourStages(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
-		for name, order := range map[string]Order{"AsReady": AsReady, "AsArrived": AsArrived} {
-			b.Run(fmt.Sprintf("%d/%s", n, name), func(b *testing.B) {
-				measure(b, n, func() Flow[int] { return fourStages(n, 64, order, func(context.Context) {}) })
-			})
-		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			measure(b, n, func() Flow[int] { return fourStages(n, 64, func(context.Context) {}) })
+		})
 	}
 }
 
@@ -56,7 +54,7 @@ func BenchmarkFourStagesWithCallsOfAMillisecond(b *testing.B) {
 	for _, workers := range []int{64, 256, Unbounded} {
 		b.Run(fmt.Sprintf("10000/workers%d", workers), func(b *testing.B) {
 			measure(b, 10_000, func() Flow[int] {
-				return fourStages(10_000, workers, AsReady, func(context.Context) { time.Sleep(time.Millisecond) })
+				return fourStages(10_000, workers, func(context.Context) { time.Sleep(time.Millisecond) })
 			})
 		})
 	}

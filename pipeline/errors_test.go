@@ -13,6 +13,8 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 var errBad = errors.New("bad")
@@ -56,7 +58,24 @@ func TestFirstErrorEndsTheRunAndIsReportedOnce(t *testing.T) {
 	})
 }
 
-func TestErrorListIsTheSameUnderAnyLatencyAndWidth(t *testing.T) {
+type numbered int
+
+func (n numbered) Sequence() int64 { return int64(n) }
+
+// failingLate passes values on at once, except those for which bad says otherwise: they fail between one and two seconds
+// later, whether the run is over or not.
+func failingLate[V int | numbered](name string, workers int, seed uint64, bad func(int) bool) Stage[V, numbered] {
+	return Stage[V, numbered]{Name: name, Workers: workers, Run: func(_ context.Context, v V, emit Emit[numbered]) error {
+		if !bad(int(v)) {
+			return emit(numbered(v))
+		}
+		time.Sleep(time.Second)
+		nap(seed, int(v), time.Second)
+		return fmt.Errorf("item %d: %w", v, errBad)
+	}}
+}
+
+func TestErrorListIsTheSameUnderAnyLatency(t *testing.T) {
 	var want []string
 	for i := range 60 {
 		if i%5 == 0 {
@@ -69,20 +88,20 @@ func TestErrorListIsTheSameUnderAnyLatencyAndWidth(t *testing.T) {
 		}
 	}
 	want = append(want, "sink: too big")
-	for _, workers := range []int{1, 2, 64, Unbounded} {
-		for seed := range uint64(8) {
+	for _, workers := range []int{64, Unbounded} { // so many that all failures are under way when the first one happens
+		for seed := range uint64(16) {
 			t.Run(fmt.Sprintf("workers %d seed %d", workers, seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					a := failing("a", workers, seed, func(v int) bool { return v%5 == 0 })
-					a.Order = AsArrived
-					f := Via(numbers(60, 2), a)
-					f = Via(f, failing("b", workers, seed+100, func(v int) bool { return v%7 == 1 }))
-					err := Run(t.Context(), f, func(_ context.Context, v int) error {
-						if v == 59 {
-							return errors.New("too big")
+					f := Via(numbers(60, 2), failingLate[int]("a", workers, seed, func(v int) bool { return v%5 == 0 }))
+					f = Via(f, failingLate[numbered]("b", workers, seed+100, func(v int) bool { return v%7 == 1 }))
+					err := Run(t.Context(), f, func(_ context.Context, v numbered) error {
+						if v != 59 {
+							return nil
 						}
-						return nil
-					}, KeepGoing())
+						time.Sleep(time.Second)
+						nap(seed, 59, time.Second)
+						return errors.New("too big")
+					})
 					require.Equal(t, want, lines(t, err))
 					require.True(t, strings.HasPrefix(err.Error(), fmt.Sprintf("%d errors:\n  * a: item 0: bad\n", len(want))))
 				})
@@ -91,10 +110,6 @@ func TestErrorListIsTheSameUnderAnyLatencyAndWidth(t *testing.T) {
 	}
 }
 
-type numbered int
-
-func (n numbered) Sequence() int64 { return int64(n) }
-
 func TestErrorsAreListedBySequenceWhateverTheArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := Via(numbers(30, 0), Stage[int, numbered]{Name: "mix", Workers: 30, Run: func(_ context.Context, v int, emit Emit[numbered]) error {
@@ -102,50 +117,43 @@ func TestErrorsAreListedBySequenceWhateverTheArrival(t *testing.T) {
 			return emit(numbered(v))
 		}})
 		f2 := Via(f, Stage[numbered, int]{Name: "fail", Workers: 30, Run: func(_ context.Context, v numbered, _ Emit[int]) error {
+			time.Sleep(time.Hour) // until all have arrived
 			nap(4, int(v), time.Hour)
 			return fmt.Errorf("item %d", v)
 		}})
-		_, err := collect(t.Context(), f2, KeepGoing())
+		_, err := collect(t.Context(), f2)
+		require.Len(t, lines(t, err), 30)
 		for i, line := range lines(t, err) {
 			require.Equal(t, fmt.Sprintf("fail: item %d", i), line)
 		}
 	})
 }
 
-func TestKeepGoingLetsTheOthersThrough(t *testing.T) {
+func TestSourceErrorIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := Via(numbers(10, 0), failing("a", 3, 1, func(v int) bool { return v%2 == 0 }))
-		got, err := collect(t.Context(), f, KeepGoing())
-		require.ElementsMatch(t, []int{1, 3, 5, 7, 9}, got)
-		require.Len(t, lines(t, err), 5)
+		f := From("program", 1, func(_ context.Context, emit Emit[int]) error {
+			_ = emit(1)
+			time.Sleep(time.Second)
+			return errBad
+		})
+		got, err := collect(t.Context(), f)
+		require.Equal(t, []string{"program: bad"}, lines(t, err))
+		require.Equal(t, []int{1}, got)
 	})
 }
 
-func TestSourceErrorIsReported(t *testing.T) {
-	for name, opts := range map[string][]Option{"ends the run": nil, "keeps going": {KeepGoing()}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := From("program", 1, func(_ context.Context, emit Emit[int]) error {
-					_ = emit(1)
-					time.Sleep(time.Second)
-					return errBad
-				})
-				got, err := collect(t.Context(), f, opts...)
-				require.Equal(t, []string{"program: bad"}, lines(t, err))
-				require.Equal(t, []int{1}, got)
-			})
-		})
-	}
-}
-
-func TestFlushErrorIsListedAfterTheStagesItems(t *testing.T) {
+func TestFlushErrorIsReportedAndTheReasonForAbandon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := failing("a", 3, 1, func(v int) bool { return v == 2 })
-		s.Flush = func(context.Context, Emit[int]) error { return errors.New("no end") }
+		s := failing("a", 3, 1, func(int) bool { return false })
+		s.Flush = func(context.Context, Emit[int]) error {
+			time.Sleep(time.Second) // until the sink has taken all
+			return errors.New("no end")
+		}
 		var reason error
 		s.Abandon = func(err error) { reason = err }
-		_, err := collect(t.Context(), Via(numbers(4, 0), s), KeepGoing())
-		require.Equal(t, []string{"a: item 2: bad", "a: no end"}, lines(t, err))
+		got, err := collect(t.Context(), Via(numbers(4, 0), s))
+		require.ElementsMatch(t, upTo(4), got)
+		require.Equal(t, []string{"a: no end"}, lines(t, err))
 		require.EqualError(t, reason, "a: no end")
 	})
 }
@@ -165,13 +173,12 @@ func TestPanicBecomesAnErrorWithItsStack(t *testing.T) {
 			}
 			return emit(v)
 		}})
-		got, err := collect(t.Context(), f, KeepGoing())
+		_, err := collect(t.Context(), f)
 		require.EqualError(t, err, "check: panic while working on resource-1: bad")
 		require.ErrorIs(t, err, errBad, "a panic with an error wraps it")
 		var p *PanicError
 		require.ErrorAs(t, err, &p)
 		require.Contains(t, string(p.Stack), "explode")
-		require.ElementsMatch(t, []named{0, 2}, got)
 	})
 }
 
@@ -204,61 +211,89 @@ func TestPanicsOutsideOfItemsAreReportedToo(t *testing.T) {
 	}
 }
 
-func TestFunctionThatEndsItsGoroutineFailsItsItemOnly(t *testing.T) {
-	for _, order := range []Order{AsReady, AsArrived} {
-		for _, workers := range []int{1, 3} {
-			synctest.Test(t, func(t *testing.T) {
-				f := Via(numbers(6, 0), Stage[int, int]{Name: "exit", Workers: workers, Order: order,
-					Run: func(_ context.Context, v int, emit Emit[int]) error {
-						if v%2 == 0 {
-							runtime.Goexit()
-						}
-						return emit(v)
-					}})
-				got, err := collect(t.Context(), f, KeepGoing())
-				require.ElementsMatch(t, []int{1, 3, 5}, got)
-				require.Len(t, lines(t, err), 3)
-				require.ErrorIs(t, err, errExited)
+func TestFunctionThatEndsItsGoroutineFailsItsItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := Via(numbers(6, 0), Stage[int, int]{Name: "exit", Workers: 6, Run: func(_ context.Context, v int, emit Emit[int]) error {
+			if v%2 == 0 {
+				time.Sleep(time.Second)
+				runtime.Goexit()
+			}
+			return emit(v)
+		}})
+		got, err := collect(t.Context(), f)
+		require.ElementsMatch(t, []int{1, 3, 5}, got)
+		require.Len(t, lines(t, err), 3)
+		require.ErrorIs(t, err, errExited)
+	})
+}
+
+func TestFunctionThatEndsItsGoroutineLeavesSomebodyToSettleTheOthers(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			type item = *await.Promise[int]
+			var items []item
+			for range 6 {
+				items = append(items, await.NewPromise[int]())
+			}
+			f := From("source", 6, func(_ context.Context, emit Emit[item]) error {
+				for _, v := range items {
+					if err := emit(v); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
-		}
+			_, err := collect(t.Context(), Via(f, Stage[item, item]{Name: "exit", Workers: workers, Run: func(context.Context, item, Emit[item]) error {
+				time.Sleep(time.Second) // until the others lie in the buffer
+				runtime.Goexit()
+				return nil
+			}}))
+			require.Len(t, lines(t, err), workers)
+			stopped := 0
+			for _, v := range items {
+				_, err := v.Wait(t.Context())
+				require.ErrorIs(t, err, errExited, "of its own or as the reason of the end")
+				if errors.Is(err, ErrStopped) {
+					stopped++
+				}
+			}
+			require.Equal(t, 6-workers, stopped)
+		})
 	}
 }
 
 func TestCancellationReturnsItsCauseAndNoStageError(t *testing.T) {
 	why := errors.New("the user pressed a key")
-	for name, opts := range map[string][]Option{"stops at errors": nil, "keeps going": {KeepGoing()}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancelCause(t.Context())
-				time.AfterFunc(10*time.Second, func() { cancel(why) })
-				f := Via(numbers(1000, 2), Stage[int, int]{Name: "wait", Workers: 3, Run: func(ctx context.Context, v int, emit Emit[int]) error {
-					select {
-					case <-time.After(time.Second):
-						return emit(v)
-					case <-ctx.Done():
-						return fmt.Errorf("call: %w", ctx.Err())
-					}
-				}})
-				got, err := collect(ctx, f, opts...)
-				require.Equal(t, why, err)
-				var stage *StageError
-				require.False(t, errors.As(err, &stage))
-				require.InDelta(t, 30, len(got), 3)
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(10*time.Second, func() { cancel(why) })
+		f := Via(numbers(1000, 2), Stage[int, int]{Name: "wait", Workers: 3, Run: func(ctx context.Context, v int, emit Emit[int]) error {
+			select {
+			case <-time.After(time.Second):
+				return emit(v)
+			case <-ctx.Done():
+				return fmt.Errorf("call: %w", ctx.Err())
+			}
+		}})
+		got, err := collect(ctx, f)
+		require.Equal(t, why, err)
+		var stage *StageError
+		require.False(t, errors.As(err, &stage))
+		require.InDelta(t, 30, len(got), 3)
+	})
 }
 
 func TestFailureAndCancellationAreBothReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		f := Via(numbers(3, 0), failing("a", 1, 1, func(v int) bool { return v == 1 }))
-		_, err := collect(ctx, Via(f, Stage[int, int]{Name: "cancel", Run: func(ctx context.Context, v int, emit Emit[int]) error {
+		f := Via(numbers(3, 0), failingLate[int]("a", 3, 1, func(v int) bool { return v == 1 }))
+		_, err := collect(ctx, Via(f, Stage[numbered, int]{Name: "cancel", Run: func(_ context.Context, v numbered, _ Emit[int]) error {
 			if v == 2 {
+				time.Sleep(time.Hour)
 				cancel()
 			}
 			return nil
-		}}), KeepGoing())
+		}}))
 		require.Equal(t, []string{"a: item 1: bad", "context canceled"}, lines(t, err))
 		require.ErrorIs(t, err, context.Canceled)
 	})

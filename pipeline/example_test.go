@@ -42,10 +42,10 @@ func program(names ...string) (pipeline.Flow[registered], []registered) {
 	}), all
 }
 
-// check asks about each item on its own, so it runs in parallel; the order of arrival is kept.
+// check asks about each item on its own, so it runs in parallel.
 func check() pipeline.Stage[registered, checked] {
 	return pipeline.Stage[registered, checked]{
-		Name: "check", Workers: 8, Buffer: 4, Order: pipeline.AsArrived,
+		Name: "check", Workers: 8, Buffer: 4,
 		Run: func(_ context.Context, r registered, emit pipeline.Emit[checked]) error {
 			if strings.Contains(r.name, " ") {
 				return fmt.Errorf("%q has a space in it", r.name)
@@ -84,13 +84,13 @@ func decide() pipeline.Actor[checked, checked, decided, decided] {
 //
 // does not compile, since decide takes checked items and the source gives registered ones.
 func Example() {
-	source, all := program("a", "b c", "vpc", "a", "bucket")
+	source, all := program("a", "vpc", "bucket")
 	flow := pipeline.ViaActor(pipeline.Via(source, check()), decide())
 
 	err := pipeline.Run(context.Background(), flow, func(_ context.Context, d decided) error {
 		d.done.Resolve(d.action)
 		return nil
-	}, pipeline.KeepGoing())
+	})
 	fmt.Println(err)
 
 	for _, r := range all {
@@ -98,14 +98,24 @@ func Example() {
 		fmt.Println(r.name, "->", action, err)
 	}
 	// Output:
-	// 2 errors:
-	//   * check: "b c" has a space in it
-	//   * decide: a is there twice
+	// <nil>
 	// a -> create <nil>
-	// b c ->  check: "b c" has a space in it
 	// vpc -> create <nil>
-	// a ->  decide: a is there twice
 	// bucket -> replace <nil>
+}
+
+// Whoever waits for an item learns why it went no further.
+func ExampleSettler() {
+	source, all := program("b c")
+	flow := pipeline.ViaActor(pipeline.Via(source, check()), decide())
+	err := pipeline.Run(context.Background(), flow, nil)
+	fmt.Println(err)
+
+	_, err = all[0].done.Wait(context.Background())
+	fmt.Println(all[0].name, "->", err)
+	// Output:
+	// check: "b c" has a space in it
+	// b c -> check: "b c" has a space in it
 }
 
 // A caller's own stage takes and gives the type of the place where it stands.
@@ -134,42 +144,4 @@ func ExampleVia() {
 	// 2
 	// 4
 	// <nil>
-}
-
-// At most two calls to each region run at once, however many workers there are.
-func ExampleLimit() {
-	create := pipeline.Stage[string, string]{
-		Name: "create", Workers: pipeline.Unbounded, Order: pipeline.AsArrived,
-		Run: func(_ context.Context, bucket string, emit pipeline.Emit[string]) error {
-			return emit("made " + bucket)
-		},
-	}
-	region := func(bucket string) string { r, _, _ := strings.Cut(bucket, "/"); return r }
-	create = pipeline.Limit(create, region, func(string) int { return 2 })
-
-	buckets := pipeline.From("buckets", 0, func(_ context.Context, emit pipeline.Emit[string]) error {
-		return errors.Join(emit("eu/logs"), emit("us/logs"), emit("eu/data"))
-	})
-	_ = pipeline.Run(context.Background(), pipeline.Via(buckets, create), func(_ context.Context, s string) error {
-		fmt.Println(s)
-		return nil
-	})
-	// Output:
-	// made eu/logs
-	// made us/logs
-	// made eu/data
-}
-
-// A display polls an observer while the run goes on; here it looks once, afterwards.
-func ExampleObserver() {
-	source, _ := program("a", "b c")
-	var o pipeline.Observer
-	_ = pipeline.Run(context.Background(), pipeline.Via(source, check()), nil, pipeline.KeepGoing(), pipeline.Observe(&o))
-	for _, s := range o.Stats() {
-		fmt.Printf("%s: %d done, %d failed\n", s.Stage, s.Done, s.Failed)
-	}
-	// Output:
-	// program: 1 done, 0 failed
-	// check: 1 done, 1 failed
-	// sink: 1 done, 0 failed
 }

@@ -24,13 +24,11 @@ func From[T any](name string, buffer int, gen func(ctx context.Context, emit Emi
 	checkStep(name, 1, buffer)
 	mustHave(gen != nil, name, "a generator")
 	return Flow[T]{start: func(r *run) *link[T] {
-		n := r.addNode(name, new(counters))
-		n.offered.Add(1)
+		n := r.addNode(name)
 		out := newLink[T](n, buffer)
 		r.wg.Go(func() {
 			defer close(out.ch)
 			if r.isOver() {
-				n.dropped.Add(1)
 				return
 			}
 			workOn(n, struct{}{}, 0, func() error { return gen(r.ctx, out.send) })
@@ -39,42 +37,25 @@ func From[T any](name string, buffer int, gen func(ctx context.Context, emit Emi
 	}}
 }
 
-// Option changes how [Run] works.
-type Option func(*options)
-
-type options struct {
-	keepGoing bool
-	observer  *Observer
-}
-
-// KeepGoing makes a run record the items that fail and go on with the others. Without it the first error ends the run.
-// The caller's cancellation ends the run in either case.
-func KeepGoing() Option { return func(o *options) { o.keepGoing = true } }
-
 // SinkName is the stage under which errors of a run's sink are reported.
 const SinkName = "sink"
 
 // Run drives f into sink and returns when every goroutine of the run has ended. sink is called for one value at a time, in
 // the order in which the last stage emitted them. A nil sink takes the values and forgets them.
 //
-// All steps share one context, which ends when ctx does, when the run fails, or when Run returns. A step must return
-// soon after its context ends; Run waits for it.
+// The first error ends the run. All steps share one context, which ends then, when ctx does, or when Run returns. A step
+// must return soon after its context ends; Run waits for it.
 //
 // Run returns nil if nothing failed; the cause of ctx ([context.Cause], unwrapped) if it was cancelled and nothing failed;
 // otherwise a *multierror.Error with one [*StageError] for each failure, ordered by stage, then by the item's place (see
 // [Sequencer]), then by text, followed by the cause of ctx if it was cancelled too. errors.As with a *StageError thus
 // tells a failure from a cancellation. Errors that only repeat that the run is over are not listed.
-func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v T) error, opts ...Option) error {
+func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v T) error) error {
 	mustHave(f.start != nil, "flow", "a source: begin it with From")
-	var o options
-	for _, opt := range opts {
-		opt(&o)
-	}
 	r := newRun(ctx)
 	defer r.cancel(ErrStopped)
-	r.keepGoing = o.keepGoing
 	in := f.start(r)
-	n := r.addNode(SinkName, in.counters)
+	n := r.addNode(SinkName)
 	r.wg.Go(func() {
 		runCrew(1, in.receive, func(p parcel[T]) {
 			if r.isOver() {
@@ -89,9 +70,6 @@ func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v
 			})
 		})
 	})
-	if o.observer != nil {
-		o.observer.watch(r.nodes)
-	}
 	r.wg.Wait()
 	return r.result(ctx)
 }

@@ -1,11 +1,13 @@
 package pipeline
 
+import "sync/atomic"
+
 // link carries items from one step to the next. It is made and closed by the sending step alone, and the receiving step
 // always reads it to its close, so that whatever lies in it when the run ends gets settled.
 type link[T any] struct {
-	*counters // of the receiving step
-	from      *node
-	ch        chan parcel[T]
+	from *node
+	ch   chan parcel[T]
+	sent atomic.Int64
 }
 
 // parcel is an item with its number among those handed to the link.
@@ -15,12 +17,12 @@ type parcel[T any] struct {
 }
 
 func newLink[T any](from *node, buffer int) *link[T] {
-	return &link[T]{counters: new(counters), from: from, ch: make(chan parcel[T], buffer)}
+	return &link[T]{from: from, ch: make(chan parcel[T], buffer)}
 }
 
 // send is the link's Emit.
 func (l *link[T]) send(v T) error {
-	arrival := l.offered.Add(1)
+	arrival := l.sent.Add(1)
 	// Looked at first, so that a run that is over accepts nothing even where there is room.
 	if l.from.run.isOver() {
 		return l.refuse(v)
@@ -34,7 +36,6 @@ func (l *link[T]) send(v T) error {
 }
 
 func (l *link[T]) refuse(v T) error {
-	l.dropped.Add(1)
 	settle(l.from, v, l.from.stopped())
 	return ErrStopped
 }

@@ -13,12 +13,11 @@ import (
 
 // run is the state of one call of Run.
 type run struct {
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	done      <-chan struct{} // ctx.Done(), looked up once
-	keepGoing bool
-	wg        conc.WaitGroup
-	nodes     []*node // in the order of the flow; complete before anybody reads it
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   <-chan struct{} // ctx.Done(), looked up once
+	wg     conc.WaitGroup
+	steps  int // how many nodes there are
 
 	mu       sync.Mutex
 	failures []failure
@@ -56,7 +55,7 @@ func (r *run) reason() error {
 	return &StoppedError{Cause: cause}
 }
 
-// isConsequence tells whether err only repeats that the run is over.
+// isConsequence reports whether err only repeats that the run is over.
 func (r *run) isConsequence(err error) bool {
 	if errors.Is(err, ErrStopped) {
 		return true
@@ -90,19 +89,18 @@ func (r *run) result(parent context.Context) error {
 
 // node is one step of a running flow.
 type node struct {
-	*counters
 	run   *run
-	index int
+	index int // in the order of the flow
 	name  string
 }
 
-func (r *run) addNode(name string, c *counters) *node {
-	n := &node{counters: c, run: r, index: len(r.nodes), name: name}
-	r.nodes = append(r.nodes, n)
+func (r *run) addNode(name string) *node {
+	n := &node{run: r, index: r.steps, name: name}
+	r.steps++
 	return n
 }
 
-// fail records err, ends the run unless it keeps going, and returns the error in the form that the item is settled with.
+// fail records err, ends the run, and returns the error in the form that the item is settled with.
 func (n *node) fail(rk rank, err error) error {
 	if err == ErrStopped {
 		return n.stopped()
@@ -117,9 +115,7 @@ func (n *node) fail(rk rank, err error) error {
 	n.run.mu.Lock()
 	n.run.failures = append(n.run.failures, failure{stage: n.index, rank: rk, err: wrapped})
 	n.run.mu.Unlock()
-	if !n.run.keepGoing {
-		n.run.cancel(&StoppedError{Cause: wrapped})
-	}
+	n.run.cancel(&StoppedError{Cause: wrapped})
 	return wrapped
 }
 
@@ -127,21 +123,14 @@ func (n *node) fail(rk rank, err error) error {
 func (n *node) stopped() error { return &StageError{Stage: n.name, Err: n.run.reason()} }
 
 // drop settles an item that came too late to be worked on.
-func drop[T any](n *node, v T) {
-	n.dropped.Add(1)
-	settle(n, v, n.stopped())
-}
+func drop[T any](n *node, v T) { settle(n, v, n.stopped()) }
 
 // workOn runs f for one input and settles the input if f did not succeed.
 func workOn[T any](n *node, v T, fallback rank, f func() error) {
-	n.begun.Add(1)
 	attempt(f, func(err error) {
-		if err == nil {
-			n.finished.Add(1)
-			return
+		if err != nil {
+			settle(n, v, n.failFor(v, fallback, err))
 		}
-		n.failed.Add(1)
-		settle(n, v, n.failFor(v, fallback, err))
 	})
 }
 

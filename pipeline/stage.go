@@ -6,28 +6,15 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// Order says how the results of a stage with several workers leave it.
-type Order int
-
-const (
-	// AsReady lets a result leave as soon as it is there.
-	AsReady Order = iota
-	// AsArrived lets the results of an input leave after those of all inputs that arrived before it. An input that is not
-	// yet first never blocks in Emit: its results wait in memory. At most Workers+Buffer inputs are ahead at any time.
-	AsArrived
-)
-
 // Stage is one typed step. It comes from a constructor, one per run: its functions usually keep state in a closure.
 type Stage[In, Out any] struct {
-	// Name is how errors and statistics call the stage. It is required.
+	// Name is how errors call the stage. It is required.
 	Name string
-	// Workers is how many inputs are worked on at once. 0 means 1, and makes the stage a single writer: Run is never
+	// Workers is how many inputs are worked on at once; each result leaves as soon as it is there. 0 means 1, and makes the stage a single writer: Run is never
 	// called twice at the same time and may keep unlocked state. See also Unbounded.
 	Workers int
 	// Buffer is how many results may wait for the next step.
 	Buffer int
-	// Order is the order of the results; it says nothing where there is one worker.
-	Order Order
 	// Run works on one input and emits any number of results. If it returns an error or panics, the input is settled (see
 	// [Settler]) and the error is reported under the stage's name; results already emitted stay emitted.
 	Run func(ctx context.Context, in In, emit Emit[Out]) error
@@ -50,7 +37,7 @@ func Via[In, Out any](f Flow[In], s Stage[In, Out]) Flow[Out] {
 	}
 	return Flow[Out]{start: func(r *run) *link[Out] {
 		in := f.start(r)
-		n := r.addNode(s.Name, in.counters)
+		n := r.addNode(s.Name)
 		a := &stageRun[In, Out]{Stage: s, node: n, in: in, out: newLink[Out](n, s.Buffer)}
 		r.wg.Go(a.serve)
 		return a.out
@@ -67,17 +54,9 @@ type stageRun[In, Out any] struct {
 
 func (s *stageRun[In, Out]) serve() {
 	defer close(s.out.ch)
-	if s.Order == AsArrived && s.Workers != 1 {
-		s.serveAsArrived()
-	} else {
-		s.serveAsReady()
-	}
-	conclude(s.node, s.flush(), s.Abandon)
-}
-
-func (s *stageRun[In, Out]) serveAsReady() {
 	emit := Emit[Out](s.out.send)
 	runCrew(s.Workers, s.in.receive, func(p parcel[In]) { s.process(p, emit) })
+	conclude(s.node, s.flush(), s.Abandon)
 }
 
 func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sluice-iac/sluice/providers/internal/gate"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -16,11 +16,11 @@ type instance struct {
 	Provider
 	spec  Spec
 	lanes lanes
-	// ref and canned are set before configured is opened and not changed after that.
+	// ref and canned are set before configured is decided and not changed after that.
 	ref    urn.ProviderRef
 	canned *cannedAnswers // not nil when the configuration is unknown
 
-	configured *gate.Gate
+	configured *await.Promise[struct{}]
 
 	mu      sync.Mutex // guards the rest
 	calls   int
@@ -31,7 +31,7 @@ type instance struct {
 }
 
 func newInstance(p Provider, spec Spec, limits Limits) *instance {
-	return &instance{Provider: p, spec: spec, lanes: lanes{limits: limits}, configured: gate.New()}
+	return &instance{Provider: p, spec: spec, lanes: newLanes(limits), configured: await.NewPromise[struct{}]()}
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -71,7 +71,7 @@ func (i *instance) retire() {
 // shut closes the provider, whatever is under way. Later calls return what the first one did.
 func (i *instance) shut() error {
 	i.closing.Do(func() {
-		i.configured.Open(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
+		i.configured.Fail(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
 		i.closed = i.Provider.Close()
 	})
 	return i.closed
@@ -95,14 +95,14 @@ func (i *instance) ready(ctx context.Context) (end func(), err error) {
 	i.mu.Lock()
 	i.used = true
 	i.mu.Unlock()
-	if err := i.configured.Wait(ctx); err != nil {
+	if _, err := i.configured.Wait(ctx); err != nil {
 		end()
 		return nil, err
 	}
 	return end, nil
 }
 
-// isUsed tells whether anybody has waited for the configuration.
+// isUsed reports whether anybody has waited for the configuration.
 func (i *instance) isUsed() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

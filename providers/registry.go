@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/google/uuid"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 	"github.com/sourcegraph/conc"
 )
@@ -46,21 +46,16 @@ type Registry struct {
 	end     context.CancelCauseFunc
 	workers conc.WaitGroup
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards what follows up to closed
 	ready   map[urn.ProviderRef]*instance
 	checked map[urn.URN]*instance // started by Check and not configured
 	renamed map[urn.URN]urn.URN   // old URN -> the one it has now
-	starts  map[urn.ProviderRef]*start
-	running []*instance // everything that has been started and not been closed
+	running []*instance           // everything that has been started and not been closed
 	// configuring are the instances whose configuration was begun, those unloaded since among them.
 	configuring []*instance
 	closed      bool
-}
 
-// start is an Ensure under way.
-type start struct {
-	done     *gate.Gate
-	instance *instance
+	starts await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
 }
 
 var _ Provider = (*Registry)(nil)
@@ -83,7 +78,6 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		ready:         map[urn.ProviderRef]*instance{},
 		checked:       map[urn.URN]*instance{},
 		renamed:       map[urn.URN]urn.URN{},
-		starts:        map[urn.ProviderRef]*start{},
 	}
 	r.run, r.end = context.WithCancelCause(ctx)
 	return r
@@ -124,7 +118,7 @@ func (r *Registry) Alias(old, renamed urn.URN) {
 	r.renamed[old] = renamed
 }
 
-// IsUnconfigured tells whether ref names a provider that is not configured because its configuration is not known in
+// IsUnconfigured reports whether ref names a provider that is not configured because its configuration is not known in
 // this preview (protocol.md 3.2). Construct on such a provider returns [ErrConfigurationUnknown].
 func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	r.mu.Lock()
@@ -172,7 +166,7 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	i.ref = c.ref
 	if hasUnknownConfiguration(c.inputs) {
 		i.canned = &cannedAnswers{echoInputs: r.options.EchoInputs}
-		i.configured.Open(nil)
+		i.configured.Resolve(struct{}{})
 	}
 	r.mu.Lock()
 	if there, ok := r.ready[c.ref]; ok && !replace {
@@ -183,18 +177,18 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	r.ready[c.ref] = i
 	switch {
 	case r.closed:
-		i.configured.Open(errRegistryClosed)
+		i.configured.Fail(errRegistryClosed)
 	case i.canned == nil:
 		// It counts as a call: a provider that is unloaded at once is still configured before it is closed.
 		end, err := i.begin()
 		if err != nil {
-			i.configured.Open(err)
+			i.configured.Fail(err)
 			break
 		}
 		r.configuring = append(r.configuring, i)
 		r.workers.Go(func() {
 			defer end()
-			i.configured.Open(r.configure(i, c))
+			i.configured.Decide(struct{}{}, r.configure(i, c))
 		})
 	}
 	r.mu.Unlock()

@@ -97,8 +97,8 @@ func (r *Registry) Settle(ctx context.Context) {
 	r.mu.Unlock()
 	slices.SortStableFunc(begun, func(a, b *instance) int { return cmp.Compare(a.ref.URN, b.ref.URN) })
 	for _, i := range begun {
-		err := i.configured.Wait(ctx)
-		if err != nil && i.configured.IsOpen() && !i.isUsed() {
+		_, err := i.configured.Wait(ctx)
+		if err != nil && i.configured.Decided() && !i.isUsed() {
 			r.options.Warn(i.ref.URN, fmt.Sprintf("%v; nothing used this provider, so the rest is not concerned", err))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/property"
-	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -195,39 +194,36 @@ func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs propert
 // recorded state (steps.md 3.3). It never touches an instance that Check has started for the same URN (ORD-10), and
 // concurrent calls for one reference start one provider. A failure is not remembered.
 func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
-	r.mu.Lock()
-	if i, ok := r.find(ref); ok {
-		r.mu.Unlock()
-		return i, nil
+	if p, ok := r.Lookup(ref); ok {
+		return p, nil
 	}
-	if r.closed {
-		r.mu.Unlock()
-		return nil, errRegistryClosed
-	}
-	s, underway := r.starts[ref]
-	if !underway {
-		s = &start{done: gate.New()}
-		r.starts[ref] = s
-		r.workers.Go(func() { r.start(s, ref, inputs) })
-	}
-	r.mu.Unlock()
-
-	if err := s.done.Wait(ctx); err != nil {
+	i, err := r.starts.DoOn(ctx, r.background, ref, func() (*instance, error) {
+		defer r.starts.Forget(ref)
+		return r.start(ref, inputs)
+	})
+	if err != nil {
 		return nil, err
 	}
-	return s.instance, nil
+	return i, nil
 }
 
-func (r *Registry) start(s *start, ref urn.ProviderRef, inputs property.Map) {
-	i, err := r.loadFor(r.run, ref, inputs)
-	if err == nil {
-		i = r.adopt(i, configuration{ref: ref, inputs: inputs}, false)
-	}
+// start looks again before it starts anything: another start may have ended between the look of the one who asks and this.
+func (r *Registry) start(ref urn.ProviderRef, inputs property.Map) (*instance, error) {
 	r.mu.Lock()
-	delete(r.starts, ref)
+	i, ok := r.find(ref)
+	closed := r.closed
 	r.mu.Unlock()
-	s.instance = i
-	s.done.Open(err)
+	switch {
+	case ok:
+		return i, nil
+	case closed:
+		return nil, errRegistryClosed
+	}
+	i, err := r.loadFor(r.run, ref, inputs)
+	if err != nil {
+		return nil, err
+	}
+	return r.adopt(i, configuration{ref: ref, inputs: inputs}, false), nil
 }
 
 // loadFor starts a provider for a reference. Errors name it.

@@ -3,11 +3,17 @@ package stages
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+func joinNames(names []string) string {
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
+}
 
 // Analyzer judges resources before they are planned, and may rewrite their inputs; when all is done it judges the stack
 // as a whole (steps.md 11). A policy pack is one. Its methods may be called from many goroutines.

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/sluice-iac/sluice/providers"
@@ -142,3 +143,37 @@ func (s Step) Shown() StepInfo {
 
 // AfterAll is the number of what comes after all registrations.
 const AfterAll = math.MaxInt
+
+// ImportPlace is the place of an import's steps among those of its registration: before what the comparison with the
+// imported object asks for.
+const ImportPlace = -2
+
+// CarriedStep leaves a recorded state as it is.
+func CarriedStep(res *state.Resource) *Decision {
+	return &Decision{StepInfo: StepInfo{
+		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
+		Reason: Reason{Kind: ReasonNotTargeted},
+	}, Kind: Kept}
+}
+
+// Decided is one decision of a run, whether or not it was taken, once the run is over.
+type Decided struct {
+	*StepInfo
+	Fate Fate
+	// Blame is the failed resource because of which it was skipped.
+	Blame urn.URN
+	// Wanted is the state that was decided on. [StepInfo.New] may be another one when the step has failed half way.
+	Wanted *state.Resource
+}
+
+func (a Rank) Compare(b Rank) int {
+	return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.Sub, b.Sub))
+}
+
+// ForView makes a step for a view of the decision's resource.
+func (d *Decision) ForView(op Op) *Decision {
+	return &Decision{
+		StepInfo: StepInfo{Op: op, Internal: d.Internal, Reason: Reason{Kind: ReasonView, Cause: d.URN}}, Rank: d.Rank,
+		View: &ViewOrder{Op: op, Owner: d.URN},
+	}
+}

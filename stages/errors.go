@@ -1,12 +1,19 @@
 package stages
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
 )
+
+// ProtectedError says that a resource is protected and was not deleted.
+type ProtectedError struct{ URN urn.URN }
+
+func (e *ProtectedError) Error() string {
+	return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the `protect` flag "+
+		"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", e.URN, e.URN.ShellQuoted())
+}
 
 // ErrShutDown is wrapped by what a [Monitor] returns after the run has stopped. Over gRPC it has the code Unavailable,
 // which SDKs take as "the engine went away" (protocol.md 4.14).
@@ -24,43 +31,58 @@ func (e *InvalidRequestError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *InvalidRequestError) Unwrap() error { return e.Err }
 
-var (
-	errEmptyPackage   = errors.New("package name is empty")
-	errAlreadyWaiting = errors.New("Already waiting for shutdown") // SDKs know this text (steps.md 9.8)
-)
-
-type unknownPackageError struct{ ref string }
-
-func (e *unknownPackageError) Error() string {
-	return fmt.Sprintf("unknown provider package '%v'", e.ref)
+// Failure is something that makes a run fail. Everything about it has already been shown as a diagnostic.
+type Failure struct {
+	Seq int // of the registration, 0 for what belongs to none
+	URN urn.URN
+	Err error
 }
 
-// reportedError is an error that a program or plugin has shown itself.
-type reportedError string
+// ReportedError stops the pipeline. What it stands for has been reported and recorded.
+type ReportedError struct{ Err error }
 
-func (e reportedError) Error() string { return strings.TrimSpace(string(e)) }
+// IsReported tells whether err only says that the run stopped because of a failure that is already recorded.
+func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }
 
-// isEchoOfShutDown tells whether a message only repeats that the monitor went away.
-func isEchoOfShutDown(message string) bool { return strings.Contains(message, ErrShutDown.Error()) }
+// InterruptedCreateError says that a resource was not created, because nobody knows whether an earlier operation has done it.
+type InterruptedCreateError struct {
+	URN urn.URN
+	// Interrupted is the URN that the earlier operation knew the resource by.
+	Interrupted urn.URN
+}
 
-// packageKey spells a package out, so that equal requests have equal keys.
-func packageKey(p Package) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%s\x00%s", p.Name, p.Version, p.DownloadURL)
-	platforms := make([]string, 0, len(p.Checksums))
-	for k := range p.Checksums {
-		platforms = append(platforms, k)
+func (e *InterruptedCreateError) Error() string {
+	name := e.Interrupted.ShellQuoted()
+	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and nobody knows whether the object exists.\n"+
+		"    `sluice recover` finds out, or asks\n"+
+		"    --import-pending-creates %s --import-pending-creates ID  records the object that was made\n"+
+		"    --pending-creates=clear   forgets what was interrupted: nothing was made\n"+
+		"    --pending-creates=create  makes another object, whatever was made",
+		e.URN, formerName(e), name)
+}
+
+func formerName(e *InterruptedCreateError) string {
+	if e.URN == e.Interrupted {
+		return "it"
 	}
-	slices.Sort(platforms)
-	for _, k := range platforms {
-		fmt.Fprintf(&b, "\x00%s=%s", k, hex.EncodeToString(p.Checksums[k]))
-	}
-	for _, x := range []*Parameterization{p.Parameterization, p.Extension} {
-		if x == nil {
-			b.WriteString("\x01")
-			continue
-		}
-		fmt.Fprintf(&b, "\x02%s\x00%s\x00%s", x.Name, x.Version, hex.EncodeToString(x.Value))
-	}
-	return []byte(b.String())
+	return "it as " + string(e.Interrupted)
+}
+
+// PlanViolation says that something would happen to a resource that the plan does not allow (steps.md 12). Nothing of it
+// has been done.
+type PlanViolation struct {
+	URN     urn.URN
+	Rule    string // what is violated, in the words of steps.md 12.3 to 12.5
+	Planned string
+	Now     string // what would happen instead
+}
+
+// Error names the rule, and in three lines what was planned, what would happen now, and what to do.
+func (v *PlanViolation) Error() string {
+	return fmt.Sprintf("%s\n  planned:    %s\n  now:        %s\n  what to do: undo what changed since the preview, or preview again and update by the new plan",
+		v.Rule, v.Planned, v.Now)
+}
+
+func Invalid(format string, args ...any) error {
+	return &InvalidRequestError{Err: fmt.Errorf(format, args...)}
 }

@@ -144,19 +144,29 @@ const (
 // Ended is always the last event.
 type Ended struct{}
 
-func (Prelude) isEvent()     {}
-func (StepStarted) isEvent() {}
-func (StepDone) isEvent()    {}
-func (StepFailed) isEvent()  {}
-func (Diagnostic) isEvent()  {}
-func (Stdout) isEvent()      {}
-func (Summary) isEvent()     {}
-func (Ended) isEvent()       {}
+func (Prelude) isEvent() {}
 
-func (PolicyLoad) isEvent()        {}
-func (PolicyViolation) isEvent()   {}
+func (StepStarted) isEvent() {}
+
+func (StepDone) isEvent() {}
+
+func (StepFailed) isEvent() {}
+
+func (Diagnostic) isEvent() {}
+
+func (Stdout) isEvent() {}
+
+func (Summary) isEvent() {}
+
+func (Ended) isEvent() {}
+
+func (PolicyLoad) isEvent() {}
+
+func (PolicyViolation) isEvent() {}
+
 func (PolicyRemediation) isEvent() {}
-func (PolicySummary) isEvent()     {}
+
+func (PolicySummary) isEvent() {}
 
 // Op is the kind of a step (steps.md 8.1).
 type Op string
@@ -187,4 +197,18 @@ func (o Op) IsLogical() bool {
 		return true
 	}
 	return false
+}
+
+// Removes tells whether after a step of this kind its old state is gone.
+func Removes(op Op) bool {
+	switch op {
+	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
+		return true
+	}
+	return false
+}
+
+// Replacing tells whether a step of this kind leaves its old state to be deleted later.
+func Replacing(op Op) bool {
+	return op == OpCreateReplacement || op == OpReadReplacement || op == OpImportReplacement
 }

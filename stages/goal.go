@@ -36,3 +36,27 @@ type Goal struct {
 	SourcePosition          string
 	StackTrace              []state.StackFrame
 }
+
+// IsProtected reports whether the program protects the resource.
+func (g *Goal) IsProtected() bool { return g.Protect != nil && *g.Protect }
+
+// IsRetained reports whether the program has the object retained when the resource is deleted.
+func (g *Goal) IsRetained() bool { return g.RetainOnDelete != nil && *g.RetainOnDelete }
+
+// Mode says what becomes of the resources that the program of a run declares.
+type Mode int
+
+// The modes.
+const (
+	// ModeUpdate makes them what the program declares and deletes the rest.
+	ModeUpdate Mode = iota
+	// ModeRefresh records what they are (steps.md 7.4). Components and providers alone are made what the program declares,
+	// so that resources are read with the configuration that the program gives their providers.
+	ModeRefresh
+	// ModeDestroy deletes them, and the rest (steps.md 7.5). Components and providers are made what the program declares
+	// before, for the same reason. Without a program nothing is declared.
+	ModeDestroy
+)
+
+// IsManaged tells whether a goal is that of a resource which a provider manages: no component, and no provider itself.
+func (g *Goal) IsManaged() bool { return g.Custom && !g.Type.IsProvider() }

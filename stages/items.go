@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -12,12 +13,20 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// SettledBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
+func SettledBy(i *Interruption) urn.URN {
+	if i == nil {
+		return ""
+	}
+	return i.URN
+}
+
 // Submitted is what arrives from a program: a registration or a read that somebody waits for.
 type Submitted struct {
 	*Question
 	Register *RegisterRequest
 	Read     *ReadRequest
-	internal *Goal // made by the engine: a default provider
+	Internal *Goal // made by the engine: a default provider
 }
 
 // Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
@@ -26,24 +35,28 @@ type Question struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
-	// family is what the resource passes on to its children once it is registered; set before the item is emitted.
-	family *family
 }
 
-func newQuestion(reportsResult bool) *Question {
+func NewQuestion(reportsResult bool) *Question {
 	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
-// Settle tells the program that the item goes no further. It does nothing when the question has been answered.
+// Wait returns the answer, waiting for it if need be.
+func (q *Question) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
+
+// Settle tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
 func (q *Question) Settle(err error) {
-	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*bailError)) {
+	if q == nil {
+		return
+	}
+	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*ReportedError)) {
 		err = ErrShutDown
 	}
 	q.promise.Fail(err)
 }
 
-// answer gives the program its reply.
-func (q *Question) answer(r *RegisterReply) {
+// Answer gives the program its reply.
+func (q *Question) Answer(r *RegisterReply) {
 	if r.Result != Success && !q.reportsResult {
 		q.promise.Fail(ErrRegistrationFailed)
 		return
@@ -86,30 +99,30 @@ type Located struct {
 	Included bool
 	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
 	// by that. It is nil when Old was imported by this run.
-	claimed *state.Resource
+	Claimed *state.Resource
 	// rereads is true when the recorded state is read again.
-	rereads bool
+	Rereads bool
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
-	passive bool
+	Passive bool
 	// stranded is true when it is passive because it refers to something that is not created. Reads are passive for no other
 	// reason.
-	stranded bool
+	Stranded bool
 	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
 	// to be decided, because others may wait for that.
-	answered bool
+	Answered bool
 	// imported is true when Old was recorded by this very run (steps.md 4.2).
-	imported bool
+	Imported bool
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
-	invalid error
+	Invalid error
 	// interrupted are the interrupted creates of the resource, nil if there are none.
-	interrupted *interruption
+	Interrupted *Interruption
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
 
-// isRenamed tells whether the recorded state has another name.
-func (l Located) isRenamed() bool { return l.Alias != "" }
+// IsRenamed tells whether the recorded state has another name.
+func (l Located) IsRenamed() bool { return l.Alias != "" }
 
 // Checked is a registration whose inputs its provider has accepted.
 type Checked struct {
@@ -118,14 +131,14 @@ type Checked struct {
 	Inputs property.Map
 	// Raw is true when Check was called without old inputs (steps.md 3.5).
 	Raw        bool
-	seed       []byte
-	autonaming *providers.Autonaming
+	Seed       []byte
+	Autonaming *providers.Autonaming
 	// accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
-	accepted property.Map
+	Accepted property.Map
 	// violation is set when the registration is not as planned, unless it turns out to be made anew.
-	violation *PlanViolation
+	Violation *PlanViolation
 	// deleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
-	deleteFirst bool
+	DeleteFirst bool
 }
 
 // Analyzed is a registration that the analyzers have passed; its inputs may have been remediated.
@@ -134,7 +147,7 @@ type Analyzed struct {
 	// Violations are those that did not stop it.
 	Violations []Violation
 	// remediated is true when an analyzer has rewritten the inputs.
-	remediated bool
+	Remediated bool
 }
 
 // Diffed is a registration that has been compared with its recorded state.
@@ -151,10 +164,10 @@ type Diffed struct {
 	Rechecked *property.Map
 	Reason    Reason
 	// by says who has compared.
-	by Decider
+	By Decider
 	// gone is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
 	// it counts nevertheless, because the program has another name for the resource.
-	gone bool
+	Gone bool
 }
 
 // Replaces tells whether the resource would be replaced.
@@ -162,12 +175,12 @@ func (d Diffed) Replaces() bool {
 	if d.Old == nil {
 		return false
 	}
-	changed := d.Diff.Changes == providers.DiffSome || d.isPending()
-	return changed && (d.MustReplace || d.Triggered || d.isPending())
+	changed := d.Diff.Changes == providers.DiffSome || d.IsPending()
+	return changed && (d.MustReplace || d.Triggered || d.IsPending())
 }
 
-// isPending tells whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
-func (d Diffed) isPending() bool { return d.Old.PendingReplacement || d.gone }
+// IsPending tells whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
+func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.Gone }
 
 // Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
 // resource.
@@ -190,11 +203,11 @@ type Built struct {
 	Tasks []Task
 	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
-	after []deletion
+	After []Deletion
 	// refusal is why the steps must not be taken, nil for almost all.
-	refusal error
+	Refusal error
 	// keepsGoing is true where a failure stops nothing but what waits for it.
-	keepsGoing bool
+	KeepsGoing bool
 }
 
 // Steps returns all steps, task by task.
@@ -207,6 +220,20 @@ func (b Built) Steps() []*Decision {
 		steps = append(steps, t.Steps...)
 	}
 	return steps
+}
+
+// Deletion is the task by which a delete-before-replace deletes a recorded state.
+type Deletion struct {
+	Task graph.ID
+	URN  urn.URN
+	Root int // number of the registration that the delete belongs to
+}
+
+// Interruption is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+type Interruption struct {
+	URN urn.URN
+	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
+	Open, Again bool
 }
 
 // Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without

@@ -180,3 +180,6 @@ func quotedNames(names []string) string {
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// InitErrorKey stands for the errors of a resource that is not healthy, where properties are named (steps.md 3.10).
+const InitErrorKey = "#initerror"

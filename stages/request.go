@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -287,4 +288,30 @@ type HookInput struct {
 type HookOptions struct {
 	TransformOptions
 	Parent urn.URN
+}
+
+// CreateResolution says what is to be done about a create that an earlier operation began and whose end nobody knows. The
+// zero value leaves it: it stays listed, and the resource is not created again ([InterruptedCreateError]).
+type CreateResolution struct {
+	// Clear forgets it: nothing has been made.
+	Clear bool
+	// ID is that of the object that was made. It is read and recorded as the resource. If it cannot be read, the operation
+	// fails and the create stays listed.
+	ID string
+	// Again lets the resource be created once more, whatever this create has made. It is forgotten once the resource is
+	// recorded, and stays listed until then.
+	Again bool
+}
+
+// Autonamer decides how a resource without a name is named (steps.md 3.5).
+type Autonamer interface {
+	// Autoname returns nil when the configuration says nothing. random is false when nothing in the name is random, so
+	// that two objects of that name cannot exist at once.
+	Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool)
+}
+
+// Views takes in what providers in other processes publish about views (steps.md 9.9). A [Run] is one.
+type Views interface {
+	// PublishViews publishes under a token that was handed out for a call that still goes on.
+	PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error
 }

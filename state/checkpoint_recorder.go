@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
 // CheckpointOptions say what a recorder writes as the checkpoint and where to.
@@ -33,14 +35,10 @@ type CheckpointRecorder struct {
 	ledger  *Ledger
 	options CheckpointOptions
 
-	mu       sync.Mutex // guards everything below
-	idle     *sync.Cond // signalled when a write is done
-	recorded int        // how many records the ledger holds
-	written  int        // how many of them are in the checkpoint
-	writing  bool
-	elided   bool // the checkpoint has to be written at Close
-	closed   bool
-	err      error
+	mu     sync.Mutex    // guards everything below
+	group  *commit.Group // of what the ledger holds and what of it is in the checkpoint
+	elided bool          // the checkpoint has to be written at Close
+	closed bool
 }
 
 var _ Recorder = (*CheckpointRecorder)(nil)
@@ -51,7 +49,7 @@ var ErrClosed = errors.New("the recording of this run has ended")
 // NewCheckpointRecorder records into ledger. Even a run that changes nothing writes once, at Close (state.md 3.3).
 func NewCheckpointRecorder(ledger *Ledger, o CheckpointOptions) *CheckpointRecorder {
 	r := &CheckpointRecorder{ledger: ledger, options: o, elided: true}
-	r.idle = sync.NewCond(&r.mu)
+	r.group = commit.New(&r.mu)
 	return r
 }
 
@@ -75,13 +73,13 @@ func (r *CheckpointRecorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		return r.err
+		return r.group.Err()
 	}
 	r.closed = true
-	if r.err == nil && r.elided {
-		r.recorded++
+	if r.elided {
+		r.group.Add()
 	}
-	return r.flush(ctx, r.recorded)
+	return r.flush(ctx, r.group.Added())
 }
 
 // Snapshot returns what has been recorded, written or not.
@@ -90,8 +88,8 @@ func (r *CheckpointRecorder) Snapshot() (*Snapshot, error) { return r.ledger.Sna
 func (r *CheckpointRecorder) record(ctx context.Context, must bool, apply func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err != nil {
-		return r.err
+	if err := r.group.Err(); err != nil {
+		return err
 	}
 	if r.closed {
 		return ErrClosed
@@ -99,55 +97,37 @@ func (r *CheckpointRecorder) record(ctx context.Context, must bool, apply func()
 	if err := apply(); err != nil {
 		return err
 	}
-	r.recorded++
+	n := r.group.Add()
 	if !must || r.options.Deferred {
 		r.elided = true
 		return nil
 	}
-	return r.flush(ctx, r.recorded)
+	return r.flush(ctx, n)
 }
 
-// flush returns when the first n records are in the checkpoint. Whoever finds nobody writing writes for all.
-// r.mu is held.
+// flush returns when the first n records are in the checkpoint. r.mu is held.
 func (r *CheckpointRecorder) flush(ctx context.Context, n int) error {
-	for r.err == nil && r.written < n {
-		if r.writing {
-			r.idle.Wait()
-			continue
+	ctx = context.WithoutCancel(ctx)
+	return r.group.Flush(n, func() commit.Batch {
+		elided := r.elided
+		r.elided = false
+		snapshot, err := r.ledger.Snapshot() // under r.mu: it holds exactly the records up to now
+		return commit.Batch{
+			Write: func() error {
+				if err != nil {
+					return err
+				}
+				return r.write(ctx, snapshot)
+			},
+			End: func(err error) error {
+				if errors.Is(err, commit.ErrPanicked) {
+					err = fmt.Errorf("write the checkpoint of stack %s: %w", r.options.Stack, err)
+				}
+				r.elided = r.elided || err != nil && elided
+				return err
+			},
 		}
-		r.writeAll(context.WithoutCancel(ctx))
-	}
-	return r.err
-}
-
-// writeAll writes everything recorded so far. r.mu is held, but not during the write.
-func (r *CheckpointRecorder) writeAll(ctx context.Context) {
-	through, elided := r.recorded, r.elided
-	r.writing, r.elided = true, false
-	done := false
-	defer func() {
-		r.writing = false
-		if !done && r.err == nil {
-			r.err = errors.New("the writer of the checkpoint panicked") // the others must not wait for ever
-		}
-		r.idle.Broadcast()
-	}()
-	snapshot, err := r.ledger.Snapshot() // under r.mu: it holds exactly the records up to through
-	if err == nil {
-		err = r.unlocked(func() error { return r.write(ctx, snapshot) })
-	}
-	done = true
-	if err != nil {
-		r.err, r.elided = err, r.elided || elided
-		return
-	}
-	r.written = through
-}
-
-func (r *CheckpointRecorder) unlocked(f func() error) error {
-	r.mu.Unlock()
-	defer r.mu.Lock()
-	return f()
+	})
 }
 
 func (r *CheckpointRecorder) write(ctx context.Context, s *Snapshot) error {

@@ -2,9 +2,9 @@ package state
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -27,25 +27,30 @@ func (c Cut) String() string {
 // [Resource.References], each once.
 func cutsOf(r *Resource, pred func(urn.URN) bool) []Cut {
 	var cuts []Cut
-	add := func(target urn.URN, relation, property string) {
-		c := Cut{r.URN, target, relation, property}
-		if target != "" && pred(target) && !slices.Contains(cuts, c) {
+	for ref := range r.byURN() {
+		if ref.Kind == graph.Parent || ref.URN == "" || !pred(ref.URN) {
+			continue
+		}
+		c := Cut{r.URN, ref.URN, relationOf(ref.Kind), ref.Property}
+		if !slices.Contains(cuts, c) {
 			cuts = append(cuts, c)
 		}
 	}
-	for _, d := range r.Dependencies {
-		add(d, "depends on", "")
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
-		for _, d := range r.PropertyDependencies[name] {
-			add(d, "depends on", name)
-		}
-	}
-	add(r.DeletedWith, "is deleted with", "")
-	for _, d := range r.ReplaceWith {
-		add(d, "is replaced with", "")
-	}
 	return cuts
+}
+
+// relationOf words what a resource has to do with one that it refers to.
+func relationOf(k graph.Kind) string {
+	switch k {
+	case graph.Parent:
+		return "is a child of"
+	case graph.DeletedWith:
+		return "is deleted with"
+	case graph.ReplaceWith:
+		return "is replaced with"
+	default:
+		return "depends on"
+	}
 }
 
 // cut returns r without the references that [cutsOf] lists, and these.

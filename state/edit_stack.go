@@ -27,5 +27,8 @@ func RenameStack(s *Snapshot, fromStack, fromProject, toStack, toProject string)
 
 func addAll(r *Resource, add func(urn.URN)) {
 	add(r.URN)
-	mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { add(u); return u })
+	add(r.ViewOf)
+	for ref := range r.References() {
+		add(ref.URN)
+	}
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -199,38 +199,9 @@ func (c *verifier) comesLater(i int, provider string) bool {
 }
 
 func (c *verifier) checkReferences(i int, r *Resource) error {
-	if c.missing(r.Parent) {
-		return c.broken(RuleParent, i, r.Parent, "the parent of", "")
-	}
-	for _, d := range r.Dependencies {
-		if c.missing(d) {
-			return c.broken(RuleDependencies, i, d, "a dependency of", "")
-		}
-	}
-	for _, ds := range r.PropertyDependencies {
-		if slices.ContainsFunc(ds, c.missing) {
-			return c.brokenProperty(i, r)
-		}
-	}
-	if c.missing(r.DeletedWith) {
-		return c.broken(RuleDeletedWith, i, r.DeletedWith, "the deletedWith of", "")
-	}
-	for _, d := range r.ReplaceWith {
-		if c.missing(d) {
-			return c.broken(RuleReplaceWith, i, d, "a replaceWith of", "")
-		}
-	}
-	return nil
-}
-
-// brokenProperty finds the first missing property dependency in the order of the names: the walk that noticed it went
-// through a map.
-func (c *verifier) brokenProperty(i int, r *Resource) error {
-	for _, name := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
-		for _, d := range r.PropertyDependencies[name] {
-			if c.missing(d) {
-				return c.broken(RulePropertyDependencies, i, d, "a property dependency of", fmt.Sprintf(" (property %s)", name))
-			}
+	for ref := range r.byURN() {
+		if c.missing(ref.URN) {
+			return c.broken(i, ref)
 		}
 	}
 	return nil
@@ -244,15 +215,37 @@ func (c *verifier) missing(u urn.URN) bool {
 	return !ok
 }
 
-func (c *verifier) broken(rule Rule, i int, target urn.URN, what, where string) error {
+// broken describes a reference whose target has not been passed.
+func (c *verifier) broken(i int, ref Reference) error {
 	r := c.resources[i]
-	later := slices.ContainsFunc(c.resources[i:], func(o *Resource) bool { return o.URN == target })
+	later := slices.ContainsFunc(c.resources[i:], func(o *Resource) bool { return o.URN == ref.URN })
 	verdict := "is missing"
 	if later {
 		verdict = "comes after it"
 	}
-	return &IntegrityError{Rule: rule, Index: i, URN: r.URN, Target: string(target), Later: later,
-		Problem: fmt.Sprintf("%s, %s resource %s%s, %s", target, what, r.URN, where, verdict)}
+	rule, what := ruleOf(ref.Kind)
+	where := ""
+	if ref.Property != "" {
+		where = fmt.Sprintf(" (property %s)", ref.Property)
+	}
+	return &IntegrityError{Rule: rule, Index: i, URN: r.URN, Target: string(ref.URN), Later: later,
+		Problem: fmt.Sprintf("%s, %s of resource %s%s, %s", ref.URN, what, r.URN, where, verdict)}
+}
+
+// ruleOf returns the rule about a kind of reference, and what the other resource is by that.
+func ruleOf(k graph.Kind) (rule Rule, what string) {
+	switch k {
+	case graph.Parent:
+		return RuleParent, "the parent"
+	case graph.PropertyDependency:
+		return RulePropertyDependencies, "a property dependency"
+	case graph.DeletedWith:
+		return RuleDeletedWith, "the deletedWith"
+	case graph.ReplaceWith:
+		return RuleReplaceWith, "a replaceWith"
+	default:
+		return RuleDependencies, "a dependency"
+	}
 }
 
 func verifySnippets(snippets []json.RawMessage) error {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -40,7 +41,7 @@ type place struct {
 // An old copy stays before what was made after it, because that may have been made from it: a later run deletes the
 // copy only after its dependents, and only earlier entries count as dependencies then (steps.md 5.3).
 //
-// A cycle is reported; the returned order then breaks it at a fixed place.
+// A cycle is reported as by [topological].
 func canonical(places []place) ([]*Resource, error) {
 	slices.SortStableFunc(places, comparePlaces)
 	rs := make([]*Resource, len(places))
@@ -70,91 +71,29 @@ func class(r *Resource) int {
 }
 
 // topological returns rs in an order in which each resource comes after what it refers to, and otherwise in the order
-// given. References to what is not in rs are ignored. A list that is in order already is returned as it is.
+// given. References to what is not in rs are ignored. A list that is in order already is returned as it is. A cycle is
+// reported; the order then breaks it at a fixed place.
 func topological(rs []*Resource) ([]*Resource, error) {
-	w := sorter{resources: rs, targets: indexTargets(rs), marks: make([]mark, len(rs)), out: make([]*Resource, 0, len(rs))}
-	for i := range rs {
-		w.emit(i)
-	}
-	return w.out, w.err
-}
-
-type mark uint8
-
-const (
-	unvisited mark = iota
-	open
-	emitted
-)
-
-// sorter is a depth-first walk with a stack of its own: chains of resources may be very long.
-type sorter struct {
-	resources []*Resource
-	targets   targets
-	marks     []mark
-	stack     []frame
-	scratch   []int
-	out       []*Resource
-	err       error
-}
-
-type frame struct {
-	node int
-	rest []int // what the node refers to and has not been looked at
-}
-
-func (w *sorter) emit(root int) {
-	if w.marks[root] != unvisited {
-		return
-	}
-	w.push(root)
-	for len(w.stack) > 0 {
-		top := &w.stack[len(w.stack)-1]
-		if len(top.rest) == 0 {
-			w.marks[top.node] = emitted
-			w.out = append(w.out, w.resources[top.node])
-			w.stack = w.stack[:len(w.stack)-1]
-			continue
-		}
-		next := top.rest[0]
-		top.rest = top.rest[1:]
-		switch w.marks[next] {
-		case unvisited:
-			w.push(next)
-		case open:
-			w.cycle(next)
-		}
-	}
-}
-
-// push opens a node. Only what has not been emitted is kept, in list order: that is rarely anything.
-func (w *sorter) push(node int) {
-	w.marks[node] = open
-	w.scratch = w.scratch[:0]
-	w.targets.of(node, w.resources[node], func(target int) {
-		if w.marks[target] != emitted && target != node {
-			w.scratch = append(w.scratch, target)
-		}
+	t := indexTargets(rs)
+	order, circle := graph.PostOrder(len(rs), func(id graph.ID, visit func(graph.ID)) {
+		t.of(int(id), rs[id], func(target int) {
+			if target != int(id) {
+				visit(graph.ID(target))
+			}
+		})
 	})
-	f := frame{node: node}
-	if len(w.scratch) > 0 {
-		slices.Sort(w.scratch)
-		f.rest = slices.Clone(slices.Compact(w.scratch))
+	out := make([]*Resource, len(order))
+	for i, id := range order {
+		out[i] = rs[id]
 	}
-	w.stack = append(w.stack, f)
-}
-
-// cycle remembers the first circle found: the open nodes from target to the top of the stack.
-func (w *sorter) cycle(target int) {
-	if w.err != nil {
-		return
+	if circle == nil {
+		return out, nil
 	}
-	start := slices.IndexFunc(w.stack, func(f frame) bool { return f.node == target })
 	e := &CycleError{}
-	for _, f := range w.stack[start:] {
-		e.URNs = append(e.URNs, w.resources[f.node].URN)
+	for _, id := range circle {
+		e.URNs = append(e.URNs, rs[id].URN)
 	}
-	w.err = e
+	return out, e
 }
 
 // targets finds what a reference means. By URN the live copy is meant, or an old one when an old copy refers
@@ -197,30 +136,14 @@ func (t targets) byURN(from int, old bool, u urn.URN) (int, bool) {
 
 // of calls visit with the index of everything that r, which has the index from, refers to, in no particular order.
 func (t targets) of(from int, r *Resource, visit func(int)) {
-	look := func(u urn.URN) {
-		if u == "" {
-			return
-		}
-		if i, ok := t.byURN(from, r.Delete, u); ok {
-			visit(i)
-		}
-	}
 	if r.Provider != "" {
 		if i, ok := t.providers[canonicalRef(r.Provider)]; ok {
 			visit(i)
 		}
 	}
-	look(r.Parent)
-	for _, d := range r.Dependencies {
-		look(d)
-	}
-	for _, ds := range r.PropertyDependencies {
-		for _, d := range ds {
-			look(d)
+	for ref := range r.byURN() {
+		if i, ok := t.byURN(from, r.Delete, ref.URN); ok {
+			visit(i)
 		}
-	}
-	look(r.DeletedWith)
-	for _, d := range r.ReplaceWith {
-		look(d)
 	}
 }

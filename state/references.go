@@ -1,11 +1,78 @@
 package state
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+// Reference is one reference of a resource to another one.
+type Reference struct {
+	URN      urn.URN
+	Kind     graph.Kind // exactly one
+	Property string     // the property whose value depends on the other, of a [graph.PropertyDependency]
+}
+
+// References returns everything that r refers to (steps.md 0.1, "all dependencies"): its provider, its parent, its
+// dependencies, those of its properties by the properties' names, what it is deleted with, and what it is replaced with. A
+// provider reference that cannot be read is left out.
+func (r *Resource) References() iter.Seq[Reference] {
+	return func(yield func(Reference) bool) {
+		if r.Provider != "" {
+			if ref, err := urn.ParseProviderRef(r.Provider); err == nil && !yield(Reference{URN: ref.URN, Kind: graph.Provider}) {
+				return
+			}
+		}
+		r.eachByURN(yield)
+	}
+}
+
+// byURN returns what r refers to by URN alone: all of [Resource.References] but the provider.
+func (r *Resource) byURN() iter.Seq[Reference] {
+	return func(yield func(Reference) bool) { r.eachByURN(yield) }
+}
+
+func (r *Resource) eachByURN(yield func(Reference) bool) {
+	if r.Parent != "" && !yield(Reference{URN: r.Parent, Kind: graph.Parent}) {
+		return
+	}
+	for _, d := range r.Dependencies {
+		if !yield(Reference{URN: d, Kind: graph.Dependency}) {
+			return
+		}
+	}
+	if !r.eachOfProperties(yield) {
+		return
+	}
+	if r.DeletedWith != "" && !yield(Reference{URN: r.DeletedWith, Kind: graph.DeletedWith}) {
+		return
+	}
+	for _, d := range r.ReplaceWith {
+		if !yield(Reference{URN: d, Kind: graph.ReplaceWith}) {
+			return
+		}
+	}
+}
+
+func (r *Resource) eachOfProperties(yield func(Reference) bool) bool {
+	var few [8]string // spares most resources an allocation
+	names := few[:0]
+	for name := range r.PropertyDependencies {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, d := range r.PropertyDependencies[name] {
+			if !yield(Reference{URN: d, Kind: graph.PropertyDependency, Property: name}) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // mapReferences returns r with every URN in it replaced by f of it, the own URN and the provider's included
 // (state.md 3.5). An f that returns "" drops the reference. r itself is returned when nothing changes. Lists that
@@ -91,30 +158,10 @@ func mapURNs(us []urn.URN, f func(urn.URN) urn.URN) (out []urn.URN, changed bool
 	return out, true
 }
 
-// sameReferences tells whether a and b, both made from one resource by [mapReferences], are alike.
+// sameReferences reports whether a and b, both made from one resource by [mapReferences], are alike.
 func sameReferences(a, b *Resource) bool {
 	return a.URN == b.URN && a.Parent == b.Parent && a.DeletedWith == b.DeletedWith && a.ViewOf == b.ViewOf &&
 		a.Provider == b.Provider && len(a.Aliases) == len(b.Aliases) &&
 		slices.Equal(a.Dependencies, b.Dependencies) && slices.Equal(a.ReplaceWith, b.ReplaceWith) &&
 		maps.EqualFunc(a.PropertyDependencies, b.PropertyDependencies, slices.Equal[[]urn.URN])
-}
-
-// References returns every URN that r refers to: provider, parent, dependencies, property dependencies by the order of
-// their names, deletedWith and replaceWith (steps.md 0.1, "all dependencies").
-func (r *Resource) References() []urn.URN {
-	var us []urn.URN
-	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
-		us = append(us, ref.URN)
-	}
-	if r.Parent != "" {
-		us = append(us, r.Parent)
-	}
-	us = append(us, r.Dependencies...)
-	for _, name := range slices.Sorted(maps.Keys(r.PropertyDependencies)) {
-		us = append(us, r.PropertyDependencies[name]...)
-	}
-	if r.DeletedWith != "" {
-		us = append(us, r.DeletedWith)
-	}
-	return append(us, r.ReplaceWith...)
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -79,7 +80,7 @@ func (done *Repairs) prune(rs []*Resource) []*Resource {
 		case r.Parent == "":
 		case !ok:
 			own = r.URN.Under("")
-			done.Dropped = append(done.Dropped, Cut{Resource: r.URN, Target: r.Parent, Relation: "is a child of"})
+			done.Dropped = append(done.Dropped, Cut{Resource: r.URN, Target: r.Parent, Relation: relationOf(graph.Parent)})
 		case parent != r.Parent:
 			own = r.URN.Under(parent)
 		}

@@ -3,6 +3,7 @@ package urn
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -99,6 +100,20 @@ func (u URN) Type() Type {
 
 // Name returns the name that the program gave the resource.
 func (u URN) Name() string { return u.part(3) }
+
+// ShellQuoted returns the URN as a word for a POSIX shell: URNs have "$" in them, and may have quotes.
+func (u URN) ShellQuoted() string { return "'" + strings.ReplaceAll(string(u), "'", `'"'"'`) + "'" }
+
+// SortedSet returns the distinct URNs in ascending order, nil for none: an order on the wire is arbitrary and must not reach a
+// state.
+func SortedSet(us []URN) []URN {
+	if len(us) == 0 {
+		return nil
+	}
+	out := slices.Clone(us)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // Package returns the text before the first ":", which names the package that defines the type.
 func (t Type) Package() string {

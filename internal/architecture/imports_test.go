@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"providers": {"urn", "property", await},
 	"stages":    {"urn", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "property", await, "state", "providers", "stages"},
+	"source": {"urn", "property", "graph", await, "state", "providers", "stages"},
 	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {"state"},

@@ -271,8 +271,8 @@ func (a *attempt) verifyDeletes() {
 		if own != nil && r.External && !a.isManagedToo(r.ID) {
 			a.fault("the object %s of %s is deleted, which the stack does not manage", r.ID, r.URN)
 		}
-		for _, u := range referencesOf(r) {
-			for _, dep := range at[u] {
+		for ref := range r.References() {
+			for _, dep := range at[ref.URN] {
 				switch {
 				case own == nil:
 				case own.err != nil:
@@ -299,13 +299,4 @@ func (a *attempt) remaining() []*state.Resource {
 // isManagedToo tells whether another entry manages the object: a program may read what it imports.
 func (a *attempt) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
-}
-
-// referencesOf returns what a state refers to, its provider left out.
-func referencesOf(r *state.Resource) []urn.URN {
-	out := slices.Concat([]urn.URN{r.Parent, r.DeletedWith}, r.Dependencies, r.ReplaceWith)
-	for _, k := range sorted(r.PropertyDependencies) {
-		out = append(out, r.PropertyDependencies[k]...)
-	}
-	return out
 }

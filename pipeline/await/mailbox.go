@@ -42,13 +42,6 @@ func (m *Mailbox[T]) Close() {
 	}
 }
 
-// Len is the number of values that wait.
-func (m *Mailbox[T]) Len() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.items) - m.first
-}
-
 // Take returns the oldest value, waiting for one if need be. It returns false when the mailbox is closed and empty, or
 // when it is empty and ctx ends; ctx.Err() tells these apart.
 func (m *Mailbox[T]) Take(ctx context.Context) (T, bool) {

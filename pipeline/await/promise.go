@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Promise is a value that will be known later. The first of Resolve and Fail decides it; later ones do nothing. It is
+// Promise is a value that will be known later. The first of Resolve, Fail and Decide decides it; later ones do nothing. It is
 // safe for concurrent use, and any number of goroutines may wait for it.
 type Promise[T any] struct {
 	decided *Event
@@ -20,19 +20,20 @@ type Promise[T any] struct {
 func NewPromise[T any]() *Promise[T] { return &Promise[T]{decided: NewEvent()} }
 
 // Resolve decides the promise with a value, and reports whether it was the first to decide it.
-func (p *Promise[T]) Resolve(v T) bool { return p.decide(v, nil) }
+func (p *Promise[T]) Resolve(v T) bool { return p.Decide(v, nil) }
 
 // Fail decides the promise with an error, and reports whether it was the first to decide it.
 func (p *Promise[T]) Fail(err error) bool {
 	var zero T
-	return p.decide(zero, err)
+	return p.Decide(zero, err)
 }
 
 // Settle is Fail under the name by which package pipeline ends its items: an item that is or embeds a promise is settled
 // with it.
 func (p *Promise[T]) Settle(err error) { p.Fail(err) }
 
-func (p *Promise[T]) decide(v T, err error) bool {
+// Decide decides the promise with what a call returned, and reports whether it was the first to decide it.
+func (p *Promise[T]) Decide(v T, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.taken {

@@ -35,9 +35,6 @@ func (s *Slots) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// TryAcquire takes a slot if one is free now, and reports whether it did.
-func (s *Slots) TryAcquire() bool { return s.taken == nil || s.taken.TryAcquire(1) }
-
 // Release gives a slot back. It panics if none is taken.
 func (s *Slots) Release() {
 	if s.taken != nil {

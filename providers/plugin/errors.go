@@ -49,8 +49,13 @@ func (e *rpcError) Error() string { return e.message }
 func (e *rpcError) GRPCStatus() *status.Status { return e.status }
 
 func (e *rpcError) Unwrap() error {
-	if e.status.Code() == codes.Unimplemented {
+	switch e.status.Code() {
+	case codes.Unimplemented:
 		return providers.ErrUnsupported
+	case codes.Canceled:
+		return context.Canceled
+	case codes.DeadlineExceeded:
+		return context.DeadlineExceeded
 	}
 	return nil
 }

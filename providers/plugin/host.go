@@ -171,7 +171,7 @@ func (h *Host) client(
 	}
 	if process != nil {
 		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
-		process.exited.Then(func(error) { _ = conn.Close() })
+		process.onExit(func() { _ = conn.Close() })
 	}
 	c := newClient(conn, spec, name, process)
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")

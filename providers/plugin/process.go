@@ -10,8 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sluice-iac/sluice/providers/internal/gate"
 	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // Command says how to start a plugin process.
@@ -29,13 +30,12 @@ type Command struct {
 // Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
 // terminal reaches only the engine and a kill reaches everything that the plugin started (protocol.md 1.5).
 type Process struct {
-	name   string
-	path   string
-	cmd    *exec.Cmd
-	port   *gate.Gate
-	number atomic.Int64
-	// exited opens with an [ExitError] when the process has ended.
-	exited   *gate.Gate
+	name string
+	path string
+	cmd  *exec.Cmd
+	port *await.Promise[int]
+	// exited is decided when the process has ended.
+	exited   *await.Promise[*ExitError]
 	stopped  atomic.Bool // by the engine
 	last     ring
 	watchers conc.WaitGroup
@@ -77,7 +77,7 @@ const (
 func Start(c Command) (*Process, error) { return start(c, &streams{}) }
 
 func start(c Command, s *streams) (*Process, error) {
-	p := &Process{name: c.Name, path: c.Executable, port: gate.New(), exited: gate.New()}
+	p := &Process{name: c.Name, path: c.Executable, port: await.NewPromise[int](), exited: await.NewPromise[*ExitError]()}
 	stdout, stdoutEnd, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
@@ -120,20 +120,14 @@ func (p *Process) emitter(c Command, s *streams, isStderr bool) func(string) {
 // watch reads both streams and waits for the process. What is forwarded before the process is known to have ended is
 // part of the message about its end.
 func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
-	outDone, errDone := gate.New(), gate.New()
+	outDone, errDone := await.NewEvent(), await.NewEvent()
 	p.watchers.Go(func() {
-		defer outDone.Open(nil)
-		port, err := readPort(stdout)
-		p.number.Store(int64(port))
-		if err != nil {
-			p.port.Open(err)
-		} else {
-			p.port.Open(nil)
-		}
+		defer outDone.Fire()
+		p.port.Decide(readPort(stdout))
 		forward(stdout, out)
 	})
 	p.watchers.Go(func() {
-		defer errDone.Open(nil)
+		defer errDone.Fire()
 		forward(stderr, errs)
 	})
 	p.watchers.Go(func() {
@@ -149,7 +143,7 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
 		if err != nil {
 			status = err.Error()
 		}
-		p.exited.Open(&ExitError{
+		p.exited.Resolve(&ExitError{
 			Plugin: p.name, Status: status, Output: p.last.text("its last output was:"), Stopped: p.stopped.Load(),
 		})
 	})
@@ -158,16 +152,16 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
 // Port returns the TCP port that the plugin wrote. It waits as long as ctx allows: the first start of a language's tools
 // may take minutes (protocol.md 1.6). Errors name the plugin and have what it wrote to stderr.
 func (p *Process) Port(ctx context.Context) (int, error) {
-	err := p.port.Wait(ctx)
+	port, err := p.port.Wait(ctx)
 	if err == nil {
-		return int(p.number.Load()), nil
+		return port, nil
 	}
 	var invalid *invalidPortError
 	if errors.As(err, &invalid) {
 		// What it has written to stderr may still be on its way; most end now.
 		patience, cancel := context.WithTimeout(ctx, outputPatience)
 		defer cancel()
-		_ = p.exited.Wait(patience)
+		_, _ = p.exited.Wait(patience)
 		return 0, fmt.Errorf("plugin %s [%s] %w%s", p.name, p.path, invalid, p.said())
 	}
 	if ctx.Err() != nil {
@@ -175,8 +169,7 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 	}
 	patience, cancel := context.WithTimeout(ctx, outputPatience*2)
 	defer cancel()
-	var exit *ExitError
-	if errors.As(p.exited.Wait(patience), &exit) {
+	if exit, gone := p.exited.Wait(patience); gone == nil {
 		return 0, fmt.Errorf("could not read plugin [%s]: it ended with %s before it wrote its port%s", p.path, exit.Status, p.said())
 	}
 	return 0, fmt.Errorf("could not read plugin [%s]: %w%s", p.path, err, p.said())
@@ -194,10 +187,22 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Exited returns an *[ExitError] once the process has ended, and nil before.
 func (p *Process) Exited() error {
-	if !p.exited.IsOpen() {
+	if !p.exited.Decided() {
 		return nil
 	}
-	return p.exited.Wait(context.Background())
+	exit, err := p.exited.Wait(context.Background())
+	if err != nil {
+		return err
+	}
+	return exit
+}
+
+// onExit calls f once the process has ended. The process must not be stopped at the same time.
+func (p *Process) onExit(f func()) {
+	p.watchers.Go(func() {
+		_, _ = p.exited.Wait(context.Background())
+		f()
+	})
 }
 
 // Stop ends the process: an interrupt, and after five seconds a kill of its whole group. It returns when the process is
@@ -209,13 +214,13 @@ func (p *Process) Kill() { p.stop(0) }
 
 func (p *Process) stop(patience time.Duration) {
 	p.stopped.Store(true)
-	if patience > 0 && !p.exited.IsOpen() {
+	if patience > 0 && !p.exited.Decided() {
 		interruptGroup(p.cmd.Process)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		_ = p.exited.Wait(ctx)
+		_, _ = p.exited.Wait(ctx)
 		cancel()
 	}
-	if !p.exited.IsOpen() {
+	if !p.exited.Decided() {
 		killGroup(p.cmd.Process)
 	}
 	p.watchers.Wait()
@@ -240,8 +245,7 @@ func mergeEnvironment(base []string, more map[string]string) []string {
 func (p *Process) exitedSoon(patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var exit *ExitError
-	if errors.As(p.exited.Wait(ctx), &exit) {
+	if exit, err := p.exited.Wait(ctx); err == nil {
 		return exit
 	}
 	return nil

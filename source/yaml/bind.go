@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
@@ -30,11 +31,9 @@ type node struct {
 	schema          *schema.Resource
 	defaultProvider *node
 
-	needs      []*node // each once
-	neededBy   *node   // the last one that turned out to need this
-	dependents []*node
-	waiting    int // how many of needs are not evaluated; guarded by the schedule
-	number     int // the place in the order of evaluation
+	needs    []*node  // each once
+	neededBy *node    // the last one that turned out to need this
+	number   graph.ID // the place in the file, and once the nodes are sorted that in the order of evaluation
 
 	// What follows is written once, before the dependents run.
 	value     property.Value
@@ -43,7 +42,7 @@ type node struct {
 	isInteger bool      // configuration that is declared a whole number
 }
 
-// isConfig tells whether the node is configuration, or an input of a component, which takes its place.
+// isConfig reports whether the node is configuration, or an input of a component, which takes its place.
 func (n *node) isConfig() bool { return n.resource == nil && n.variable == nil }
 
 // exprs are the expressions of the node. Some may be nil.
@@ -113,6 +112,7 @@ func (s *scope) hint(name string) string {
 
 // bind gives every name its meaning, and orders the nodes. It adds what is wrong to d.
 func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
+	before := d.Errors() // mistakes in the configuration are no reason not to go on
 	for _, r := range t.Resources {
 		n := &node{kind: "resource", name: r.Key.Value, at: r.Key.At, resource: r}
 		if s.declare(s.resources, n, d) && r.DefaultProvider.Value {
@@ -132,7 +132,7 @@ func bind(t *ast.Template, s *scope, d *syntax.Diagnostics) {
 	for _, o := range t.Outputs {
 		s.bindExpr(outputs, o.Value, d)
 	}
-	if !d.HasErrors() {
+	if d.Errors() == before {
 		s.sort(d)
 	}
 }
@@ -156,7 +156,7 @@ func (s *scope) declare(names map[string]*node, n *node, d *syntax.Diagnostics) 
 	}
 	names[n.name] = n
 	if !n.isConfig() {
-		n.number = len(s.order)
+		n.number = graph.ID(len(s.order))
 		s.order = append(s.order, n)
 	}
 	return true
@@ -253,54 +253,44 @@ func factNames() []string {
 
 // sort brings the nodes into an order in which each comes after what it needs, else in that of the file.
 func (s *scope) sort(d *syntax.Diagnostics) {
-	var sorted, path []*node
-	const (
-		isNew = iota
-		isOpen
-		isDone
-	)
-	state := map[*node]int{}
-	var visit func(n *node) bool
-	visit = func(n *node) bool {
-		switch state[n] {
-		case isDone:
-			return true
-		case isOpen:
-			d.Errorf(n.at, "the %s %q depends on itself: %s", n.kind, n.name, cycle(append(path, n)))
-			return false
+	order, circle := graph.PostOrder(len(s.order), func(id graph.ID, visit func(graph.ID)) {
+		for _, need := range s.order[id].needs {
+			visit(need.number)
 		}
-		state[n] = isOpen
-		path = append(path, n)
-		for _, need := range n.needs {
-			if !visit(need) {
-				return false
-			}
-		}
-		path = path[:len(path)-1]
-		state[n] = isDone
-		sorted = append(sorted, n)
-		return true
+	})
+	if circle != nil {
+		n := s.order[circle[0]]
+		d.Errorf(n.at, "the %s %q depends on itself: %s", n.kind, n.name, circleText(circle, func(id graph.ID) string { return s.order[id].name }))
+		return
 	}
-	for _, n := range s.order {
-		if !visit(n) {
-			return
-		}
+	sorted := make([]*node, len(order))
+	for i, id := range order {
+		sorted[i] = s.order[id]
 	}
 	s.order = sorted
 	for i, n := range s.order {
-		n.number, n.waiting = i, len(n.needs)
-		for _, need := range n.needs {
-			need.dependents = append(need.dependents, n)
-		}
+		n.number = graph.ID(i)
 	}
 }
 
-// cycle shows the end of a path that leads back to its last node.
-func cycle(path []*node) string {
-	last := path[len(path)-1]
+// circleText shows a cycle as the way from its first member back to that.
+func circleText(circle []graph.ID, name func(graph.ID) string) string {
 	var names []string
-	for _, n := range path[slices.Index(path, last):] {
-		names = append(names, n.name)
+	for _, id := range append(circle, circle[0]) {
+		names = append(names, name(id))
 	}
 	return strings.Join(names, " -> ")
+}
+
+// dependencies are the needs of the nodes; the nodes must be sorted.
+func (s *scope) dependencies() *graph.Graph {
+	var g graph.Graph
+	for _, n := range s.order {
+		edges := make([]graph.Edge, len(n.needs))
+		for i, need := range n.needs {
+			edges[i] = graph.Edge{ID: need.number, Kind: graph.Dependency}
+		}
+		g.AddNode(edges...)
+	}
+	return &g
 }

@@ -12,6 +12,7 @@ import (
 
 	yamlv3 "gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -146,42 +147,26 @@ func tokenOf(p *ast.Plugin, component *ast.Component) string {
 
 // refuseCycles makes sure that no component contains itself: making it would have no end.
 func (c *components) refuseCycles() error {
-	const (
-		isOpen = iota + 1
-		isDone
-	)
-	state := map[*ast.Component]int{}
-	var path []string
-	var visit func(*ast.Component) error
-	visit = func(component *ast.Component) error {
-		path = append(path, component.Key.Value)
-		defer func() { path = path[:len(path)-1] }()
-		switch state[component] {
-		case isDone:
-			return nil
-		case isOpen:
-			return fmt.Errorf("a component of the plugin %s contains itself: %s", c.plugin.Name.Value, strings.Join(path, " -> "))
-		}
-		state[component] = isOpen
-		for _, r := range component.Template.Resources {
+	all := c.plugin.Components
+	number := make(map[*ast.Component]graph.ID, len(all))
+	for i, component := range all {
+		number[component] = graph.ID(i)
+	}
+	_, circle := graph.PostOrder(len(all), func(id graph.ID, visit func(graph.ID)) {
+		for _, r := range all[id].Template.Resources {
 			if r.Get != nil {
 				continue
 			}
 			if part := c.named(r.Type.Value); part != nil {
-				if err := visit(part); err != nil {
-					return err
-				}
+				visit(number[part])
 			}
 		}
-		state[component] = isDone
+	})
+	if circle == nil {
 		return nil
 	}
-	for _, component := range c.plugin.Components {
-		if err := visit(component); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Errorf("a component of the plugin %s contains itself: %s", c.plugin.Name.Value,
+		circleText(circle, func(id graph.ID) string { return all[id].Key.Value }))
 }
 
 // named returns the component that a type means, nil if it is of something else.

@@ -1,8 +1,6 @@
 package yaml
 
 import (
-	"sync"
-
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
@@ -161,26 +159,24 @@ func (e *evaluation) stackReference(c *ast.Call, args []property.Value) (propert
 	return p.wrap(all.wrap(all.inner.AsMap().At(output.AsString()))), nil
 }
 
-// otherStack reads a stack once, however often it is referred to.
+// otherStack reads a stack once, however often it is referred to, and reports an error once.
 func (e *evaluation) otherStack(name string, at syntax.Range) (property.Map, error) {
-	e.mu.Lock()
-	read, known := e.stackReads[name]
-	if !known {
-		read = sync.OnceValues(func() (property.Map, error) {
-			reply, err := e.monitor.Read(e.ctx, &stages.ReadRequest{
-				Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.parent, Package: stages.Package{Name: "pulumi"},
-				Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
-			})
-			if err != nil {
-				return property.Map{}, e.refused(at, err)
-			}
-			if reply.Result != stages.Success {
-				return property.Map{}, errPoisoned // the engine has said why
-			}
-			return reply.Outputs, nil
+	outputs, err := e.otherStacks.Do(e.ctx, name, func() (*property.Map, error) {
+		reply, err := e.monitor.Read(e.ctx, &stages.ReadRequest{
+			Type: stackReferenceType, Name: name, ID: property.String(name), Parent: e.parent, Package: stages.Package{Name: "pulumi"},
+			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
 		})
-		e.stackReads[name] = read
+		if err != nil {
+			_ = e.refused(at, err)
+			return nil, nil
+		}
+		if reply.Result != stages.Success {
+			return nil, nil // the engine has said why
+		}
+		return &reply.Outputs, nil
+	})
+	if err != nil || outputs == nil {
+		return property.Map{}, errPoisoned
 	}
-	e.mu.Unlock()
-	return read()
+	return *outputs, nil
 }

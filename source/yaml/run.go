@@ -7,9 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/iter"
 
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
@@ -34,18 +35,19 @@ type evaluation struct {
 	siblings  map[string]bool           // of components: the logical names of their resources
 	functions map[*ast.Invoke]*function // what the invokes call; complete before the evaluation begins
 
-	mu         sync.Mutex // guards what follows
-	found      syntax.Diagnostics
-	fatal      error // why nothing more can be done
-	byURN      map[urn.URN]*resource
-	stackReads map[string]func() (property.Map, error) // the outputs of other stacks, each read when it is called first
+	otherStacks await.Flight[string, *property.Map] // outputs by name; nil after an error, which has been reported
+
+	mu    sync.Mutex // guards what follows
+	found syntax.Diagnostics
+	fatal error // why nothing more can be done
+	byURN map[urn.URN]*resource
 }
 
 func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded, configs string) *evaluation {
 	info := m.Info()
 	return &evaluation{
 		ctx: ctx, program: p, monitor: m, info: info, loaded: l, template: l.template, scope: newScope(info.Project, configs),
-		found: slices.Clone(l.diagnostics), refs: map[string]string{}, byURN: map[urn.URN]*resource{}, stackReads: map[string]func() (property.Map, error){},
+		found: slices.Clone(l.diagnostics), refs: map[string]string{}, byURN: map[urn.URN]*resource{},
 	}
 }
 
@@ -195,30 +197,25 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 // evaluateAll evaluates every node as soon as what it needs is there, all that is independent at once, and then registers
 // the outputs, which it returns.
 func (e *evaluation) evaluateAll(ctx context.Context) (map[string]property.Value, error) {
-	var wg conc.WaitGroup
-	var mu sync.Mutex // guards the waiting counts
-	var start func(n *node)
-	start = func(n *node) {
-		wg.Go(func() {
-			e.evaluate(n)
-			mu.Lock()
-			defer mu.Unlock()
-			for _, d := range n.dependents {
-				if d.waiting--; d.waiting == 0 {
-					start(d)
-				}
-			}
-		})
+	all := make([]graph.ID, len(e.scope.order))
+	for i := range all {
+		all[i] = graph.ID(i)
 	}
-	mu.Lock()
-	for _, n := range e.scope.order {
-		if len(n.needs) == 0 {
-			start(n)
-		}
+	schedule, err := e.scope.dependencies().Schedule(all, graph.Schedule{})
+	if err != nil {
+		return nil, err
 	}
-	mu.Unlock()
-	if caught := wg.WaitAndRecover(); caught != nil {
-		return nil, caught.AsError()
+	var ready graph.ReadySet
+	for i, entry := range schedule {
+		ready.Add(graph.ID(i), entry.After...)
+	}
+	// What is not evaluated after the end of the run is poisoned, so every node gets its turn.
+	err = ready.Run(context.WithoutCancel(ctx), func(_ context.Context, i graph.ID) error {
+		e.evaluate(e.scope.order[schedule[i].Node])
+		return nil
+	})
+	if err != nil {
+		return nil, err // a panic
 	}
 	return e.registerOutputs(ctx)
 }

@@ -3,8 +3,8 @@ package yaml
 import (
 	"context"
 	"errors"
-	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/stages"
@@ -12,16 +12,14 @@ import (
 
 // schemas asks providers what is in their packages, each once for the life of the program. It is safe for many goroutines.
 type schemas struct {
-	host providers.Host
-
-	mu    sync.Mutex                                    // guards known
-	known map[schemaKey]func() (*schema.Package, error) // each asks the first time that it is called
+	host  providers.Host
+	known await.Flight[schemaKey, *schema.Package]
 }
 
 type schemaKey struct{ name, version, url, parameter string }
 
 func newSchemas(host providers.Host) *schemas {
-	return &schemas{host: host, known: map[schemaKey]func() (*schema.Package, error){}}
+	return &schemas{host: host}
 }
 
 // of returns the schema of a package, which may have to be asked for. An error is not remembered.
@@ -38,20 +36,7 @@ func (s *schemas) of(ctx context.Context, p stages.Package) (*schema.Package, er
 			key.parameter += q.Name + " " + q.Version + " " + string(q.Value)
 		}
 	}
-	s.mu.Lock()
-	get, known := s.known[key]
-	if !known {
-		get = sync.OnceValues(func() (*schema.Package, error) { return s.ask(ctx, p) })
-		s.known[key] = get
-	}
-	s.mu.Unlock()
-	found, err := get()
-	if err != nil {
-		s.mu.Lock()
-		delete(s.known, key)
-		s.mu.Unlock()
-	}
-	return found, err
+	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
 // ask starts the provider, asks it, and ends it. A provider that has no schema leaves the package unknown.

@@ -38,11 +38,11 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 	if r.closed {
 		return state.ErrClosed
 	}
-	if r.err != nil {
+	if err := r.commits.Err(); err != nil {
 		if d.happened {
-			return errors.Join(r.err, d.apply())
+			return errors.Join(err, d.apply())
 		}
-		return r.err
+		return err
 	}
 	if err := r.introduceBase(ctx); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 	if err := d.apply(); err != nil {
 		return err
 	}
-	e := &entry{Number: r.recorded + 1, At: r.next}
+	e := &entry{At: r.next}
 	var fault error
 	d.fill(e, func(res *state.Resource) int {
 		n, ok := r.numbers[res]
@@ -64,10 +64,11 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		return r.next - 1
 	})
 	if fault != nil {
-		r.err = fault // the ledger holds what the journal cannot
+		r.commits.Fail(fault) // the ledger holds what the journal cannot
 		return fault
 	}
-	r.recorded, r.changed, r.queue = e.Number, e.Number, append(r.queue, e)
+	e.Number = r.commits.Add()
+	r.changed, r.queue = e.Number, append(r.queue, e)
 	if d.wait {
 		return r.flush(ctx, e.Number)
 	}
@@ -112,7 +113,7 @@ func (r *Recorder) introduceBase(ctx context.Context) error {
 		return r.next - 1
 	})
 	if fault != nil {
-		r.err = fault
+		r.commits.Fail(fault)
 	}
 	return fault
 }

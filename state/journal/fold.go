@@ -49,7 +49,7 @@ func (f *folds) arm(ctx context.Context, r *Recorder) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		switch {
-		case r.closed || r.err != nil:
+		case r.closed || r.commits.Err() != nil:
 		case f.grown < f.size && time.Since(f.waiting) < foldLatest:
 			f.arm(ctx, r)
 		default:
@@ -71,11 +71,11 @@ func (f *folds) flushSoon(ctx context.Context, r *Recorder) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		f.flushing = false
-		if !r.closed && r.err == nil {
+		if !r.closed && r.commits.Err() == nil {
 			f.running.Go(func() {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				_ = r.flush(ctx, r.recorded) // whoever records next gets the error
+				_ = r.flush(ctx, r.commits.Added()) // whoever records next gets the error
 			})
 		}
 	})
@@ -102,9 +102,7 @@ func (r *Recorder) foldNow(ctx context.Context) {
 	r.folds.took, r.folds.waiting = time.Since(began), time.Time{}
 	switch {
 	case err != nil && !isUnsaved(err):
-		if r.err == nil {
-			r.err = err
-		}
+		r.commits.Fail(err)
 	case r.folds.through < r.changed:
 		r.folds.schedule(ctx, r)
 	}
@@ -114,7 +112,7 @@ func (r *Recorder) foldNow(ctx context.Context) {
 // nothing more to tell.
 func (r *Recorder) foldLast(ctx context.Context) (written bool, err error) {
 	r.mu.Lock()
-	fault, complete, repaired := r.err, r.folds.through >= r.changed, r.folds.repaired
+	fault, complete, repaired := r.commits.Err(), r.folds.through >= r.changed, r.folds.repaired
 	r.mu.Unlock()
 	switch {
 	case repaired:
@@ -142,7 +140,7 @@ func (e *saveError) Unwrap() error { return e.err }
 // another one in its place knows that somebody else wrote it.
 func (r *Recorder) fold(ctx context.Context) (written bool, err error) {
 	r.mu.Lock()
-	through, size := r.recorded, 0
+	through, size := r.commits.Added(), 0
 	r.folds.grown = 0
 	snapshot, err := r.options.Ledger.Snapshot() // under the lock: it holds exactly the records up to through
 	r.mu.Unlock()
@@ -174,11 +172,11 @@ func (r *Recorder) fold(ctx context.Context) (written bool, err error) {
 func (r *Recorder) announce(ctx context.Context, digest string, through int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.created || r.err != nil {
+	if !r.created || r.commits.Err() != nil {
 		return nil
 	}
-	e := &entry{Number: r.recorded + 1, Kind: kindFold, Digest: digest, Through: through}
-	r.recorded, r.queue = e.Number, append(r.queue, e)
+	e := &entry{Number: r.commits.Add(), Kind: kindFold, Digest: digest, Through: through}
+	r.queue = append(r.queue, e)
 	err := r.flush(ctx, e.Number)
 	if err != nil && r.closed {
 		return nil // the checkpoint can still be saved

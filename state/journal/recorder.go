@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
 // Options say what a [Recorder] records and where to.
@@ -43,21 +44,17 @@ type Recorder struct {
 	options Options
 	run     string
 
-	mu       sync.Mutex // guards everything below
-	idle     *sync.Cond // signalled when a write is done
-	numbers  map[*state.Resource]int
-	next     int // the number of the next new resource
-	recorded int // the last record, made durable or not
-	changed  int // the last one that is not that of a checkpoint
-	written  int // the last record that is durable in the journal
-	queue    []*entry
-	group    int
-	begun    bool // there may be a journal
-	created  bool // there is one
-	writing  bool
-	closed   bool
-	err      error // why nothing can be recorded any more
-	folds    folds
+	mu      sync.Mutex // guards everything below
+	commits *commit.Group
+	numbers map[*state.Resource]int
+	next    int // the number of the next new resource
+	changed int // the last record that is not that of a checkpoint
+	queue   []*entry
+	group   int
+	begun   bool // there may be a journal
+	created bool // there is one
+	closed  bool
+	folds   folds
 }
 
 var _ state.Recorder = (*Recorder)(nil)
@@ -69,7 +66,7 @@ func NewRecorder(o Options) *Recorder {
 		o.Now = time.Now
 	}
 	r := &Recorder{options: o, run: uuid.NewString(), numbers: map[*state.Resource]int{}}
-	r.idle = sync.NewCond(&r.mu)
+	r.commits = commit.New(&r.mu)
 	r.folds.through, r.folds.size = -1, len(o.Content)
 	if r.isNumbered() {
 		for _, res := range o.Base.Resources {
@@ -80,12 +77,11 @@ func NewRecorder(o Options) *Recorder {
 		}
 		return r
 	}
-	e := &entry{Kind: kindRebase, Number: 1}
-	r.recorded, r.queue = 1, []*entry{e}
+	r.queue = []*entry{{Kind: kindRebase, Number: r.commits.Add()}}
 	return r
 }
 
-// isNumbered tells whether the records can refer to the base by position: it is what the stack file holds, and its secrets
+// isNumbered reports whether the records can refer to the base by position: it is what the stack file holds, and its secrets
 // are those of the run.
 func (r *Recorder) isNumbered() bool {
 	b := r.options.Base
@@ -237,8 +233,6 @@ func (r *Recorder) shut() bool {
 	}
 	r.closed = true
 	r.folds.stop()
-	for r.writing {
-		r.idle.Wait()
-	}
+	r.commits.Wait()
 	return true
 }

@@ -2,47 +2,40 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
-// flush returns when the first n records are durable. Whoever finds nobody writing writes for all. r.mu is held.
+// flush returns when the first n records are durable. r.mu is held.
 func (r *Recorder) flush(ctx context.Context, n int) error {
-	for r.err == nil && r.written < n {
-		if r.writing {
-			r.idle.Wait()
-			continue
-		}
-		r.writeQueue(ctx)
-	}
-	return r.err
+	return r.commits.Flush(n, func() commit.Batch { return r.takeQueue(ctx) })
 }
 
-// writeQueue appends what is in the queue. r.mu is held, but not during the write.
-func (r *Recorder) writeQueue(ctx context.Context) {
+// takeQueue makes a write of what is in the queue. r.mu is held.
+func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
 	queue, create := r.queue, !r.created
-	r.queue, r.writing, r.begun = nil, true, true
+	r.queue, r.begun = nil, true
 	if !create {
 		r.group++
 	}
-	var size int
-	group, err := r.group, errors.New("the writer of the journal panicked") // the others must not wait for ever
-	defer func() {
-		r.writing = false
-		if err != nil {
-			r.err = fmt.Errorf("write the journal of stack %s (%s): %w", r.options.Checkpoint.Stack, r.options.Store.Name(), err)
-		} else {
-			r.created, r.written = true, queue[len(queue)-1].Number
+	group, size := r.group, 0
+	return commit.Batch{
+		Write: func() (err error) {
+			size, err = r.write(ctx, queue, group, create)
+			return err
+		},
+		End: func(err error) error {
+			if err != nil {
+				return fmt.Errorf("write the journal of stack %s (%s): %w", r.options.Checkpoint.Stack, r.options.Store.Name(), err)
+			}
+			r.created = true
 			r.folds.grown += size
 			r.folds.schedule(ctx, r)
-		}
-		r.idle.Broadcast()
-	}()
-	r.mu.Unlock()
-	defer r.mu.Lock()
-	size, err = r.write(ctx, queue, group, create)
+			return nil
+		},
+	}
 }
 
 // write returns how many bytes it has written.

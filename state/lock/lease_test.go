@@ -16,7 +16,7 @@ import (
 
 // faulty is a store that can be out of reach.
 type faulty struct {
-	store.Store
+	Store
 	away atomic.Bool
 }
 
@@ -133,7 +133,7 @@ func TestLockThatCannotBeRenewedInTimeIsLost(t *testing.T) {
 
 // excluding is a store whose hold is always to be had: whoever had the lock has lost it.
 type excluding struct {
-	store.Store
+	Store
 	now time.Time
 }
 
@@ -147,7 +147,7 @@ func (noHold) Close() error                { return nil }
 
 // restarted is a store whose connections end when its server does.
 type restarted struct {
-	store.Store
+	Store
 	session, refusing atomic.Int64 // refusing is how often it says that another process has the name
 }
 

@@ -18,9 +18,24 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
+// Store is what locks need of a [store.Store]. Where it is a [store.Excluder] too, the server is asked whether a holder is
+// alive.
+type Store interface {
+	Name(key string) string
+	Read(ctx context.Context, key string) ([]byte, store.Info, error)
+	List(ctx context.Context, prefix string) ([]store.Info, error)
+	Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error)
+	Remover
+}
+
+// Remover removes keys as a [store.Store] does.
+type Remover interface {
+	Remove(ctx context.Context, keys ...string) error
+}
+
 // Options say how a lock is taken.
 type Options struct {
-	Store store.Store
+	Store Store
 	// Folder is the key of the folder that holds the lock files of one stack.
 	Folder string
 	// Owner describes the process; the zero Owner means this one.
@@ -213,7 +228,7 @@ func (l *Lock) Leave() {
 func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
 
 // Remove removes the files of locks that have been listed, whoever has them, and returns how many there were (state.md 7.11).
-func Remove(ctx context.Context, s store.Store, locks []Held) (int, error) {
+func Remove(ctx context.Context, s Remover, locks []Held) (int, error) {
 	for i, l := range locks {
 		if err := s.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)

@@ -96,7 +96,7 @@ func openLater(ctx context.Context, salt string, from Source) (*Passphrase, erro
 	}
 	later := context.WithoutCancel(ctx)
 	return newPassphrase(salt, sync.OnceValues(func() (*key, error) {
-		k, err := from.keys.key(keyName{salt, text}, check(later, raw, proof))
+		k, err := from.keys.key(later, keyName{salt, text}, check(later, raw, proof))
 		if errors.Is(err, ErrIncorrectPassphrase) {
 			return nil, ErrLocked
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -38,7 +39,7 @@ type Prompt func(ctx context.Context, confirm bool) (string, error)
 // file that PULUMI_CONFIG_PASSPHRASE_FILE names; the prompt, unless it is nil. lookup is [os.LookupEnv] or a stand-in.
 // A derived key is kept for as long as the source, so that each is derived once.
 func NewSource(lookup func(name string) (string, bool), prompt Prompt) Source {
-	return Source{lookup: lookup, prompt: prompt, keys: &keyring{entries: map[keyName]*keyEntry{}}}
+	return Source{lookup: lookup, prompt: prompt, keys: &keyring{}}
 }
 
 // FixedSource always gives the same passphrase.
@@ -92,7 +93,7 @@ func (s Source) key(ctx context.Context, salt string, derive func(passphrase str
 		if err != nil {
 			return nil, err
 		}
-		k, err := s.keys.key(keyName{salt, text}, derive)
+		k, err := s.keys.key(ctx, keyName{salt, text}, derive)
 		if err == nil {
 			s.keys.remember(salt, text)
 			return k, nil
@@ -130,32 +131,19 @@ func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase 
 
 // keyring keeps derived keys: deriving one is slow on purpose.
 type keyring struct {
-	mu          sync.Mutex // guards the maps, not the derivations
-	entries     map[keyName]*keyEntry
+	derived await.Flight[keyName, *key]
+
+	mu          sync.Mutex        // guards passphrases
 	passphrases map[string]string // by salt
 }
 
 type keyName struct{ salt, passphrase string }
 
-type keyEntry struct {
-	once sync.Once
-	key  *key
-	err  error
-}
-
-func (r *keyring) key(name keyName, derive func(string) (*key, error)) (*key, error) {
+func (r *keyring) key(ctx context.Context, name keyName, derive func(string) (*key, error)) (*key, error) {
 	if r == nil {
 		return derive(name.passphrase)
 	}
-	r.mu.Lock()
-	e, ok := r.entries[name]
-	if !ok {
-		e = &keyEntry{}
-		r.entries[name] = e
-	}
-	r.mu.Unlock()
-	e.once.Do(func() { e.key, e.err = derive(name.passphrase) })
-	return e.key, e.err
+	return r.derived.Do(ctx, name, func() (*key, error) { return derive(name.passphrase) })
 }
 
 func (r *keyring) remember(salt, passphrase string) {

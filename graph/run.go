@@ -1,0 +1,95 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+)
+
+// Failure is the error of one piece of work.
+type Failure struct {
+	ID  ID
+	Err error
+}
+
+func (f Failure) Error() string { return fmt.Sprintf("node %d: %v", f.ID, f.Err) }
+
+// Unwrap returns the error.
+func (f Failure) Unwrap() error { return f.Err }
+
+// errGoexit stands in for the result of a function that left by runtime.Goexit.
+var errGoexit = errors.New("work ended its goroutine without returning")
+
+// Run calls do for all work that is in the set and for what becomes ready by that, each piece in a goroutine of its own as
+// soon as what it waits for is finished. Work that fails skips only what waits for it. A panic in do is a failure of that
+// work. When ctx ends nothing more begins. Run waits for what it started; the set must not be used by others meanwhile.
+//
+// The error joins the [Failure]s, ascending by ID, and then the cause of the end of ctx if that kept anything from beginning.
+func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
+	run := &run{ready: r, ctx: ctx, do: do}
+	run.mu.Lock()
+	run.start()
+	run.mu.Unlock()
+	run.wg.Wait()
+	slices.SortFunc(run.failures, func(a, b Failure) int { return int(a.ID) - int(b.ID) })
+	var errs []error
+	for _, f := range run.failures {
+		errs = append(errs, f)
+	}
+	if r.free.len() > 0 {
+		errs = append(errs, context.Cause(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// run is one call of Run. There is no idle goroutine: whoever ends a piece of work starts what has become ready.
+type run struct {
+	ctx context.Context
+	do  func(context.Context, ID) error
+	wg  conc.WaitGroup
+
+	mu       sync.Mutex // guards the rest
+	ready    *ReadySet
+	failures []Failure
+}
+
+// start starts what is ready. The caller holds the lock and, except for the first call, is itself a member of the wait group,
+// which therefore cannot have been waited for yet.
+func (r *run) start() {
+	for r.ctx.Err() == nil {
+		id, ok := r.ready.Next()
+		if !ok {
+			return
+		}
+		r.wg.Go(func() { r.work(id) })
+	}
+}
+
+func (r *run) work(id ID) {
+	err := errGoexit
+	defer func() { r.end(id, err) }()
+	var caught panics.Catcher
+	var failure error
+	caught.Try(func() { failure = r.do(r.ctx, id) })
+	if p := caught.Recovered(); p != nil {
+		failure = p.AsError()
+	}
+	err = failure
+}
+
+func (r *run) end(id ID, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.failures = append(r.failures, Failure{id, err})
+		r.ready.Fail(id)
+	} else {
+		r.ready.Finish(id)
+	}
+	r.start()
+}

@@ -1,0 +1,118 @@
+package access
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ProviderOfState returns the provider that creates and updates a state; nil for a component.
+func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) {
+	if !s.Custom {
+		return nil, nil
+	}
+	return r.ProviderFor(r.Operations, s)
+}
+
+// ReadWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
+// limits for a provider that cannot take so many belong to its instance (providers.Limits). As many results may wait for
+// the next stage, so that what is done needs no goroutine to wait in.
+const ReadWorkers = 512
+
+// ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
+func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
+	if l.Goal.Type.IsProvider() {
+		return r.Registry, nil
+	}
+	ref, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return nil, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+	}
+	if pkg, denied := ref.Denied(); denied {
+		return nil, r.Bail(l, stages.CodeProviderDenied, fmt.Errorf(DeniedText, pkg, l.URN))
+	}
+	if p, ok := r.Registry.Lookup(ref); ok {
+		return p, nil
+	}
+	return nil, r.Bail(l, stages.CodeUnknownProvider, fmt.Errorf("unknown provider '%v' for resource '%v'", l.Goal.Provider, l.URN))
+}
+
+// EnsureProvider starts the provider of a registration from its recorded state when this run has not registered it
+// (steps.md 3.3). That state then needs a same step of its own: [builder.keepProvider].
+func (r *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
+	if l.Goal.Type.IsProvider() {
+		return nil
+	}
+	ref, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return nil // reported by providerOf
+	}
+	if _, ok := r.Registry.Lookup(ref); ok {
+		return nil
+	}
+	recorded := r.Base.Providers[ref.String()]
+	if recorded == nil || recorded.Delete {
+		return nil // reported by providerOf
+	}
+	if _, err := r.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
+		return r.Bail(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))
+	}
+	return nil
+}
+
+// ProviderFor returns the provider of a recorded state, starting it if need be (steps.md 3.3 "EnsureProvider") and
+// with the extension that the state needs.
+func (r *Access) ProviderFor(ctx context.Context, s *state.Resource) (providers.Provider, error) {
+	if s.Type.IsProvider() {
+		return r.Registry, nil
+	}
+	ref, err := urn.ParseProviderRef(s.Provider)
+	if err != nil {
+		return nil, fmt.Errorf("bad provider reference '%v' for resource '%v': %w", s.Provider, s.URN, err)
+	}
+	if p, ok := r.Registry.Lookup(ref); ok {
+		return r.extended(ctx, p, s)
+	}
+	recorded := r.Base.Providers[ref.String()]
+	if recorded == nil {
+		return nil, fmt.Errorf("could not load provider for resource %v: could not find provider %v", s.URN, ref)
+	}
+	p, err := r.Registry.Ensure(ctx, ref, recorded.Inputs)
+	if err != nil {
+		return nil, fmt.Errorf("could not load provider for resource %v: %w", s.URN, err)
+	}
+	return r.extended(ctx, p, s)
+}
+
+// RemoteProvider finds a provider that a program named for a construct, a call or an invoke.
+func (r *Access) RemoteProvider(reference, what string) (providers.Provider, error) {
+	ref, err := urn.ParseProviderRef(reference)
+	if err != nil {
+		return nil, stages.Invalid("bad provider reference '%v' for '%v': %w", reference, what, err)
+	}
+	if pkg, denied := ref.Denied(); denied {
+		return nil, fmt.Errorf(DeniedText, pkg, what)
+	}
+	p, ok := r.Registry.Lookup(ref)
+	if !ok {
+		return nil, fmt.Errorf("unknown provider '%v'", reference)
+	}
+	return p, nil
+}
+
+// Access finds the providers of resources, starts them where need be, and asks them for comparisons.
+type Access struct {
+	*control.Control
+	*book.Book
+	Registry   *providers.Registry
+	Extensions *extensions
+}
+
+// DeniedText is diagnostic 2015.
+const DeniedText = "Default provider for '%v' disabled. '%v' must use an explicit provider."

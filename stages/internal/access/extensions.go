@@ -1,0 +1,131 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// extensions layers packages on running providers (steps.md 1.8). Each provider is told of each extension once, before
+// the first call about a resource that needs it; others wait for the same answer. A failure is not remembered. It is no
+// step of the plan and no event: it changes nothing that people see.
+type extensions struct {
+	inState  map[string]json.RawMessage // those that the recorded state has
+	applying await.Flight[extensionKey, struct{}]
+
+	mu    sync.Mutex                         // guards known
+	known map[string]stages.Parameterization // those that programs registered in this run, by reference
+}
+
+type extensionKey struct{ provider, ref string }
+
+func NewExtensions(inState map[string]json.RawMessage) *extensions {
+	return &extensions{inState: inState, known: map[string]stages.Parameterization{}}
+}
+
+// Register remembers an extension and returns its reference.
+func (e *extensions) Register(p stages.Parameterization) string {
+	ref := p.Ref()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.known[ref] = p
+	return ref
+}
+
+// recordedExtension is an extension in a state file.
+type recordedExtension struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Value   []byte `json:"value"`
+}
+
+// find returns an extension that this run has registered or that the state has.
+func (e *extensions) find(ref string) (stages.Parameterization, error) {
+	e.mu.Lock()
+	p, ok := e.known[ref]
+	e.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	raw, ok := e.inState[ref]
+	if !ok {
+		return p, fmt.Errorf("the recorded state has no extension %s", ref)
+	}
+	var rec recordedExtension
+	if err := json.Unmarshal(raw, &rec); err != nil {
+		return p, fmt.Errorf("the recorded extension %s: %w", ref, err)
+	}
+	return stages.Parameterization(rec), nil
+}
+
+// Recorded returns what states that refer to an extension of this run must be recorded with; nil if the run did not
+// register it.
+func (e *extensions) Recorded(ref string) json.RawMessage {
+	if ref == "" {
+		return nil
+	}
+	e.mu.Lock()
+	p, ok := e.known[ref]
+	e.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	raw, err := json.Marshal(recordedExtension(p))
+	if err != nil {
+		return nil // strings and bytes always have a JSON form
+	}
+	return raw
+}
+
+// Apply makes a provider serve the resources of an extension. reference is the provider's.
+func (e *extensions) Apply(ctx context.Context, p providers.Provider, reference, ref string) error {
+	_, err := e.applying.Do(ctx, extensionKey{reference, ref}, func() (struct{}, error) { return struct{}{}, e.parameterize(ctx, p, ref) })
+	return err
+}
+
+func (e *extensions) parameterize(ctx context.Context, p providers.Provider, ref string) error {
+	ext, err := e.find(ref)
+	if err != nil {
+		return err
+	}
+	res, err := p.Parameterize(ctx, providers.ParameterizeRequest{Name: ext.Name, Version: ext.Version, Value: ext.Value})
+	if err != nil {
+		return fmt.Errorf("extend provider %s by %q: %w", p.Package(), ext.Name, err)
+	}
+	if res.Name != ext.Name {
+		return fmt.Errorf("parameterize response name %q does not match expected package %q", res.Name, ext.Name)
+	}
+	return nil
+}
+
+// extended returns p once it serves the resource: with the extension that the resource needs, if it needs one.
+func (r *Access) extended(ctx context.Context, p providers.Provider, s *state.Resource) (providers.Provider, error) {
+	if s.ExtensionRef == "" {
+		return p, nil
+	}
+	if err := r.Extensions.Apply(ctx, p, s.Provider, s.ExtensionRef); err != nil {
+		return nil, fmt.Errorf("could not parameterize extension for resource %v: %w", s.URN, err)
+	}
+	return p, nil
+}
+
+// ExtendFor prepares the provider of a registration for it.
+func (r *Access) ExtendFor(ctx context.Context, l stages.Located) error {
+	if l.Goal.ExtensionRef == "" {
+		return nil
+	}
+	p, err := r.ProviderOf(l)
+	if err != nil {
+		return err
+	}
+	if err := r.Extensions.Apply(ctx, p, l.Goal.Provider, l.Goal.ExtensionRef); err != nil {
+		return r.Bail(l, stages.CodeFailed, err)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package admit
+
+import (
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+)
+
+// NewAdmission returns the admission of a run, with a monitor.
+func NewAdmission(c *control.Control, a *access.Access, t *take.Taker, h *take.HookSet, s stages.Settings) *Admission {
+	intake := await.NewMailbox[stages.Submitted]()
+	ad := &Admission{
+		Control: c, Access: a, taker: t, hooks: h, Families: newFamilies(), Defaults: newDefaultProviders(intake, s), packages: &packages{},
+		intake: intake, Directory: s.Directory, MonitorAddress: s.MonitorAddress,
+	}
+	ad.monitor = newMonitor(ad)
+	return ad
+}
+
+// Admission is where programs come in.
+type Admission struct {
+	*control.Control
+	*access.Access
+	taker    *take.Taker
+	hooks    *take.HookSet
+	Families *Families
+	Defaults *DefaultProviders
+	packages *packages
+	monitor  *monitor
+	intake   *await.Mailbox[stages.Submitted]
+
+	Directory      string
+	MonitorAddress func() (string, error)
+}

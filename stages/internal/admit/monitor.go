@@ -1,0 +1,236 @@
+package admit
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// monitor implements [Monitor] for one run.
+type monitor struct {
+	*Admission
+
+	mu         sync.Mutex // guards the rest
+	transforms []stages.Transform
+	invokes    []stages.InvokeTransform
+	saved      map[familyKey][]stages.Transform // of remote components, for their own registration
+	inFlight   int
+	ended      bool // the program will submit no more
+	waited     bool // somebody waits for shutdown
+}
+
+func newMonitor(a *Admission) *monitor {
+	return &monitor{Admission: a, saved: map[familyKey][]stages.Transform{}}
+}
+
+type familyKey struct {
+	parent urn.URN
+	typ    urn.Type
+	name   string
+}
+
+// begin admits a request; the function it returns ends it. The context it returns ends with the run.
+func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
+	if m.Answering.Err() != nil {
+		return nil, nil, stages.ErrShutDown
+	}
+	m.mu.Lock()
+	m.inFlight++
+	m.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	release := context.AfterFunc(m.Answering, func() { cancel(stages.ErrShutDown) })
+	return ctx, func() {
+		release()
+		cancel(nil)
+		m.mu.Lock()
+		m.inFlight--
+		m.mu.Unlock()
+		m.closeIfDone()
+	}, nil
+}
+
+// end says that the program will submit nothing new. What it has submitted is still worked on.
+func (m *monitor) end() {
+	m.mu.Lock()
+	m.ended = true
+	m.mu.Unlock()
+	m.closeIfDone()
+}
+
+func (m *monitor) closeIfDone() {
+	m.mu.Lock()
+	done := m.ended && m.inFlight == 0
+	m.mu.Unlock()
+	if done {
+		m.intake.Close()
+	}
+}
+
+// Info describes the run.
+func (m *monitor) Info() stages.RunInfo { return m.Control.Info }
+
+// Register submits a registration and waits for its outcome.
+func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	ctx, done, err := m.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	defer m.Families.registering(req.Parent)()
+	q := stages.NewQuestion(req.SupportsResultReporting)
+	if !m.intake.Put(stages.Submitted{Question: q, Register: req}) {
+		return nil, stages.ErrShutDown
+	}
+	reply, err := q.Wait(ctx)
+	m.Families.answered(q, reply)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	if !req.Custom && !req.Remote {
+		// The outputs of a component may refer to resources that the program has not registered yet (steps.md 1.3).
+		shown := *reply
+		shown.Outputs = property.Map{}
+		return &shown, nil
+	}
+	return reply, nil
+}
+
+// Read submits a read and waits for its outcome.
+func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	ctx, done, err := m.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	q := stages.NewQuestion(true)
+	if !m.intake.Put(stages.Submitted{Question: q, Read: req}) {
+		return nil, stages.ErrShutDown
+	}
+	reply, err := q.Wait(ctx)
+	m.Families.answered(q, reply)
+	if err != nil {
+		return nil, causeOf(ctx, err)
+	}
+	return reply, nil
+}
+
+// causeOf prefers the reason for which the context ended over the bare "context canceled".
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// transformsFor collects the transforms that apply to a registration: its own, its ancestors' from the nearest, and the
+// stack's (protocol.md 4.10).
+func (m *monitor) transformsFor(own []stages.Transform, parent urn.URN) []stages.Transform {
+	all := append([]stages.Transform(nil), own...)
+	for parent != "" {
+		f := m.Families.Of(parent)
+		if f == nil {
+			break
+		}
+		all = append(all, f.transforms...)
+		parent = f.parent
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append(all, m.transforms...)
+}
+
+// ownTransforms returns the transforms of a request, or those that an enclosing remote registration saved for it.
+func (m *monitor) ownTransforms(req *stages.RegisterRequest) []stages.Transform {
+	key := familyKey{req.Parent, req.Type, req.Name}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if saved, ok := m.saved[key]; ok {
+		delete(m.saved, key)
+		return saved
+	}
+	if req.Remote && len(req.Transforms) > 0 {
+		m.saved[key] = req.Transforms
+	}
+	return req.Transforms
+}
+
+// RegisterPackage remembers a package and returns a name for it: for an extension that of its content (protocol.md 4.9).
+func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, error) {
+	return m.packages.register(p)
+}
+
+// RegisterHook makes a lifecycle hook known under its name.
+func (m *monitor) RegisterHook(_ context.Context, h stages.Hook) error {
+	return m.hooks.Add(h.Name, &h, nil)
+}
+
+// RegisterErrorHook makes an error hook known under its name. Names are unique across both kinds.
+func (m *monitor) RegisterErrorHook(_ context.Context, h stages.ErrorHook) error {
+	return m.hooks.Add(h.Name, nil, &h)
+}
+
+// RegisterStackTransform adds a transform for every later registration.
+func (m *monitor) RegisterStackTransform(_ context.Context, t stages.Transform) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.transforms = append(m.transforms, t)
+	return nil
+}
+
+// RegisterInvokeTransform adds a transform for every later invoke.
+func (m *monitor) RegisterInvokeTransform(_ context.Context, t stages.InvokeTransform) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.invokes = append(m.invokes, t)
+	return nil
+}
+
+// Log reports a message. An error message alone does not make the run fail: the program says by how it ends whether it has
+// failed.
+func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
+	if msg.Severity == stages.Error && (m.IsHalted() || m.HasFailed()) && isEchoOfShutDown(msg.Message) {
+		return // the program repeats what it was told when the run stopped
+	}
+	m.Emit(stages.Diagnostic{LogMessage: msg})
+}
+
+// WaitForShutdown says that the program will submit no more, and waits for the end of the run.
+func (m *monitor) WaitForShutdown(ctx context.Context) error {
+	m.mu.Lock()
+	again := m.waited
+	m.waited = true
+	m.mu.Unlock()
+	if again {
+		return errAlreadyWaiting
+	}
+	m.end()
+	return m.AwaitEnd(ctx)
+}
+
+// Monitor is what the run's program talks to.
+func (r *Admission) Monitor() stages.Monitor { return r.monitor }
+
+// Close ends the source of the pipeline: nothing more is submitted.
+func (r *Admission) Close() { r.intake.Close() }
+
+// EndOfProgram says that no more registrations will come.
+func (r *Admission) EndOfProgram() { r.monitor.end() }
+
+// Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
+func (r *Admission) Submissions() pipeline.Flow[stages.Submitted] {
+	return pipeline.From("submit", 0, func(ctx context.Context, emit pipeline.Emit[stages.Submitted]) error {
+		for {
+			s, ok := r.intake.Take(ctx)
+			if !ok {
+				return nil
+			}
+			if err := emit(s); err != nil {
+				return err
+			}
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// RegisterOutputs sets the outputs of a component whose registration is done (steps.md 9.7). Those of the root stack are
+// kept until the run ends.
+func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
+	ctx, done, err := m.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	r := m.taker
+	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.Directory); err != nil {
+		return fmt.Errorf("outputs of %s: %w", u, err)
+	}
+	s, ok := r.World.TakeOpen(u)
+	if !ok {
+		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
+	}
+	if s.Kind == stages.Uncreated {
+		return nil // it was not created; there is nothing to record
+	}
+	if s.Type == urn.RootStackType {
+		r.World.SetStackOutputs(s, outputs)
+		return nil
+	}
+	if v := r.HoldOutputs(s, outputs); v != nil {
+		return r.Broken(s, v)
+	}
+	return r.SetOutputs(s, outputs)
+}

@@ -1,0 +1,261 @@
+package admit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Completion turns one request into a goal.
+type Completion struct {
+	*Admission
+	Req      *stages.RegisterRequest
+	Question *stages.Question
+
+	props     property.Map
+	opts      stages.TransformOptions
+	own       []stages.Transform
+	deps      []urn.URN
+	propDeps  map[string][]urn.URN
+	provider  string
+	providers map[string]string
+}
+
+func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
+	req := c.Req
+	inherited := *req
+	c.Req = &inherited
+	c.inherit()
+	if (req.Custom || req.Remote) && !req.Type.IsToken() {
+		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	if len(req.EnvVarMappings) > 0 && !req.Type.IsProvider() {
+		return nil, stages.Invalid("envVarMappings can only be used with provider resources")
+	}
+	var err error
+	if c.props, err = property.HashAssets(ctx, req.Inputs, c.Directory); err != nil {
+		return nil, fmt.Errorf("%s %q: %w", req.Type, req.Name, err)
+	}
+	c.dependencies()
+	if err := c.transform(ctx); err != nil {
+		return nil, err
+	}
+	c.completeProviders()
+	if err := c.chooseProvider(ctx); err != nil {
+		return nil, err
+	}
+	c.rebuildDependencies()
+	if err := c.providerInputs(); err != nil {
+		return nil, err
+	}
+	return c.goal()
+}
+
+// inherit takes over from the parent's goal what the request leaves open (steps.md 1.2 item 2).
+func (c *Completion) inherit() {
+	f := c.Families.Of(c.Req.Parent)
+	if c.Req.Parent == "" || f == nil || f.Goal == nil {
+		return
+	}
+	g, req := f.Goal, c.Req
+	if req.DeletedWith == "" {
+		req.DeletedWith = g.DeletedWith
+	}
+	if req.Protect == nil {
+		req.Protect = g.Protect
+	}
+	if req.RetainOnDelete == nil {
+		req.RetainOnDelete = g.RetainOnDelete
+	}
+	if req.Provider == "" {
+		ref, err := urn.ParseProviderRef(g.Provider)
+		if !req.Remote && !req.Custom || err == nil && ref.Package() == req.Type.Package() {
+			req.Provider = g.Provider
+		}
+	}
+}
+
+// dependencies collects what the request depends on (steps.md 1.2 items 8 and 9).
+func (c *Completion) dependencies() {
+	c.deps = urn.SortedSet(c.Req.Dependencies)
+	c.propDeps = map[string][]urn.URN{}
+	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
+		for name := range c.props.All() {
+			c.propDeps[name] = c.deps
+		}
+		return
+	}
+	for name, ds := range c.Req.PropertyDependencies {
+		c.propDeps[name] = urn.SortedSet(ds)
+	}
+}
+
+// transform runs the transforms that apply, each on what the one before returned (steps.md 1.2 item 10).
+func (c *Completion) transform(ctx context.Context) error {
+	req := c.Req
+	if len(req.Transforms) > 0 {
+		c.props = c.props.WithDependencies(c.propDeps)
+	}
+	c.opts = stages.TransformOptions{
+		DependsOn: c.deps, Protect: req.Protect, IgnoreChanges: req.IgnoreChanges, ReplaceOnChanges: req.ReplaceOnChanges,
+		Version: req.Package.Version, Aliases: nodeAliases(req), Provider: req.Provider, CustomTimeouts: req.CustomTimeouts,
+		PluginDownloadURL: req.Package.DownloadURL, RetainOnDelete: req.RetainOnDelete, DeletedWith: req.DeletedWith,
+		DeleteBeforeReplace: req.DeleteBeforeReplace, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		Providers: req.Providers, PluginChecksums: req.Package.Checksums, Hooks: req.Hooks, Import: req.ImportID,
+		HideDiffs: req.HideDiffs, ReplaceWith: req.ReplaceWith, ReplacementTrigger: req.ReplacementTrigger,
+	}
+	if req.Custom || req.Remote {
+		c.opts.Provider = c.resolveProvider(req.Provider, req.Providers, req.Parent, req.Type.Package())
+	}
+	c.own = c.monitor.ownTransforms(req)
+	all := c.monitor.transformsFor(c.own, req.Parent)
+	for _, t := range all {
+		out, err := t(ctx, stages.TransformInput{
+			Type: req.Type, Name: req.Name, Custom: req.Custom, Parent: req.Parent, Properties: c.props, Options: c.opts,
+		})
+		if err != nil {
+			return fmt.Errorf("invoke transform: %w", err)
+		}
+		c.props, c.opts = out.Properties, out.Options
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	props, err := property.HashAssets(ctx, c.props, c.Directory)
+	c.props = props
+	return err
+}
+
+// nodeAliases reads the parents of aliases as old Node.js SDKs mean them (steps.md 1.2 item 5).
+func nodeAliases(req *stages.RegisterRequest) []urn.Alias {
+	if req.AliasSpecs || !req.IsNodeJS {
+		return req.Aliases
+	}
+	out := slices.Clone(req.Aliases)
+	for i, a := range out {
+		if a.URN != "" {
+			continue
+		}
+		switch {
+		case a.NoParent:
+			out[i].NoParent = false
+		case a.Parent == "":
+			out[i].NoParent = true
+		}
+	}
+	return out
+}
+
+// rebuildDependencies adds what output values depend on (steps.md 1.2 item 10).
+func (c *Completion) rebuildDependencies() {
+	carried := c.props.OutputDependencies()
+	if len(c.Req.Transforms) > 0 {
+		all := slices.Clone(c.opts.DependsOn)
+		c.propDeps = map[string][]urn.URN{}
+		for name := range c.props.All() {
+			c.propDeps[name] = urn.SortedSet(carried[name])
+			all = append(all, carried[name]...)
+		}
+		c.deps = urn.SortedSet(all)
+	} else {
+		for name := range c.props.All() {
+			c.propDeps[name] = urn.SortedSet(append(slices.Clone(c.propDeps[name]), carried[name]...))
+		}
+	}
+	if !c.Req.Remote {
+		c.props = c.props.DowngradeOutputs()
+	}
+}
+
+func (c *Completion) goal() (*stages.Goal, error) {
+	timeouts, err := parseTimeouts(c.opts.CustomTimeouts)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range c.opts.HideDiffs {
+		if _, err := property.ParsePathStrict(p); err != nil {
+			return nil, stages.Invalid("hideDiffs[%d]: %w", i, err)
+		}
+	}
+	extension, err := c.extension()
+	if err != nil {
+		return nil, err
+	}
+	g := &stages.Goal{
+		Type: c.Req.Type, Name: c.Req.Name, Custom: c.Req.Custom, Parent: c.Req.Parent, Inputs: c.props,
+		Protect: c.opts.Protect, Dependencies: c.deps, PropertyDependencies: c.propDeps, Provider: c.provider,
+		DeleteBeforeReplace: c.opts.DeleteBeforeReplace, IgnoreChanges: c.opts.IgnoreChanges, HideDiff: c.opts.HideDiffs,
+		ReplaceOnChanges: c.opts.ReplaceOnChanges, ReplacementTrigger: c.opts.ReplacementTrigger,
+		AdditionalSecretOutputs: c.opts.AdditionalSecretOutputs, Aliases: c.opts.Aliases, ImportID: c.opts.Import,
+		CustomTimeouts: timeouts, RetainOnDelete: c.opts.RetainOnDelete, DeletedWith: c.opts.DeletedWith,
+		ReplaceWith: c.opts.ReplaceWith, ResourceHooks: c.opts.Hooks, ExtensionRef: extension,
+		SourcePosition: c.Req.SourcePosition, StackTrace: c.Req.StackTrace,
+	}
+	f := &family{parent: g.Parent, Goal: g, transforms: c.own, custom: g.Custom}
+	if !g.Custom {
+		// A component has no provider of its own, and so passes none on but those by package.
+		if f.providers = c.providers; f.providers == nil {
+			f.providers = map[string]string{}
+		}
+	}
+	c.Families.expect(c.Question, f)
+	return g, nil
+}
+
+func parseTimeouts(t stages.CustomTimeouts) (state.Timeouts, error) {
+	var out state.Timeouts
+	for _, x := range []struct {
+		text    string
+		seconds *float64
+	}{{t.Create, &out.Create}, {t.Update, &out.Update}, {t.Delete, &out.Delete}, {t.Read, &out.Read}} {
+		if x.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(x.text)
+		if err != nil {
+			return out, stages.Invalid("unable to parse customTimeout Value %s", x.text)
+		}
+		*x.seconds = d.Seconds()
+	}
+	return out, nil
+}
+
+// CompleteRead turns a read request into a goal.
+func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stages.ReadGoal, error) {
+	req := s.Read
+	if !req.Type.IsToken() {
+		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	pkg, err := r.packages.meant(req.Package, req.PackageRef)
+	if err != nil {
+		return nil, err
+	}
+	provider := req.Provider
+	if provider == "" {
+		if provider, err = r.Defaults.reference(ctx, pkg.ServedBy(req.Type), pkg); err != nil {
+			return nil, err
+		}
+	}
+	if ref, err := urn.ParseProviderRef(provider); err == nil {
+		if pkg, denied := ref.Denied(); denied {
+			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
+		}
+	}
+	r.Families.expect(s.Question, &family{parent: req.Parent, Goal: &stages.Goal{Provider: provider}, custom: true})
+	extension := ""
+	if pkg.Extension != nil {
+		extension = r.Extensions.Register(*pkg.Extension)
+	}
+	return &stages.ReadGoal{
+		ExtensionRef: extension, Type: req.Type, Name: req.Name, ID: req.ID, Parent: req.Parent, Properties: req.Properties.DowngradeOutputs(),
+		Dependencies: urn.SortedSet(req.Dependencies), Provider: provider, AdditionalSecretOutputs: req.AdditionalSecretOutputs,
+		SourcePosition: req.SourcePosition, StackTrace: req.StackTrace,
+	}, nil
+}

@@ -1,0 +1,78 @@
+package book
+
+import (
+	"sync"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Base is the recorded state that a run starts from, indexed. It never changes.
+type Base struct {
+	Resources []*state.Resource
+	Olds      map[urn.URN]*state.Resource   // those not awaiting deletion
+	All       map[urn.URN][]*state.Resource // every copy
+	Ids       map[*state.Resource]graph.ID  // positions in resources, and nodes of graph
+	Graph     *graph.Graph
+	Providers map[string]*state.Resource    // by reference
+	Attached  map[urn.URN][]*state.Resource // what is replaced or deleted with a URN, in base order
+
+	expanding sync.Once // guards expanded
+	expanded  *graph.Graph
+}
+
+func newBase(resources []*state.Resource) *Base {
+	return newBaseOf(resources, func(_ *state.Resource, u urn.URN) urn.URN { return u })
+}
+
+// newBaseOf is newBase for states that may use different names for one resource: the graph is that of the names that name
+// returns for those that a state uses.
+func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.URN) urn.URN) *Base {
+	b := &Base{
+		Resources: resources,
+		Olds:      make(map[urn.URN]*state.Resource, len(resources)),
+		All:       make(map[urn.URN][]*state.Resource, len(resources)),
+		Ids:       make(map[*state.Resource]graph.ID, len(resources)),
+		Providers: map[string]*state.Resource{},
+		Attached:  map[urn.URN][]*state.Resource{},
+	}
+	var build graph.Builder
+	build.AddNodes(len(resources))
+	at := make(map[urn.URN][]graph.ID, len(resources))
+	for i, res := range resources {
+		id := graph.ID(i)
+		for ref := range res.References() {
+			// Only earlier entries count, and every one with that URN does (steps.md 5.3).
+			for _, dep := range at[name(res, ref.URN)] {
+				build.AddEdge(id, dep, ref.Kind)
+			}
+		}
+		u := name(res, res.URN)
+		at[u] = append(at[u], id)
+		b.All[res.URN] = append(b.All[res.URN], res)
+		b.Ids[res] = id
+		if !res.Delete {
+			b.Olds[res.URN] = res
+		}
+		if res.Type.IsProvider() {
+			b.Providers[urn.ProviderRef{URN: res.URN, ID: res.ID}.String()] = res
+		}
+		for _, u := range urn.SortedSet(append([]urn.URN{res.DeletedWith}, res.ReplaceWith...)) {
+			b.Attached[u] = append(b.Attached[u], res)
+		}
+	}
+	b.Graph = build.Graph()
+	return b
+}
+
+// WithinComponents is the graph in which what depends on a component also depends on the children that the component had by
+// then (steps.md 5.3).
+func (b *Base) WithinComponents() *graph.Graph {
+	b.expanding.Do(func() {
+		b.expanded = b.Graph.ExpandComponents(graph.Components{
+			IsComponent: func(id graph.ID) bool { return !b.Resources[id].Custom },
+		})
+	})
+	return b.expanded
+}

@@ -1,0 +1,78 @@
+package book
+
+import (
+	"context"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// milestone is what a registration has come past.
+type milestone uint8
+
+const (
+	Reread  milestone = 1 << iota // its recorded state has been read again, or is not to be
+	Decided                       // its steps are decided
+	Over                          // its steps are over, whether they were taken or not
+)
+
+// progress lets a stage before build wait until an earlier registration has come past a milestone. It is the only way to
+// wait for another registration there; execute orders steps by their edges. Almost nobody waits, so a registration costs
+// one byte and no event. It is safe for concurrent use.
+type progress struct {
+	mu      sync.RWMutex
+	passed  []milestone // by number of the registration
+	awaited map[awaitedMilestone]*await.Event
+}
+
+type awaitedMilestone struct {
+	seq int
+	milestone
+}
+
+func newProgress() *progress { return &progress{awaited: map[awaitedMilestone]*await.Event{}} }
+
+// Pass says that a registration has come past a milestone. Calls after the first do nothing.
+func (p *progress) Pass(seq int, m milestone) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if missing := seq + 1 - len(p.passed); missing > 0 {
+		p.passed = append(p.passed, make([]milestone, missing)...)
+	}
+	p.passed[seq] |= m
+	key := awaitedMilestone{seq, m}
+	if e, ok := p.awaited[key]; ok {
+		delete(p.awaited, key)
+		e.Fire()
+	}
+}
+
+func (p *progress) hasPassed(seq int, m milestone) bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.isPast(seq, m)
+}
+
+func (p *progress) isPast(seq int, m milestone) bool {
+	return seq < len(p.passed) && p.passed[seq]&m != 0
+}
+
+// Await waits until a registration has come past a milestone, or ctx ends.
+func (p *progress) Await(ctx context.Context, seq int, m milestone) error {
+	if p.hasPassed(seq, m) {
+		return nil
+	}
+	p.mu.Lock()
+	if p.isPast(seq, m) {
+		p.mu.Unlock()
+		return nil
+	}
+	key := awaitedMilestone{seq, m}
+	e, ok := p.awaited[key]
+	if !ok {
+		e = await.NewEvent()
+		p.awaited[key] = e
+	}
+	p.mu.Unlock()
+	return e.Wait(ctx)
+}

@@ -1,0 +1,189 @@
+package book
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// record is what the run has decided on and what has become of it. Several stages decide, and the crew of execute takes; it
+// is safe for concurrent use.
+type record struct {
+	mu        sync.Mutex
+	decided   []*stages.Decision // in no particular order
+	outcomes  map[*stages.Decision]stages.Outcome
+	reported  []*stages.Decision // what is counted and listed, in no particular order
+	uncertain bool               // the outcome of some operation is unknown (steps.md 9.3)
+	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
+	// resources that they are kept for.
+	users map[*state.Resource]urn.URN
+}
+
+func NewRecord() *record {
+	return &record{outcomes: map[*stages.Decision]stages.Outcome{}, users: map[*state.Resource]urn.URN{}}
+}
+
+// Note writes decisions down, each once.
+func (r *record) Note(ds ...*stages.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range ds {
+		if _, noted := r.outcomes[d]; !noted {
+			r.outcomes[d] = stages.Outcome{Fate: stages.FateNotReached}
+			r.decided = append(r.decided, d)
+		}
+	}
+}
+
+// Begin writes down that a decision is being taken. One that nobody has noted before is noted.
+func (r *record) Begin(d *stages.Decision) {
+	r.Note(d)
+	r.End(d, stages.Outcome{Fate: stages.FateBegun})
+}
+
+// End writes down what has become of a decision.
+func (r *record) End(d *stages.Decision, o stages.Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was := r.outcomes[d]
+	if !was.Fate.MayBecome(o.Fate) {
+		panic(fmt.Sprintf("%s of %s was %q and cannot become %q", d.Op, d.URN, was.Fate, o.Fate))
+	}
+	r.outcomes[d] = o
+}
+
+// Remake writes down that what a step has made has changed since.
+func (r *record) Remake(d *stages.Decision, made *state.Resource) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := r.outcomes[d]
+	o.Made = made
+	r.outcomes[d] = o
+}
+
+// Report has a decision counted and listed among what the run has done.
+func (r *record) Report(d *stages.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reported = append(r.reported, d)
+}
+
+func (r *record) SetUncertain() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.uncertain = true
+}
+
+func (r *record) isUncertain() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.uncertain
+}
+
+// allDecided returns all decisions, allReported those that are counted and listed.
+func (r *record) allDecided() []*stages.Decision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.decided)
+}
+
+func (r *record) allReported() []*stages.Decision {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.reported)
+}
+
+// OutcomeOf returns what has become of a decision so far.
+func (r *record) OutcomeOf(d *stages.Decision) stages.Outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.outcomes[d]
+}
+
+// stepsOf returns decisions with what has become of them so far.
+func (r *record) stepsOf(ds []*stages.Decision) []stages.Step {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	steps := make([]stages.Step, len(ds))
+	for i, d := range ds {
+		steps[i] = stages.Step{Decision: d, Outcome: r.outcomes[d]}
+	}
+	return steps
+}
+
+// Use writes down that a resource uses another one as it is recorded.
+func (r *record) Use(old *state.Resource, by urn.URN) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if first, ok := r.users[old]; !ok || by < first {
+		r.users[old] = by
+	}
+}
+
+// firstUser returns for what resource a recorded state is kept.
+func (r *record) firstUser(old *state.Resource) (urn.URN, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	u, ok := r.users[old]
+	return u, ok
+}
+
+// final completes a list of decisions once the run is over, so that it does not depend on who came first, and sorts it by
+// rank. What a registration has made void is left out: a decision to keep a recorded state for the sake of what refers to it
+// stands only if nothing goes on with that state, before or afterwards (steps.md 6.5). What is kept for several is kept for
+// the first of them by name.
+func (r *Book) final(ds []*stages.Decision) []stages.Step {
+	out := make([]stages.Step, 0, len(ds))
+	for _, s := range r.Record.stepsOf(ds) {
+		if s.Kind == stages.Provisional {
+			if _, claimed := r.Names.Claimant(s.Old); claimed {
+				continue
+			}
+			if user, ok := r.Record.firstUser(s.Old); ok {
+				kept := *s.Decision
+				kept.Reason = stages.Reason{Kind: stages.ReasonCarried, Cause: user}
+				s.Decision = &kept
+			}
+		}
+		out = append(out, s)
+	}
+	slices.SortStableFunc(out, func(a, b stages.Step) int { return a.Rank.Compare(b.Rank) })
+	return out
+}
+
+// NoteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
+func (r *Book) NoteStay(res *state.Resource, why stages.Reason) {
+	d := &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll}, StepInfo: stages.StepInfo{
+		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
+	}}
+	r.Record.Note(d)
+	r.Record.End(d, stages.Outcome{Fate: stages.FateDone, Made: res})
+}
+
+// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
+// about the rest. It is called once the run is over.
+func (r *Book) Decided() []stages.Decided {
+	steps := r.final(r.Record.allDecided())
+	slices.SortStableFunc(steps, func(a, b stages.Step) int {
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Place, b.Place), cmp.Compare(a.URN, b.URN))
+	})
+	out := make([]stages.Decided, len(steps))
+	for i, s := range steps {
+		shown := s.Shown()
+		out[i] = stages.Decided{StepInfo: &shown, Fate: s.Fate, Wanted: shown.New}
+		if s.Fate == stages.FateFailed {
+			out[i].Wanted = s.New
+		}
+		if s.Fate == stages.FateNotReached {
+			if cause, ok := r.World.FailureOf(s.URN); ok {
+				out[i].Fate, out[i].Blame = stages.FateSkipped, cause
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package book
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// ProviderState describes the provider that a reference names: as this run has registered it, or as it is recorded under
+// that ID. It is nil when there is no reference, and not ok when nobody knows the provider.
+func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool) {
+	if reference == "" {
+		return nil, true
+	}
+	ref, err := urn.ParseProviderRef(reference)
+	if err != nil {
+		return nil, false
+	}
+	s, ok := r.World.Lookup(ref.URN)
+	if !ok {
+		if s = r.Base.Providers[ref.String()]; s == nil {
+			return nil, false
+		}
+	}
+	return &stages.ProviderState{URN: s.URN, Type: s.Type, Name: s.URN.Name(), Properties: s.Inputs.WithoutInternal()}, true
+}
+
+// FinalStates returns the managed resources that this run has registered or carried over, in canonical order.
+func (r *Book) FinalStates() []*state.Resource {
+	news := r.World.all()
+	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.Names.NewNameOf(u) != u }) // carried over, then renamed
+	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
+	out := make([]*state.Resource, len(order))
+	for i, u := range order {
+		out[i] = news[u]
+	}
+	return out
+}
+
+// Present returns what a recorded state has become, if it is still there.
+func (r *Book) Present(old *state.Resource) []*state.Resource {
+	if now := r.World.Current(old); now != nil {
+		return []*state.Resource{now}
+	}
+	return nil
+}
+
+// GiveWay removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
+func (r *Book) GiveWay(old *state.Resource, c *state.Change) {
+	now := r.World.Current(old)
+	switch {
+	case now == nil:
+	case now.PendingReplacement:
+		c.Remove = append(c.Remove, now)
+	default:
+		for _, res := range append([]*state.Resource{now}, r.liveViewsOf(now)...) {
+			marked := res.Clone()
+			marked.Delete = true
+			c.Replace = append(c.Replace, state.Replacement{Old: res, New: marked})
+		}
+	}
+}
+
+// IsProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
+// be unprotected and replaced in one update (steps.md 3.9).
+func (r *Book) IsProtected(l stages.Located) bool {
+	return l.Goal.IsProtected() && l.Old.Protect && !r.IgnoreProtect
+}
+
+// IsOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
+// that is created is not in the base; one that is imported may be there as what a replacement deleted first.
+func (r *Book) IsOperatedOn(u urn.URN) bool {
+	return r.Outcomes.Has(r.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
+}
+
+// MissingFrom returns the first by name of what a step's resource refers to and is not created, "" if there is none.
+func (r *Book) MissingFrom(s *stages.Decision) urn.URN {
+	if s.Kind == stages.Uncreated || s.New == nil {
+		return ""
+	}
+	return r.UncreatedOf(s.New)
+}
+
+// UncreatedOf returns the first by name of what a state refers to and is not created, "" if there is none.
+func (r *Book) UncreatedOf(res *state.Resource) (missing urn.URN) {
+	for ref := range res.References() {
+		if u := ref.URN; (missing == "" || u < missing) && r.Outcomes.Has(u, SkippedCreate) {
+			missing = u
+		}
+	}
+	return missing
+}
+
+// FailedReply answers a registration of which a step has failed. What exists in spite of that is told: a resource that did
+// not become healthy, and the ID of one that was to be updated.
+func (r *Book) FailedReply(b stages.Built) *stages.RegisterReply {
+	reply := &stages.RegisterReply{URN: b.URN, Result: stages.Fail}
+	for _, s := range r.Record.stepsOf(b.Steps()) {
+		switch {
+		case !s.Answers:
+		case s.Made != nil:
+			reply.ID, reply.Outputs = s.Made.ID, s.Made.Outputs
+		case s.Op == stages.OpUpdate:
+			reply.ID = s.Old.ID
+		}
+	}
+	return reply
+}
+
+// Blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
+// that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
+// what refers to it could not be either.
+func (r *Book) Blamed(b stages.Built) (urn.URN, bool) {
+	if !r.ContinueOnError {
+		return "", false
+	}
+	return r.World.blame(func(f func(urn.URN)) {
+		for _, s := range b.Steps() {
+			if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
+				continue
+			}
+			wanted := s.New
+			if s.IsKept() && b.Goal != nil {
+				// Of what the recorded state refers to and the program does not, the program has not awaited the end.
+				wanted = b.NewState(stages.Checked{})
+			}
+			for ref := range wanted.References() {
+				if ref.Kind != graph.Provider || r.Base.Providers[wanted.Provider] == nil {
+					f(ref.URN)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package closure
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
+type Probe struct {
+	Root   int // number of the root's registration
+	Id     graph.ID
+	Old    *state.Resource
+	inputs property.Map
+	Cause  urn.URN
+}
+
+// CallProbe asks the provider. Errors belong to the root. A provider with which an earlier registration goes on has the
+// configuration that this one gives it.
+func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
+	if claimant, ok := r.Names.Claimant(r.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
+		if err := r.Progress.Await(ctx, claimant, book.Over); err != nil {
+			return providers.DiffResponse{}, err
+		}
+	}
+	prov, err := r.ProviderFor(ctx, p.Old)
+	if err != nil {
+		return providers.DiffResponse{}, err
+	}
+	d, err := r.CallDiff(ctx, prov, p.Old.URN, p.Old, p.inputs, true, p.Old.IgnoreChanges)
+	if err != nil {
+		return d, err
+	}
+	_, err = compare.ReplaceOnChanges(&d, p.Old.ReplaceOnChanges, false)
+	return d, err
+}
+
+// Prober asks whether dependents could stay without what they use.
+type Prober struct {
+	*control.Control
+	*book.Book
+	*access.Access
+}

@@ -1,0 +1,99 @@
+package closure
+
+import (
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Root is a delete-before-replace that is being decided: which recorded dependents must go with it (steps.md 3.11)?
+// Dependents are probed as soon as what they depend on among them has been decided, many at once.
+type Root struct {
+	D       stages.Diffed
+	Closure *graph.Closure
+	Set     map[urn.URN]bool           // URNs that will be replaced, the root's own among them
+	why     map[graph.ID]stages.Reason // of the members
+	Pending map[graph.ID]*Probe        // asked and not answered
+	After   []stages.Deletion          // of dependents that other roots take with them
+}
+
+func NewRoot(d stages.Diffed, old *state.Resource) *Root {
+	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
+}
+
+// IsPrecededBy tells whether a registration before the root's goes on with a recorded state.
+func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
+	by, ok := r.Names.Claimant(res)
+	return ok && by < c.D.Seq
+}
+
+// Judge decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
+func (c *Root) Judge(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
+	if !res.Custom || res.External {
+		return false, stages.Reason{}, nil
+	}
+	if ref, err := urn.ParseProviderRef(res.Provider); err == nil && c.Set[ref.URN] {
+		return true, stages.Reason{Kind: stages.ReasonDependency, Cause: ref.URN}, nil
+	}
+	if res.DeletedWith != "" && c.Set[res.DeletedWith] {
+		return true, stages.Reason{Kind: stages.ReasonDeletedWith, Cause: res.DeletedWith}, nil
+	}
+	inputs := res.Inputs.Mutable()
+	var cause urn.URN
+	for name := range inputs {
+		for _, dep := range res.PropertyDependencies[name] {
+			if c.Set[dep] {
+				inputs[name] = property.Computed()
+				if cause == "" || dep < cause {
+					cause = dep
+				}
+			}
+		}
+	}
+	if cause == "" {
+		return false, stages.Reason{}, nil
+	}
+	return false, stages.Reason{}, &Probe{Root: c.D.Seq, Id: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
+}
+
+func (c *Root) Settle(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
+	delete(c.Pending, id)
+	c.Closure.Answer(id, in)
+	if in {
+		c.Set[res.URN] = true
+		c.why[id] = why
+	}
+}
+
+type Member struct {
+	Res *state.Resource
+	Why stages.Reason
+}
+
+// Members lists the closure in base order, then what is to be replaced together with the root: one level of replaceWith
+// and deletedWith (steps.md 3.11 "cascade"). What registered before the root is decided and stays. Recorded partners of a
+// root that has another name now are replaced when they register.
+func (c *Root) Members(r *book.Book) []Member {
+	var out []Member
+	if c.Closure != nil {
+		for _, id := range c.Closure.Members() {
+			if why, ok := c.why[id]; ok {
+				out = append(out, Member{r.Base.Resources[id], why})
+			}
+		}
+	}
+	for _, res := range r.Base.Attached[c.D.URN] {
+		if res.Delete || res == c.D.Claimed || c.IsPrecededBy(r, res) {
+			continue
+		}
+		kind := stages.ReasonReplaceWith
+		if res.DeletedWith == c.D.URN {
+			kind = stages.ReasonDeletedWith
+		}
+		out = append(out, Member{res, stages.Reason{Kind: kind, Cause: c.D.URN}})
+	}
+	return out
+}

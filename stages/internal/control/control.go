@@ -1,0 +1,85 @@
+package control
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Control is how a run goes on and how it ends: its contexts, what stops it, what went wrong, and what is told to whoever
+// watches. It is safe for concurrent use.
+type Control struct {
+	Info stages.RunInfo
+	// Now is the clock by which states and events are stamped.
+	Now func() time.Time
+
+	events  *events
+	Failed  *failures
+	halted  *await.Event // fired when no further step may start
+	over    *await.Event // fired when the run is completely done
+	running atomic.Int64 // steps under way
+	// Admitted is the context of everything that leads to decisions; it ends when the run halts.
+	Admitted context.Context
+	stop     context.CancelCauseFunc
+	// Answering is the context of requests of programs: it ends when they get no more answers, with ErrShutDown.
+	Answering context.Context
+	hangUp    context.CancelCauseFunc
+	// Operations is the context of provider calls that change something: it outlives the pipeline's, so that what is
+	// running when the run stops can finish.
+	Operations context.Context
+}
+
+func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, observe func(stages.Event)) *Control {
+	c := &Control{
+		Info: info, Now: now, events: &events{observe: observe}, Failed: &failures{},
+		halted: await.NewEvent(), over: await.NewEvent(), Operations: ctx,
+	}
+	c.Admitted, c.stop = context.WithCancelCause(ctx)
+	c.Answering, c.hangUp = context.WithCancelCause(ctx)
+	return c
+}
+
+// Halt lets no further step start; running ones finish. When none is running, programs get no more answers.
+func (r *Control) Halt() {
+	r.halted.Fire()
+	r.stop(stages.ErrShutDown)
+	if r.running.Load() == 0 {
+		r.hangUp(stages.ErrShutDown)
+	}
+}
+
+// Enter counts a step that is about to run; it refuses when the run is halted.
+func (r *Control) Enter() bool {
+	r.running.Add(1)
+	if r.halted.Fired() {
+		r.Leave()
+		return false
+	}
+	return true
+}
+
+func (r *Control) Leave() {
+	if r.running.Add(-1) == 0 && r.halted.Fired() {
+		r.hangUp(stages.ErrShutDown)
+	}
+}
+
+// ShutDown ends everything that still waits. The run is over.
+func (r *Control) ShutDown() {
+	r.halted.Fire()
+	r.stop(stages.ErrShutDown)
+	r.over.Fire()
+	r.hangUp(stages.ErrShutDown)
+}
+
+// AwaitEnd waits until the run is completely done, or ctx ends.
+func (r *Control) AwaitEnd(ctx context.Context) error { return r.over.Wait(ctx) }
+
+// IsHalted tells whether steps may no longer start.
+func (r *Control) IsHalted() bool { return r.halted.Fired() }
+
+// DryRun tells whether the run only predicts.
+func (r *Control) DryRun() bool { return r.Info.DryRun }

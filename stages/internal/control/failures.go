@@ -1,0 +1,133 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// failures collects what went wrong in a run.
+type failures struct {
+	mu   sync.Mutex
+	list []stages.Failure
+	said map[string]bool
+}
+
+// Once reports whether this is the first time that it is asked about something.
+func (f *failures) Once(what string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.said[what] {
+		return false
+	}
+	if f.said == nil {
+		f.said = map[string]bool{}
+	}
+	f.said[what] = true
+	return true
+}
+
+func (f *failures) add(x stages.Failure) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = append(f.list, x)
+}
+
+// sorted returns the failures in an order that does not depend on when they happened.
+func (f *failures) sorted() []stages.Failure {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := slices.Clone(f.list)
+	slices.SortStableFunc(list, func(a, b stages.Failure) int {
+		// Copies of one resource are read and deleted at once: their texts tell them apart.
+		return cmp.Or(cmp.Compare(a.URN, b.URN), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Err.Error(), b.Err.Error()))
+	})
+	return list
+}
+
+func (f *failures) any() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.list) > 0
+}
+
+// Failures returns what went wrong, ordered by URN.
+func (r *Control) Failures() []stages.Failure { return r.Failed.sorted() }
+
+// HasFailed reports whether anything went wrong.
+func (r *Control) HasFailed() bool { return r.Failed.any() }
+
+// Fail makes the run fail: it shows what went wrong at a resource, and records it. seq is the number of the registration, 0
+// for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [codeShown] for what has
+// been shown already.
+func (r *Control) Fail(seq int, u urn.URN, code int, err error) {
+	if code != stages.CodeShown {
+		r.Diagnose(u, stages.Error, code, err.Error())
+	}
+	r.Failed.add(stages.Failure{Seq: seq, URN: u, Err: err})
+}
+
+// Bail is fail for what stops the run, and returns the error that stops the pipeline. A call that was given up because the run
+// had stopped already is not a failure of its own.
+func (r *Control) Bail(l stages.Located, code int, err error) error {
+	if code != stages.CodeShown && r.IsHalted() && isCancellation(err) {
+		return &stages.ReportedError{Err: err}
+	}
+	r.Fail(l.Seq, l.URN, code, err)
+	r.Halt()
+	return &stages.ReportedError{Err: err}
+}
+
+// isCancellation reports whether a call was given up.
+func isCancellation(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)
+}
+
+// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
+func (r *Control) ProgramFailed(err error, shown bool) {
+	if r.HasFailed() {
+		r.Halt() // most likely a consequence
+		return
+	}
+	code := 0
+	if shown {
+		code = stages.CodeShown
+	}
+	r.Fail(0, "", code, err)
+	r.Halt()
+}
+
+// Refuse is bail for the error of a stage that a caller put into the pipeline.
+func (r *Control) Refuse(err error) error {
+	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
+		return err
+	}
+	var rejected *stages.RejectedError
+	l := stages.Located{}
+	if errors.As(err, &rejected) {
+		l.URN = rejected.URN
+	}
+	return r.Bail(l, 0, err)
+}
+
+// Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
+// stopped it is recorded, or was somebody's wish.
+func (r *Control) Unrecorded(err error) error {
+	if r.IsHalted() && (stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError))) {
+		return nil
+	}
+	return err
+}
+
+// Broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
+func (r *Control) Broken(d *stages.Decision, err error) error {
+	r.Fail(d.Seq, d.URN, 0, err)
+	r.Halt()
+	return &stages.ReportedError{Err: err}
+}

@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+)
+
+// difference is one way in which something is not what was planned: the rule's text, and both sides of it.
+type difference struct{ text, planned, now string }
+
+func changed(what string, expected, actual any) *difference {
+	return &difference{
+		text:    fmt.Sprintf("%s changed (expected %v)", what, expected),
+		planned: fmt.Sprintf("%s %v", what, expected),
+		now:     fmt.Sprintf("%s %v", what, actual),
+	}
+}
+
+// changedSet compares two lists as sets; nil if they are equal.
+func changedSet[S ~string](what string, expected, actual []S) *difference {
+	were, are := set(expected), set(actual)
+	var parts []string
+	for _, x := range []struct {
+		verb      string
+		of, notIn map[S]bool
+	}{{"added", are, were}, {"deleted", were, are}} {
+		var names []string
+		for _, s := range slices.Sorted(maps.Keys(x.of)) {
+			if !x.notIn[s] {
+				names = append(names, string(s))
+			}
+		}
+		if len(names) > 0 {
+			parts = append(parts, x.verb+" "+strings.Join(names, ", "))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	listed := func(m map[S]bool) string {
+		if len(m) == 0 {
+			return "no " + what
+		}
+		return fmt.Sprintf("%s %v", what, slices.Sorted(maps.Keys(m)))
+	}
+	return &difference{text: what + " changed: " + strings.Join(parts, "; "), planned: listed(were), now: listed(are)}
+}
+
+func set[S ~string](list []S) map[S]bool {
+	m := make(map[S]bool, len(list))
+	for _, s := range list {
+		m[s] = true
+	}
+	return m
+}
+
+// bracedLimit is how much of a value a message shows.
+const bracedLimit = 200
+
+// braced is a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for what is unknown.
+func (r *Plans) braced(v property.Value) string {
+	text := r.bracedValue(v)
+	if len(text) > bracedLimit {
+		return strings.ToValidUTF8(text[:bracedLimit], "") + "…}"
+	}
+	return text
+}
+
+func (r *Plans) bracedValue(v property.Value) string {
+	switch {
+	case v.IsUnknown():
+		return "output<string>{}"
+	case v.IsSecret() && r.showSecrets:
+		return r.bracedValue(v.AsSecret())
+	case v.IsSecret():
+		return "{[secret]}"
+	case v.IsArray():
+		var parts []string
+		for _, e := range v.AsArray().All() {
+			parts = append(parts, r.bracedValue(e))
+		}
+		return "{[" + strings.Join(parts, " ") + "]}"
+	case v.IsMap():
+		var parts []string
+		for name, e := range v.AsMap().All() {
+			parts = append(parts, name+":"+r.bracedValue(e))
+		}
+		return "{map[" + strings.Join(parts, " ") + "]}"
+	case v.IsString():
+		return "{" + v.AsString() + "}"
+	case v.IsNumber():
+		return fmt.Sprintf("{%v}", v.AsNumber())
+	case v.IsBool():
+		return fmt.Sprintf("{%v}", v.AsBool())
+	case v.IsAsset():
+		return "{asset " + v.AsAsset().Hash + "}"
+	case v.IsArchive():
+		return "{archive " + v.AsArchive().Hash + "}"
+	case v.IsReference():
+		return fmt.Sprintf("{%v}", v.AsReference().URN)
+	}
+	return "{<nil>}"
+}

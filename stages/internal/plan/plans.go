@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Plans is what a run has to do with update plans (steps.md 12): the one that it is held to, and the one that it makes.
+// Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
+type Plans struct {
+	*control.Control
+	*book.Book
+	entropy     []byte
+	showSecrets bool
+
+	held *state.Plan // nil: the run may do what it likes
+	// left are the planned steps that have not been seen, by what the plan calls the resource.
+	left map[urn.URN][]string
+
+	making bool
+	goals  map[urn.URN]*state.PlannedResource
+	steps  []plannedStep
+	// unsure are the resources of which the preview does not know what will be done, under all of their names.
+	unsure map[urn.URN]bool
+
+	mu      sync.Mutex // guards outputs
+	outputs map[urn.URN]state.PlannedDiff
+}
+
+// plannedStep is one step of the plan that is made. Its number and place put it in order, so that the plan does not depend
+// on when something was decided.
+type plannedStep struct {
+	of         urn.URN
+	op         stages.Op
+	seq, place int
+}
+
+func NewPlans(c *control.Control, b *book.Book, s stages.Settings) *Plans {
+	p := &Plans{
+		Control: c, Book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
+		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
+		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
+		unsure: map[urn.URN]bool{},
+	}
+	if s.Plan != nil {
+		for u, r := range s.Plan.Resources {
+			p.left[u] = r.Ops
+		}
+	}
+	return p
+}
+
+// SeedFor returns the random seed of a registration's Checks: that of the plan, so that what is random comes out as it was
+// previewed, else one of the run's own (steps.md 3.5).
+func (r *Plans) SeedFor(u urn.URN) []byte {
+	if p := r.held; p != nil && p.Resources[u] != nil && len(p.Resources[u].Seed) > 0 {
+		return p.Resources[u].Seed
+	}
+	return stages.Derive(r.entropy, string(u), "seed")
+}
+
+// formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is made
+// anew (steps.md 12.2).
+func (r *Plans) formerInputs(c stages.Checked) property.Map {
+	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || r.Targeting.Replace.Matches(c.URN) {
+		return property.Map{}
+	}
+	return c.Old.Inputs
+}
+
+// Follow holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
+// the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
+func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
+	p.noteDoubt(d)
+	if d.Goal == nil || d.Answered || p.held == nil && !p.making {
+		return nil
+	}
+	if p.making {
+		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.SeedFor(d.URN)}
+	}
+	if d.Imported && len(steps) == 0 {
+		p.passOver(d.URN)
+	}
+	for i, s := range steps {
+		of, ok := plannedAs(d, s)
+		if !ok {
+			continue
+		}
+		if v := p.take(of, s, d.Reason); v != nil {
+			return p.Bail(d.Located, 0, v)
+		}
+		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
+	}
+	return nil
+}
+
+// plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
+// they only carry on what is recorded, and whether there are any may depend on what registers first.
+func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
+	switch {
+	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
+		return d.URN, true // under its new name
+	case s.Op == stages.OpSame:
+		return "", false
+	}
+	return s.URN, true
+}
+
+// plannedInputs is how the inputs of a registration change. For an object that is made anew it has both what the new object
+// gets and what the recorded one has not: it may turn out that it can stay.
+func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
+	inputs := d.Accepted
+	if p.unsure[d.URN] && p.Outcomes.IsGone(d.Claimed) {
+		inputs = eitherInputs(d)
+	}
+	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
+	if d.Raw && d.Old != nil {
+		out.Deletes = state.NewPlannedDiff(d.Old.Inputs, inputs).Deletes
+	}
+	return out
+}
+
+func plannedGoal(d stages.Diffed, inputs state.PlannedDiff) *state.PlannedGoal {
+	g := d.Goal
+	return &state.PlannedGoal{
+		Type: g.Type, Name: g.Name, Custom: g.Custom, Inputs: inputs, Parent: g.Parent,
+		Protect: g.IsProtected(), Dependencies: g.Dependencies, Provider: g.Provider, PropertyDependencies: g.PropertyDependencies,
+		DeleteBeforeReplace: g.DeleteBeforeReplace, IgnoreChanges: g.IgnoreChanges,
+		AdditionalSecretOutputs: g.AdditionalSecretOutputs, Aliases: g.Aliases, ImportID: g.ImportID, CustomTimeouts: g.CustomTimeouts,
+	}
+}
+
+func (p *Plans) note(s plannedStep) {
+	if p.making {
+		p.steps = append(p.steps, s)
+	}
+}
+
+// FollowAtEnd is follow for the end phase: first what stays, then what is deleted, in the base's order. False says
+// that the plan is violated and the run has stopped.
+func (r *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*stages.Decision) bool {
+	all := slices.Clone(staying)
+	for _, id := range slices.Sorted(maps.Keys(deletes)) {
+		all = append(all, deletes[id])
+	}
+	for i, s := range all {
+		if v := r.take(s.URN, s, s.Reason); v != nil {
+			_ = r.Bail(stages.Located{URN: s.URN}, 0, v)
+			return false
+		}
+		r.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
+	}
+	return true
+}
+
+// NoteOutputs writes down what a resource registers as outputs.
+func (r *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
+	p := r
+	if !p.making {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.outputs[s.Declared] = state.NewPlannedDiff(r.RecordedOutputs(s.URN), outputs)
+}
+
+// Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
+// over.
+func (r *Plans) Planned() map[urn.URN]*state.PlannedResource {
+	p := r
+	if !p.making {
+		return nil
+	}
+	for u, planned := range p.goals {
+		planned.Goal.Outputs = p.outputs[u]
+		if s := r.World.Made(u); s != nil {
+			planned.Outputs = &s.Outputs
+		}
+	}
+	slices.SortStableFunc(p.steps, func(a, b plannedStep) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.place, b.place))
+	})
+	for _, s := range p.steps {
+		if p.goals[s.of] == nil {
+			p.goals[s.of] = &state.PlannedResource{} // it is only deleted, or stays
+		}
+		p.goals[s.of].Ops = append(p.goals[s.of].Ops, string(s.op))
+	}
+	for u, planned := range p.goals {
+		planned.Uncertain = p.unsure[u] && slices.ContainsFunc(planned.Ops, replaces)
+	}
+	return p.goals
+}

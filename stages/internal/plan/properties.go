@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// The ways in which a property can change, as the texts of violations write them.
+const (
+	propertyAdded   = "+"
+	propertyUpdated = "~"
+	propertyDeleted = "-"
+	propertySame    = "="
+)
+
+// changedProperties returns how properties change otherwise than planned (steps.md 12.3), nil if they do not.
+func (r *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
+	names := map[string]bool{}
+	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
+		for _, name := range m.Names() {
+			names[name] = true
+		}
+	}
+	for _, name := range plan.Deletes {
+		names[name] = true
+	}
+	var texts, planned, actual []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		c := propertyChange{was: former.At(name), is: now.At(name)}
+		c.plan(name, plan)
+		if c.isPlanned() {
+			continue
+		}
+		texts = append(texts, c.planned+c.actual()+name+r.sides(c))
+		planned = append(planned, "`"+name+"` "+r.plannedSide(c))
+		actual = append(actual, "`"+name+"` "+r.actualSide(c))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	slices.Sort(texts)
+	return &difference{
+		text: "properties changed: " + strings.Join(texts, ", "), planned: strings.Join(planned, ", "), now: strings.Join(actual, ", "),
+	}
+}
+
+// propertyChange is how one property was to change and does. A null value is none.
+type propertyChange struct {
+	was, is  property.Value
+	planned  string
+	expected property.Value // null when no value was planned
+}
+
+func (c *propertyChange) plan(name string, p state.PlannedDiff) {
+	c.planned = propertySame
+	if v, ok := p.Adds.Get(name); ok {
+		c.planned, c.expected = propertyAdded, v
+	} else if v, ok := p.Updates.Get(name); ok {
+		c.planned, c.expected = propertyUpdated, v
+	} else if slices.Contains(p.Deletes, name) {
+		c.planned = propertyDeleted
+	}
+}
+
+// actual is how the property does change. One that is planned and absent counts as deleted, whatever it was.
+func (c *propertyChange) actual() string {
+	switch {
+	case c.is.IsNull():
+		return propertyDeleted
+	case c.was.IsNull():
+		return propertyAdded
+	case property.Fits(c.was, c.is):
+		return propertySame
+	}
+	return propertyUpdated
+}
+
+func (c *propertyChange) isPlanned() bool {
+	absent := c.is.IsNull()
+	deletes := absent && !c.was.IsNull() && !isUndecided(c.was)
+	switch c.planned {
+	case propertyAdded:
+		if absent {
+			return isUndecided(c.expected) && !deletes // it may have turned out to be nothing
+		}
+		return property.Fits(c.expected, c.is)
+	case propertyUpdated:
+		if absent {
+			return isUndecided(c.expected)
+		}
+		return !c.was.IsNull() && property.Fits(c.expected, c.is) // what was to be updated must be there
+	case propertyDeleted:
+		return absent
+	}
+	// It was to stay as it is.
+	if absent {
+		return !deletes
+	}
+	return !c.was.IsNull() && property.Fits(c.was, c.is)
+}
+
+func isUndecided(v property.Value) bool { return v.StripSecrets().IsUnknown() }
+
+// sides are the values of a violation: [planned!=actual].
+func (r *Plans) sides(c propertyChange) string {
+	var values []string
+	for _, v := range []property.Value{c.expected, c.is} {
+		if !v.IsNull() {
+			values = append(values, r.braced(v))
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(values, "!=") + "]"
+}
+
+func (r *Plans) plannedSide(c propertyChange) string {
+	switch {
+	case c.planned == propertyDeleted:
+		return "is deleted"
+	case c.planned == propertySame && c.was.IsNull():
+		return "is not set"
+	case c.planned == propertySame:
+		return "stays " + r.braced(c.was)
+	}
+	return "becomes " + r.braced(c.expected)
+}
+
+func (r *Plans) actualSide(c propertyChange) string {
+	if c.is.IsNull() {
+		return "is not set"
+	}
+	return "is " + r.braced(c.is)
+}

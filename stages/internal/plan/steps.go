@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// allows tells whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
+func allows(planned string, actual stages.Op) bool {
+	switch stages.Op(planned) {
+	case stages.OpCreate:
+		return actual == stages.OpSame || actual == stages.OpCreate
+	case stages.OpUpdate:
+		return actual == stages.OpSame || actual == stages.OpUpdate
+	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced:
+		return actual == stages.OpSame || actual == stages.OpUpdate || actual == stages.Op(planned)
+	}
+	return string(actual) == planned
+}
+
+// replaces tells whether a planned step is part of a replacement.
+func replaces(planned string) bool {
+	switch stages.Op(planned) {
+	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpRemovePendingReplace:
+		return true
+	}
+	return false
+}
+
+// isUncertain tells whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
+// the values that were not known.
+func (p *Plans) isUncertain(u urn.URN) bool {
+	r := p.held.Resources[u]
+	return r.Uncertain || r.Goal != nil && (r.Goal.Inputs.Adds.HasUnknowns() || r.Goal.Inputs.Updates.HasUnknowns())
+}
+
+// stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one comes;
+// false if it is not allowed there. It is the next one, except where it is uncertain whether the resource is replaced: then
+// it may be replaced on its own account, in another order, and the object may be deleted because it is not declared any
+// more, or as the old copy that it was before.
+func (p *Plans) stepFor(of urn.URN, actual stages.Op) (int, bool) {
+	left := p.left[of]
+	if !p.isUncertain(of) {
+		return 0, allows(left[0], actual)
+	}
+	if i := slices.Index(left, string(actual)); i >= 0 {
+		return i, true
+	}
+	i := slices.IndexFunc(left, func(planned string) bool {
+		switch {
+		case actual == stages.OpDelete:
+			return planned == string(stages.OpDeleteReplaced) && p.held.Resources[of].Goal == nil
+		case actual == stages.OpDeleteReplaced:
+			return planned == string(stages.OpDelete)
+		}
+		return allows(planned, actual)
+	})
+	return max(i, 0), i >= 0
+}
+
+// passOver crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
+// step.
+func (p *Plans) passOver(u urn.URN) {
+	if left := p.left[u]; len(left) > 0 && allows(left[0], stages.OpSame) {
+		p.left[u] = left[1:]
+	}
+}
+
+// take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
+// place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
+func (p *Plans) take(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
+	if p.held == nil {
+		return nil
+	}
+	if s.Reason.Kind != stages.ReasonNone {
+		why = s.Reason
+	}
+	v := &stages.PlanViolation{URN: of, Now: string(s.Op)}
+	if text := why.String(); text != "" {
+		v.Now += " " + text
+	}
+	left, known := p.left[of]
+	switch {
+	case !known && s.Op == stages.OpSame:
+		return nil
+	case !known:
+		v.Rule = fmt.Sprintf("%v is not allowed by the plan: no steps were expected for this resource", s.Op)
+		v.Planned = "nothing: the plan does not name the resource"
+		return v
+	case len(left) == 0:
+		v.Rule = fmt.Sprintf("%v is not allowed by the plan: no more steps were expected for this resource", s.Op)
+		v.Planned = orNothing(p.held.Resources[of].Ops) + ", and no more"
+		return v
+	}
+	i, ok := p.stepFor(of, s.Op)
+	p.left[of] = slices.Concat(left[:i], left[i+1:])
+	if ok {
+		return nil
+	}
+	v.Rule = fmt.Sprintf("%v is not allowed by the plan: this resource is constrained to %v", s.Op, left[i])
+	v.Planned = orNothing(p.held.Resources[of].Ops)
+	return v
+}
+
+// HoldAnew is holdToPlan for what a delete-before-replace of something else has deleted and the program declares again.
+func (p *Plans) HoldAnew(d stages.Diffed) error {
+	if p.held == nil {
+		return nil
+	}
+	if v := p.violationOf(d.Checked); v != nil {
+		return p.Bail(d.Located, 0, v)
+	}
+	return nil
+}
+
+// mayRest tells whether the planned steps that are left of a resource were not needed after all: those of a replacement of
+// which the preview was not sure. What was to be declared must have been.
+func (p *Plans) mayRest(u urn.URN) bool {
+	r, left := p.held.Resources[u], p.left[u]
+	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
+		return false
+	}
+	return !slices.ContainsFunc(left, func(planned string) bool { return !replaces(planned) })
+}
+
+// CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
+// delete of what is gone already was not needed.
+func (r *Plans) CheckPlanFulfilled() {
+	if r.held == nil || r.IsHalted() || r.HasFailed() {
+		return
+	}
+	for _, u := range slices.Sorted(maps.Keys(r.left)) {
+		left := r.left[u]
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayRest(u) {
+			continue
+		}
+		v := &stages.PlanViolation{
+			URN: u, Rule: fmt.Sprintf("expected resource operations for %v but none were seen", u),
+			Planned: orNothing(r.held.Resources[u].Ops), Now: "nothing more happened to the resource",
+		}
+		if len(left) == len(r.held.Resources[u].Ops) {
+			v.Now = "nothing happened to the resource"
+		}
+		r.Fail(0, u, stages.CodeFailed, v)
+	}
+}

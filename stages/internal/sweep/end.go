@@ -1,0 +1,235 @@
+package sweep
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/execute"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// EndPhase is [Run.EndPhase].
+func (r *Sweeper) EndPhase(ctx context.Context) error {
+	if r.IsHalted() {
+		return nil
+	}
+	unknown := r.UnknownTargets(r.Targeting.Targets)
+	if err := r.finish(ctx); err != nil {
+		return err
+	}
+	return unknown
+}
+
+func (r *Sweeper) finish(ctx context.Context) error {
+	switch {
+	case len(r.Base.Resources) == 0 && len(r.Declared) == 0:
+		return nil
+	case r.Mode == stages.ModeRefresh:
+		return r.Reader.refreshRest(ctx)
+	}
+	all := r.Remains()
+	chosen, err := r.selected(ctx, all)
+	if err != nil {
+		return err
+	}
+	steps, left := r.planDeletes(all, chosen)
+	if !r.Plans.FollowAtEnd(left, steps) {
+		return nil // the run has stopped
+	}
+	if err := r.ensureProviders(ctx, steps); err != nil {
+		return err
+	}
+	if err := r.untargetedDeletes(all, steps); err != nil {
+		return err
+	}
+	tasks, err := r.endTasks(all, steps, left)
+	if err != nil {
+		return err
+	}
+	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.AfterAll}, Tasks: tasks})
+}
+
+// endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
+// done; a failed one keeps what it depends on and nothing else.
+func (r *Sweeper) endTasks(all book.Remains, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
+	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
+	if err != nil {
+		return nil, err // a cycle: a valid base has none
+	}
+	var tasks []stages.Task
+	var gate []graph.ID
+	if len(left) > 0 {
+		r.Record.Note(left...)
+		gate = []graph.ID{r.Outcomes.NewTasks(1)}
+		tasks = append(tasks, stages.Task{ID: gate[0], Steps: left})
+	}
+	first := r.Outcomes.NewTasks(len(schedule))
+	for i, entry := range schedule {
+		t := closure.TaskOf(entry, first, graph.ID(i))
+		if len(t.After) == 0 {
+			t.After = gate
+		}
+		if s := deletes[entry.Node]; !entry.Relay {
+			t.Steps = []*stages.Decision{s}
+			r.Record.Note(s)
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, nil
+}
+
+// ensureProviders starts the providers of everything that is to be deleted before any of it is, those also that will have
+// nothing to do (steps.md 5.2): if one cannot be started, nothing is deleted.
+func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stages.Decision) error {
+	users := map[string]*state.Resource{} // one for each provider and extension
+	for _, s := range steps {
+		if s.Op == stages.OpRemovePendingReplace && r.Base.Providers[s.Old.Provider] == nil {
+			continue // the state of something deleted need not have a provider (state.md 1.14 I-4)
+		}
+		key := s.Old.Provider + " " + s.Old.ExtensionRef
+		if u := users[key]; s.Old.Provider != "" && (u == nil || s.Old.URN < u.URN) {
+			users[key] = s.Old
+		}
+	}
+	keys := slices.Sorted(maps.Keys(users))
+	errs := make([]error, len(keys))
+	p := pool.New().WithMaxGoroutines(access.ReadWorkers)
+	for i, key := range keys {
+		p.Go(func() { _, errs[i] = r.ProviderFor(ctx, users[key]) })
+	}
+	p.Wait()
+	var failed error
+	for i, err := range errs {
+		if err != nil {
+			failed = r.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.AfterAll}, stages.CodeFailed, err)
+		}
+	}
+	return failed
+}
+
+// planDeletes chooses the steps of the end phase, by base position (steps.md 5.2). All of them are known before the first
+// one runs, because a delete may be spared by another (ORD-7).
+//
+// left are the steps of what stays because it is not part of the operation.
+func (r *Sweeper) planDeletes(all book.Remains, chosen map[urn.URN]bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
+	steps = map[graph.ID]*stages.Decision{}
+	needed := r.stillNeeded(all, chosen)
+	for i, res := range all.Resources {
+		now := r.World.Current(res)
+		if now == nil || res.ViewOf != "" {
+			continue
+		}
+		if chosen != nil && !chosen[res.URN] {
+			if !r.IsOperatedOn(res.URN) {
+				left = append(left, stages.CarriedStep(now)) // old copies of it, too
+			}
+			continue
+		}
+		op, why := r.fateOf(res, now, all.Declared[res])
+		if op == "" {
+			continue
+		}
+		if needed[graph.ID(i)] {
+			r.NoteStay(now, stages.Reason{Kind: stages.ReasonNeeded})
+			continue
+		}
+		r.Outcomes.Add(res.URN, book.Deleted)
+		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
+			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
+			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace,
+		}}
+	}
+	return steps, left
+}
+
+// stillNeeded returns the base states that failed and skipped registrations leave in use. What failed keeps everything that
+// its recorded state depends on (steps.md 5.3 rule 4). What was skipped, or is no part of the operation, keeps what that
+// state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
+// is not missed.
+func (r *Sweeper) stillNeeded(all book.Remains, chosen map[urn.URN]bool) map[graph.ID]bool {
+	var failed, skipped []graph.ID
+	for i, res := range all.Resources {
+		cause, ok := r.World.FailureOf(r.Names.NewNameOf(res.URN))
+		now := r.World.Current(res)
+		switch {
+		case now == nil:
+		case !ok:
+			stays := r.IsOperatedOn(res.URN) || chosen != nil && !chosen[res.URN]
+			if p := r.World.Current(all.Providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
+				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
+			}
+		case cause == r.Names.NewNameOf(res.URN):
+			failed = append(failed, graph.ID(i))
+		default:
+			skipped = append(skipped, graph.ID(i))
+		}
+	}
+	needed := map[graph.ID]bool{}
+	if len(failed)+len(skipped) == 0 {
+		return needed
+	}
+	for _, id := range all.Graph.TransitiveDependencies(skipped, graph.Reach{}) {
+		res := all.Resources[id]
+		if now := r.World.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
+			needed[id] = true
+		}
+	}
+	for _, id := range all.Graph.TransitiveDependencies(failed, graph.Reach{}) {
+		needed[id] = true
+	}
+	return needed
+}
+
+// fateOf says what happens to a state at the end; "" is nothing. declared ones are those of a destroy's program.
+func (r *Sweeper) fateOf(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
+	switch {
+	case now.Delete && len(r.Outcomes.DeletionsOf(res)) > 0:
+		return "", stages.Reason{}
+	case now.Delete && now.External:
+		return stages.OpDiscardReplaced, stages.Reason{Kind: stages.ReasonReplaced}
+	case now.Delete:
+		return stages.OpDeleteReplaced, stages.Reason{Kind: stages.ReasonReplaced}
+	case !declared && r.IsOperatedOn(res.URN):
+		return "", stages.Reason{}
+	}
+	why := stages.Reason{Kind: stages.ReasonNotInProgram}
+	switch parent := res.Parent; {
+	case r.Mode == stages.ModeDestroy:
+		why.Kind = stages.ReasonDestroy
+	case parent != "" && parent.Type() != urn.RootStackType && !r.IsOperatedOn(parent) && r.Base.Olds[parent] != nil:
+		why.Cause = parent
+	}
+	switch {
+	case now.PendingReplacement:
+		return stages.OpRemovePendingReplace, why
+	case now.External:
+		return stages.OpDiscard, why
+	}
+	return stages.OpDelete, why
+}
+
+// Sweeper ends a run: it deletes what the program no longer declares.
+type Sweeper struct {
+	*control.Control
+	*book.Book
+	*access.Access
+	*plan.Plans
+	*targeting.Targets
+	*take.Taker
+	Executor *execute.Executor
+	Prober   *closure.Prober
+	Reader   *Reader
+}

@@ -1,0 +1,208 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Reader reads recorded objects again.
+type Reader struct {
+	*control.Control
+	*book.Book
+	*access.Access
+	*take.Taker
+	LegacyRefreshDiff bool
+}
+
+// found is what a refresh found: the state as it is now, nil if the object is gone.
+type found struct {
+	ok    bool // nothing failed
+	known bool // now says how the object is
+	now   *state.Resource
+	views refreshedViews
+}
+
+// refreshing says how a state is refreshed.
+type refreshing struct {
+	// into is a copy of the state for what is found: with the options of the program, where the program runs.
+	into *state.Resource
+	// unread is what a refresh is reported as of which there is nothing to read.
+	unread stages.Op
+	// record is true for a refresh that is recorded by itself and not with all others.
+	record bool
+	// unjudged is true if what was read is kept even if the provider then could not compare it with what was recorded.
+	unjudged bool
+}
+
+// refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
+func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refreshing) found {
+	if !r.Enter() {
+		return found{}
+	}
+	defer r.Leave()
+	s := &take.Taking{Decision: d}
+	r.Record.Begin(d)
+	r.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	s.Publication = r.PublicationFor(d, true)
+	now, op, diff, err := r.readNow(ctx, s, how)
+	known := err == nil || now != nil && how.unjudged
+	if known && how.record && now != nil {
+		if unrecorded := r.recordFound(d, now); err == nil {
+			err = unrecorded
+		}
+	}
+	if err != nil {
+		r.Record.End(d, stages.Outcome{Fate: stages.FateFailed})
+		r.ReportFailure(d, d.StepInfo, take.Failed(err))
+		if !known {
+			now = d.Old
+		}
+		f, _ := r.refreshViews(s, found{known: known, now: now}, how.record)
+		return f
+	}
+	info := d.StepInfo
+	info.New, info.Reason = now, foundReason(op, d.Old, diff)
+	if now == d.Old {
+		info.Reason = stages.Reason{Kind: stages.ReasonUnchanged} // whatever it is reported as
+	}
+	if r.Mode == stages.ModeRefresh {
+		info.Op, info.Diffs, info.DetailedDiff = op, diff.ChangedKeys, diff.DetailedDiff
+		r.Record.Report(d)
+	}
+	r.Record.End(d, stages.Outcome{Fate: stages.FateDone, Found: &info})
+	r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
+	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
+	if err == nil && how.record && now == nil {
+		err = r.recordFound(d, nil) // after its views
+	}
+	f.ok = err == nil
+	return f
+}
+
+// recordFound records what a refresh found while others go on (steps.md 7.6 "persistence").
+func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
+	if now == s.Old {
+		return nil
+	}
+	c := state.Change{Refresh: true}
+	if now == nil {
+		c.Remove = []*state.Resource{s.Old}
+	} else {
+		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
+		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
+	}
+	r.World.Settle(c)
+	if r.Recorder == nil {
+		return nil
+	}
+	if err := r.Recorder.End(r.Operations, c); err != nil {
+		return fmt.Errorf("recording what became of %s: %w", s.URN, err)
+	}
+	return nil
+}
+
+// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
+// has been read, it returns that state with the error.
+func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
+	old := s.Old
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Outcomes.IsGone(old) {
+		return old, how.unread, diff, nil
+	}
+	p, err := r.refresher(ctx, s.Decision, old)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	res, initErrors, err := r.callRead(p, s)
+	if err != nil {
+		return nil, "", diff, err
+	}
+	if res.ID == "" || !res.Exists {
+		return nil, stages.OpDelete, diff, nil
+	}
+	now = how.into
+	now.ID, now.Outputs, now.InitErrors, now.RefreshBeforeUpdate = res.ID, res.Properties, initErrors, res.RefreshBeforeUpdate
+	if res.HasInputs {
+		now.Inputs = res.Inputs
+	}
+	drifted := !property.EqualMaps(old.Inputs, now.Inputs) || !property.EqualMaps(old.Outputs, now.Outputs)
+	if drifted {
+		now.Modified = r.Now().UTC()
+	}
+	if old.External || r.LegacyRefreshDiff {
+		return r.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
+	}
+	// The difference that people see is from what was recorded to what is there.
+	if diff, err = r.CallDiff(r.Operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
+		return r.MarkSecrets(now), "", diff, err
+	}
+	diff.DetailedDiff = inverted(diff.DetailedDiff)
+	return r.MarkSecrets(now), opOf(diff.Changes == providers.DiffSome), diff, nil
+}
+
+// refresher returns the provider that a refresh reads with: the one that the program gives the resource, which s names, or
+// the recorded one.
+func (r *Reader) refresher(ctx context.Context, s *stages.Decision, old *state.Resource) (providers.Provider, error) {
+	if s.Provider != old.Provider {
+		old = old.Clone()
+		old.Provider = s.Provider
+	}
+	return r.ProviderFor(ctx, old)
+}
+
+func opOf(changed bool) stages.Op {
+	if changed {
+		return stages.OpUpdate
+	}
+	return stages.OpSame
+}
+
+// callRead reads an object; one that is not healthy is a warning (steps.md 7.6).
+func (r *Reader) callRead(p providers.Provider, s *take.Taking) (providers.ReadResponse, []string, error) {
+	old := s.Old
+	res, err := p.Read(r.Operations, providers.ReadRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: old.ID, Inputs: old.Inputs, State: old.Outputs, Known: true,
+		Timeout: old.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
+	})
+	var partial *providers.InitError
+	if !errors.As(err, &partial) {
+		return res, nil, err
+	}
+	r.Warn(s.URN, "Refreshed resource is in an unhealthy state:\n* %s", strings.Join(partial.Reasons, "\n* "))
+	return providers.ReadResponse{
+		ID: partial.ID, Exists: true, Inputs: partial.Inputs, HasInputs: partial.HasInputs, Properties: partial.Properties,
+		RefreshBeforeUpdate: partial.RefreshBeforeUpdate,
+	}, partial.Reasons, nil
+}
+
+// inverted turns a diff around: what was added from there is gone from here.
+func inverted(in map[string]providers.PropertyDiff) map[string]providers.PropertyDiff {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]providers.PropertyDiff, len(in))
+	for path, d := range in {
+		switch d.Kind {
+		case providers.DiffAdd:
+			d.Kind = providers.DiffDelete
+		case providers.DiffAddReplace:
+			d.Kind = providers.DiffDeleteReplace
+		case providers.DiffDelete:
+			d.Kind = providers.DiffAdd
+		case providers.DiffDeleteReplace:
+			d.Kind = providers.DiffAddReplace
+		}
+		out[path] = d
+	}
+	return out
+}

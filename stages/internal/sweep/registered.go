@@ -1,0 +1,86 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/state"
+)
+
+func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stages.Located, error) {
+	managed := l.Goal.IsManaged()
+	if managed {
+		if err := r.EnsureProvider(ctx, l); err != nil {
+			return l, err
+		}
+		if _, err := r.ProviderOf(l); err != nil {
+			return l, err
+		}
+	}
+	r.Outcomes.Add(l.URN, book.Refreshed)
+	s := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpRefresh, URN: l.URN, Type: l.Goal.Type, Old: l.Old, Provider: l.Goal.Provider, Internal: !managed,
+		Reason: stages.Reason{Kind: stages.ReasonRefresh},
+	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
+	r.Record.Note(s)
+	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
+	// shown to nobody, except for a resource that waits for its replacement.
+	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), unread: stages.OpUpdate, record: true})
+	if !f.ok {
+		r.Halt()
+		return l, &stages.ReportedError{Err: errRefreshFailed}
+	}
+	if l.Old = f.now; l.Old == nil {
+		return l, nil
+	}
+	r.World.Keep(s, l.Old)
+	return l, nil
+}
+
+// toRefresh returns the state into which a refresh puts what it finds. If it is not followed by anything that records the
+// program's options, it has those.
+func toRefresh(l stages.Located, mode stages.Mode) *state.Resource {
+	if mode == stages.ModeUpdate {
+		return l.Old.Clone()
+	}
+	s := l.NewState(stages.Checked{Inputs: l.Old.Inputs})
+	s.External, s.Taint = l.Old.External, l.Old.Taint
+	return s
+}
+
+// refreshRest reads what the program of a refresh has not registered, all at once, and records it (steps.md 7.4). Nothing is
+// deleted. A failure does not stop the others.
+func (r *Reader) refreshRest(ctx context.Context) error {
+	selected := r.Refreshable()
+	var steps []*stages.Decision
+	for i, res := range r.Base.Resources {
+		in, now := selected(res), r.World.Current(res)
+		if !in || now == nil || res.ViewOf != "" || r.IsOperatedOn(res.URN) {
+			continue
+		}
+		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
+			Op: stages.OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
+			Reason: stages.Reason{Kind: stages.ReasonRefresh},
+		}, Rank: stages.Rank{Seq: stages.AfterAll, Place: i}})
+	}
+	r.Record.Note(steps...)
+	p := pool.New().WithErrors().WithMaxGoroutines(access.ReadWorkers)
+	for _, s := range steps {
+		p.Go(func() error {
+			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: stages.OpSame, record: true, unjudged: true}); !f.ok {
+				return errRefreshFailed
+			}
+			return nil
+		})
+	}
+	if err := p.Wait(); err != nil {
+		r.Halt()
+		return &stages.ReportedError{Err: errors.New("some of what the program does not declare could not be refreshed; see the errors of the resources")}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
+func (r *Sweeper) selected(ctx context.Context, all book.Remains) (map[urn.URN]bool, error) {
+	sel, g := r.Targeting, all.Graph
+	matching := func(set *urn.PatternSet) []graph.ID {
+		var ids []graph.ID
+		for i, res := range all.Resources {
+			if set.Matches(res.URN) {
+				ids = append(ids, graph.ID(i))
+			}
+		}
+		return ids
+	}
+	out := map[urn.URN]bool{}
+	switch {
+	case sel.Targets.IsConstrained():
+		ids := matching(sel.Targets)
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		for _, id := range ids {
+			out[all.Resources[id].URN] = true
+		}
+		if err := r.addReplaced(ctx, all, ids, out); err != nil {
+			return nil, err
+		}
+		// What refers to those cannot stay either.
+		for _, id := range g.TransitiveDependents(all.Named(out), graph.Reach{}) {
+			out[all.Resources[id].URN] = true
+		}
+	case sel.Excludes.IsConstrained():
+		left, needs := matching(sel.Excludes), all.WithinComponents()
+		switch {
+		case sel.ExcludeDependents && r.Mode == stages.ModeUpdate:
+			left = connected(g, needs, left)
+		case sel.ExcludeDependents:
+			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
+		}
+		left = append(left, needs.TransitiveDependencies(left, graph.Reach{})...)
+		for _, res := range all.Resources {
+			out[res.URN] = true
+		}
+		for _, id := range left {
+			delete(out, all.Resources[id].URN)
+		}
+	default:
+		return nil, nil
+	}
+	return out, nil
+}
+
+// connected returns the given nodes and all that depend on them, on what they need, and so on: an update that leaves
+// dependents out deletes none of those (decision 0029). needs has the edges to what is needed.
+func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
+	for before := -1; len(ids) > before; {
+		before = len(ids)
+		ids = append(ids, needs.TransitiveDependencies(ids, graph.Reach{})...)
+		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
+	return ids
+}
+
+// addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
+// states at once, and for each in the order of its dependents (steps.md 6.7).
+func (r *Sweeper) addReplaced(ctx context.Context, all book.Remains, ids []graph.ID, out map[urn.URN]bool) error {
+	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read
+	impossible := func(id graph.ID) bool { return r.Outcomes.Has(all.Resources[id].URN, decided) }
+	found := make([][]graph.ID, len(ids))
+	p := pool.New().WithErrors().WithMaxGoroutines(access.ReadWorkers)
+	for i, id := range ids {
+		p.Go(func() (err error) {
+			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])
+			found[i] = graph.ReplaceClosure(all.Graph, id, book.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
+				res := all.Resources[dep]
+				in, _, ask := c.Judge(dep, res)
+				if ask != nil && err == nil {
+					diff, failed := r.Prober.CallProbe(ctx, ask)
+					in, err = diff.Replaces(), failed
+				}
+				if in {
+					c.Set[res.URN] = true
+				}
+				return in
+			})
+			return err
+		})
+	}
+	if err := p.Wait(); err != nil {
+		return r.Bail(stages.Located{}, stages.CodeFailed, err)
+	}
+	for i, id := range ids {
+		for _, dep := range found[i] {
+			out[all.Resources[dep].URN] = true
+		}
+		for _, res := range all.Attached[all.Resources[id].URN] {
+			out[res.URN] = true
+		}
+	}
+	return nil
+}
+
+// untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
+func (r *Sweeper) untargetedDeletes(all book.Remains, steps map[graph.ID]*stages.Decision) error {
+	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
+		return nil
+	}
+	var found []urn.URN
+	for i := range all.Resources {
+		s, ok := steps[graph.ID(i)]
+		if !ok || s.Op == stages.OpSame || r.Targeting.Targets.Matches(s.URN) {
+			continue
+		}
+		found = append(found, s.URN)
+		err := fmt.Errorf("Resource '%v' will be destroyed but was not specified in --target list.\n"+
+			"Either include resource in --target list or pass --target-dependents to proceed.", s.URN)
+		r.Fail(s.Seq, s.URN, stages.CodeUntargetedDelete, err)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	slices.Sort(found)
+	r.Diagnose("", stages.Info, 0, "to delete them too, add: "+targeting.TargetFlags(slices.Compact(found)))
+	if !r.DryRun() {
+		r.Halt()
+		return &stages.ReportedError{Err: errors.New("delete untargeted resource")}
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package take
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// apply does what a step stands for and says what changed (steps.md 8.1).
+func (r *Taker) apply(s *Taking) applied {
+	switch s.Op {
+	case stages.OpSame:
+		return r.applySame(s)
+	case stages.OpCreate, stages.OpCreateReplacement:
+		return r.applyCreate(s)
+	case stages.OpUpdate:
+		return r.applyUpdate(s)
+	case stages.OpDelete, stages.OpDeleteReplaced, stages.OpDiscard, stages.OpDiscardReplaced:
+		return r.applyDelete(s)
+	case stages.OpRead, stages.OpReadReplacement:
+		return r.applyRead(s)
+	case stages.OpRemovePendingReplace:
+		return applied{Change: state.Change{Remove: r.Present(s.Old)}}
+	case stages.OpImport, stages.OpImportReplacement:
+		return r.applyImport(s)
+	case stages.OpReplace:
+		return applied{}
+	}
+	return Failed(fmt.Errorf("there is no step %q", s.Op))
+}
+
+func Failed(err error) applied { return applied{Err: err, status: classify(err)} }
+
+func (r *Taker) applySame(s *Taking) applied {
+	switch {
+	case s.Kind == stages.Uncreated:
+		return applied{Unrecorded: true}
+	case s.IsKept():
+		return applied{Final: s.Old, Unrecorded: true}
+	}
+	final := s.New.Clone()
+	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
+	if final.Type.IsProvider() {
+		if err := r.Registry.Same(r.Operations, urn.ProviderRef{URN: s.URN, ID: s.Old.ID}, s.Old.Inputs); err != nil {
+			return Failed(err)
+		}
+	}
+	return applied{Final: final, Change: state.Change{Remove: r.Present(s.Old), Elide: !state.MustWrite(s.Old, final)}}
+}
+
+func (r *Taker) applyCreate(s *Taking) applied {
+	final := s.New.Clone()
+	p, err := r.ProviderOfState(final)
+	if err != nil {
+		return Failed(err)
+	}
+	a := applied{Final: final}
+	switch {
+	case s.Kind == stages.Unasked:
+		final.Outputs = final.Inputs
+	case p != nil:
+		req := providers.CreateRequest{
+			URN: s.URN, Name: s.URN.Name(), Type: s.Type, Properties: s.New.Inputs, Timeout: s.New.CustomTimeouts.Create, Preview: r.DryRun(),
+			Status: s.Publication,
+		}
+		res, err := r.callCreate(p, s, req)
+		var partial *providers.InitError
+		switch {
+		case errors.As(err, &partial):
+			a.Err, a.status = err, statusPartial
+			final.ID, final.Outputs, final.InitErrors = partial.ID, partial.Properties, partial.Reasons
+			final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
+		case err != nil:
+			return Failed(err)
+		case res.ID == "" && !r.DryRun():
+			return Failed(&providers.UncertainError{Err: fmt.Errorf("provider did not return an ID from Create of %s", s.URN), Lost: true})
+		default:
+			final.ID, final.Outputs, final.RefreshBeforeUpdate = res.ID, res.Properties, res.RefreshBeforeUpdate
+		}
+	}
+	now := r.Now().UTC()
+	final.Created, final.Modified = now, now
+	if s.Op == stages.OpCreateReplacement {
+		r.GiveWay(s.Old, &a.Change)
+	}
+	return a
+}
+
+func (r *Taker) applyUpdate(s *Taking) applied {
+	final := s.New.Clone()
+	final.ID, final.Outputs = s.Old.ID, s.Old.Outputs
+	a := applied{Final: final, Change: state.Change{Remove: r.Present(s.Old)}}
+	p, err := r.ProviderOfState(final)
+	if err != nil {
+		return Failed(err)
+	}
+	if p == nil {
+		return a
+	}
+	req := providers.UpdateRequest{
+		URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: s.Old.ID, OldInputs: s.Old.Inputs, OldOutputs: s.Old.Outputs,
+		NewInputs: s.New.Inputs, Timeout: s.New.CustomTimeouts.Update, IgnoreChanges: s.New.IgnoreChanges, Preview: r.DryRun(),
+		OldViews: s.Publication.OldViews(), Status: s.Publication,
+	}
+	res, err := r.callUpdate(p, s, req)
+	var partial *providers.InitError
+	switch {
+	case errors.As(err, &partial):
+		a.Err, a.status = err, statusPartial
+		// The old inputs stay, so that the next run sees a difference (steps.md 9.3).
+		final.Inputs, final.Outputs, final.InitErrors = s.Old.Inputs, partial.Properties, partial.Reasons
+		final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
+	case err != nil:
+		return Failed(err)
+	default:
+		final.Outputs, final.RefreshBeforeUpdate = res.Properties, res.RefreshBeforeUpdate
+	}
+	final.Modified = r.Now().UTC()
+	return a
+}
+
+// applyDelete is steps.md 5.4.
+func (r *Taker) applyDelete(s *Taking) applied {
+	old := s.Old
+	if reader, ok := r.Names.ReaderOf(old); ok {
+		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
+		if err := r.Progress.Await(r.Admitted, reader, book.Reread); err != nil {
+			return Failed(err)
+		}
+	}
+	known := r.World.Current(old)
+	if known == nil {
+		return applied{}
+	}
+	var p providers.Provider
+	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
+		var err error
+		// Also for what is let go without a call: a provider that cannot be started is found out now (steps.md 5.2).
+		if p, err = r.ProviderFor(r.Operations, old); err != nil {
+			return Failed(err)
+		}
+	}
+	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
+		return Failed(&stages.ProtectedError{URN: s.URN})
+	}
+	if p != nil && !r.DryRun() && !r.sparesCall(old) {
+		err := r.callDelete(p, s, providers.DeleteRequest{
+			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
+			Timeout: old.CustomTimeouts.Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
+		})
+		if err != nil {
+			return Failed(err)
+		}
+	}
+	now := r.World.Current(old)
+	if now == nil {
+		return applied{}
+	}
+	if s.Kind == stages.DeletedFirst && !now.Delete { // an import may have taken its place already
+		waiting := now.Clone()
+		waiting.PendingReplacement = true
+		return applied{Change: state.Change{Replace: []state.Replacement{{Old: now, New: waiting}}}}
+	}
+	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
+}
+
+// sparesCall tells whether an object is let go without its provider being asked (steps.md 5.4 item 4).
+func (r *Taker) sparesCall(old *state.Resource) bool {
+	with := old.DeletedWith
+	return old.External || old.RetainOnDelete || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))
+}
+
+// applyRead is steps.md 4.1.
+func (r *Taker) applyRead(s *Taking) applied {
+	final := s.New.Clone()
+	a := applied{Final: final}
+	if final.ID != "" { // it is not known in this preview
+		p, err := r.ProviderFor(r.Operations, final)
+		if err != nil {
+			return Failed(err)
+		}
+		res, err := p.Read(r.Operations, providers.ReadRequest{
+			URN: s.URN, Name: s.URN.Name(), Type: s.Type, ID: final.ID, Inputs: final.Inputs, State: final.Inputs, Known: true,
+			Timeout: final.CustomTimeouts.Read, OldViews: s.Publication.OldViews(), Status: s.Publication,
+		})
+		var partial *providers.InitError
+		switch {
+		case errors.As(err, &partial):
+			a.Err, a.status = err, statusPartial
+			final.ID, final.Outputs, final.InitErrors = cmp.Or(partial.ID, final.ID), partial.Properties, partial.Reasons
+		case err != nil:
+			return Failed(err)
+		case !res.Exists:
+			return Failed(fmt.Errorf("resource '%s' does not exist", final.ID))
+		default:
+			final.ID, final.Outputs = cmp.Or(res.ID, final.ID), res.Properties
+		}
+	}
+	if s.Old != nil && !(property.EqualMaps(s.Old.Inputs, final.Inputs) && property.EqualMaps(s.Old.Outputs, final.Outputs)) {
+		final.Modified = r.Now().UTC()
+	}
+	if s.Op == stages.OpReadReplacement {
+		r.GiveWay(s.Old, &a.Change)
+	} else if s.Old != nil {
+		a.Change.Remove = r.Present(s.Old)
+	}
+	return a
+}
+
+// MarkSecrets makes outputs secret that the program or the inputs say are (steps.md 3.14). It may be called on a state
+// that is not published yet.
+func (r *Taker) MarkSecrets(s *state.Resource) *state.Resource {
+	var out map[string]property.Value
+	mark := func(name string) {
+		v, ok := s.Outputs.Get(name)
+		if !ok || v.IsSecret() {
+			return
+		}
+		if out == nil {
+			out = s.Outputs.Mutable()
+		}
+		out[name] = property.Secret(v)
+	}
+	for _, name := range s.AdditionalSecretOutputs {
+		if name == "id" {
+			r.Warn(s.URN, "The 'id' property cannot be made secret. See pulumi/pulumi#2717 for more details.")
+			continue
+		}
+		mark(name)
+	}
+	for name, v := range s.Inputs.All() {
+		if v.IsSecret() {
+			mark(name)
+		}
+	}
+	if out != nil {
+		s.Outputs = property.NewMap(out)
+	}
+	return s
+}

@@ -1,0 +1,46 @@
+package take
+
+import (
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Chain is what one item has the executor do.
+type Chain struct {
+	Built stages.Built
+	Open  int   // tasks and assignments that are not over
+	Err   error // why not all steps succeeded
+}
+
+// Assignment is what a member of execute's crew is to do.
+type Assignment struct {
+	Kind  assignmentKind
+	Chain *Chain
+	Task  graph.ID
+	Steps []*stages.Decision
+	Cause urn.URN // of a skip: the resource that failed
+}
+
+type assignmentKind uint8
+
+const (
+	TakeSteps   assignmentKind = iota
+	SkipSteps                  // something that the chain needs has failed
+	RefuseSteps                // the chain has been refused
+)
+
+// Report says how an assignment ended.
+type Report struct {
+	Assignment
+	End taskEnd
+	Err error // of a failure
+}
+
+type taskEnd uint8
+
+const (
+	TaskDone taskEnd = iota
+	TaskFailed
+	TaskNotBegun // the run has stopped
+)

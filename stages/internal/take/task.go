@@ -1,0 +1,133 @@
+package take
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// CarryOut does what the executor has assigned. Its error is a bail, or that of a panic: the run must stop.
+func (r *Taker) CarryOut(a Assignment) (Report, error) {
+	rep := Report{Assignment: a}
+	b := a.Chain.Built
+	switch a.Kind {
+	case SkipSteps:
+		rep.Err = r.SkipChain(a, b)
+	case RefuseSteps:
+		rep.Err = r.refuseChain(b)
+	default:
+		var begun bool
+		begun, rep.Err = r.TakeTask(a.Steps, b)
+		switch {
+		case !begun:
+			rep.End = TaskNotBegun
+		case rep.Err != nil:
+			rep.End = TaskFailed
+		}
+	}
+	if stages.IsReported(rep.Err) {
+		return rep, rep.Err
+	}
+	return rep, nil
+}
+
+// TakeTask takes steps in their order. It returns false if the run has stopped before.
+func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
+	answered := false
+	for _, s := range steps {
+		if b.Question == nil && r.World.IsUnsettled(s.Old) {
+			return true, errUnsettled
+		}
+		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
+		// program does next, which may stop the run.
+		if !answered && !r.Enter() {
+			b.Question.Settle(stages.ErrShutDown)
+			return false, nil
+		}
+		stopped, err := r.RunStep(s, b.Question)
+		if !answered {
+			r.Leave()
+		}
+		if answered = answered || s.Answers; err != nil {
+			return true, r.taskFailed(b, err)
+		}
+		if answered && stopped {
+			return true, nil
+		}
+	}
+	return true, nil
+}
+
+// errUnsettled keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
+var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
+
+// taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
+func (r *Taker) taskFailed(b stages.Built, err error) error {
+	_, protected := err.(*stages.ProtectedError)
+	switch {
+	case stages.IsReported(err):
+		return err
+	case b.KeepsGoing, b.Question == nil && protected:
+		return err
+	case !r.ContinueOnError:
+		r.Halt()
+		return &stages.ReportedError{Err: err}
+	case b.Question != nil:
+		r.World.MarkFailed(b.URN, b.URN)
+		b.Question.Answer(r.FailedReply(b))
+	}
+	return err
+}
+
+// SkipChain answers a registration whose steps are not taken because of a failure.
+func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
+	if b.Question == nil {
+		for _, s := range a.Steps {
+			if s.Import != nil {
+				r.Diagnose(s.URN, stages.Info, 0, "not imported, because what it belongs to could not be made")
+			}
+		}
+		return nil
+	}
+	r.World.MarkFailed(b.URN, a.Cause)
+	b.Question.Answer(&stages.RegisterReply{URN: b.URN, Result: stages.Skip})
+	if err := r.takeProvisional(a.Steps); err != nil {
+		return err
+	}
+	return fmt.Errorf("skipped because of %s", a.Cause)
+}
+
+// refuseChain fails a registration before the first of its own steps.
+func (r *Taker) refuseChain(b stages.Built) error {
+	steps := b.Steps()
+	if err := r.takeProvisional(steps); err != nil {
+		return err
+	}
+	if !r.Enter() {
+		b.Question.Settle(stages.ErrShutDown)
+		return nil
+	}
+	for _, s := range steps {
+		if s.Answers {
+			r.Record.End(s, stages.Outcome{Fate: stages.FateFailed})
+		}
+	}
+	r.Fail(b.Seq, b.URN, stages.CodeFailed, b.Refusal)
+	r.Leave()
+	return r.taskFailed(b, b.Refusal)
+}
+
+// takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
+// to them too, and which of them comes first is a matter of timing.
+func (r *Taker) takeProvisional(steps []*stages.Decision) error {
+	for _, s := range steps {
+		if s.Kind != stages.Provisional {
+			continue
+		}
+		if _, err := r.RunStep(s, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

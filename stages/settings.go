@@ -1,0 +1,54 @@
+package stages
+
+import (
+	"time"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// Settings describe one run: one preview or one update of one stack.
+type Settings struct {
+	Info      RunInfo
+	Directory string // against which relative paths of assets are resolved
+	Mode      Mode   // what becomes of what is declared
+	// RefreshEach has every recorded resource read when the program registers it (steps.md 7.4).
+	RefreshEach bool
+	Base        *state.Snapshot
+	Recorder    state.Recorder // nil in previews, which record nothing
+	Registry    *providers.Registry
+	Analyzers   []Analyzer
+	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 is all.
+	AnalyzeLimit int
+	Autonamer    Autonamer // nil: providers make up names as they like
+	// Workers is how many chains of steps run at once.
+	Workers int
+
+	// PackageConfig returns the configuration of a package: the inputs of its default provider.
+	PackageConfig func(pkg string) property.Map
+	// Packages are those that the program's language host reported (protocol.md 4.5).
+	Packages []Package
+	// DeniedProviders are the packages whose default provider is disabled; "*" is all (steps.md 1.6).
+	DeniedProviders []string
+	// Targeting says which resources the operation may touch.
+	Targeting Targeting
+	// Plan is what the run is held to; nil: it may do what it likes. MakePlan has it make one (see [Run.Planned]).
+	Plan     *state.Plan
+	MakePlan bool
+
+	ContinueOnError bool
+	IgnoreProtect   bool
+	ShowSecrets     bool
+	// LegacyDiff asks no provider about a resource with unchanged inputs (steps.md 3.8), LegacyRefreshDiff none about what a
+	// refresh has found (7.6).
+	LegacyDiff, LegacyRefreshDiff bool
+
+	Observe func(Event)
+	// Now is the clock by which states are stamped.
+	Now func() time.Time
+	// Entropy is what random seeds and provider IDs are derived from; the same entropy gives the same ones.
+	Entropy []byte
+	// MonitorAddress returns the address of a gRPC server that speaks for the run's Monitor.
+	MonitorAddress func() (string, error)
+}

@@ -1,0 +1,91 @@
+package standard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// analyzeStack lets the analyzers judge the stack as it has become (steps.md 11.4). It is called once, when everything is
+// done and the outputs of the stack are final, and asks nothing after a failure: except in a preview that has failed for
+// policies alone, so that all that is wrong comes to light at once.
+func (r *analyst) analyzeStack(ctx context.Context) error {
+	if len(r.analyzers) == 0 || r.IsHalted() || !r.onlyViolations() {
+		return nil
+	}
+	resources, err := r.stackResources()
+	if err != nil {
+		return r.Bail(stages.Located{}, 0, fmt.Errorf("failed to analyze resources: %w", err))
+	}
+	found, err := r.askAll(func(an stages.Analyzer) (stages.Findings, error) { return an.AnalyzeStack(ctx, resources) })
+	if err != nil {
+		return r.bailAnalysis(stages.Located{}, fmt.Errorf("failed to analyze resources: %w", err))
+	}
+	root := urn.RootStack(r.Info.Stack, r.Info.Project)
+	known := make(map[urn.URN]bool, len(resources))
+	for _, s := range resources {
+		known[s.URN] = true
+	}
+	var broken []string
+	for i, an := range r.analyzers {
+		violations, mandatory := enforced(found[i])
+		for _, v := range violations {
+			at := root
+			if known[v.URN] {
+				at = v.URN
+			}
+			r.violate(at, an, v)
+		}
+		broken = append(broken, mandatory...)
+		r.Emit(summarize(stages.AfterAnalyzeStack, "", an.Info(), failedIn(found[i]), found[i].NotApplicable))
+	}
+	if len(broken) > 0 {
+		r.Fail(0, "", stages.CodeShown, &stages.ViolationError{Policies: broken})
+	}
+	return nil
+}
+
+// onlyViolations tells whether nothing has failed but policies in a preview.
+func (r *analyst) onlyViolations() bool {
+	for _, f := range r.Failures() {
+		if !r.DryRun() || !errors.As(f.Err, new(*stages.ViolationError)) {
+			return false
+		}
+	}
+	return true
+}
+
+// stackResources describes all managed resources of the stack as they are now, each after what it refers to.
+func (r *analyst) stackResources() ([]stages.StackResource, error) {
+	var out []stages.StackResource
+	for _, s := range r.FinalStates() {
+		provider, ok := r.ProviderState(s.Provider)
+		if !ok {
+			return nil, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+				"mixed with --target. Change your program back to the original providers", s.Provider, s.URN)
+		}
+		out = append(out, stages.StackResource{
+			Analysis: stages.Analysis{
+				URN: s.URN, Type: s.Type, Name: s.URN.Name(), Properties: s.Outputs.WithoutInternal(), Provider: provider,
+				Options: stages.AnalysisOptions{
+					Protect: s.Protect, IgnoreChanges: s.IgnoreChanges, DeleteBeforeReplace: r.deleteFirstOf(s.URN),
+					AdditionalSecretOutputs: s.AdditionalSecretOutputs, Aliases: s.Aliases, CustomTimeouts: s.CustomTimeouts,
+					Parent: s.Parent,
+				},
+			},
+			Dependencies: s.Dependencies, PropertyDependencies: s.PropertyDependencies,
+		})
+	}
+	return out, nil
+}
+
+// deleteFirstOf returns what the program demanded of a replacement. States that are only carried over have no demands.
+func (r *analyst) deleteFirstOf(u urn.URN) *bool {
+	if f := r.families.Of(u); f != nil && f.Goal != nil {
+		return f.Goal.DeleteBeforeReplace
+	}
+	return nil
+}

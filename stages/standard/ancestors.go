@@ -1,0 +1,63 @@
+package standard
+
+import (
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+)
+
+// forever is the mark of a state about which everything is settled.
+const forever = -1
+
+// openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided.
+//
+// Ancestors that have nothing of that kind above them are marked and end later walks, so that the cost over a whole run is
+// linear for programs in dependency order. A mark is for good when everything above is decided. Where something above is
+// not registered, which is never going to change for what has left the program, it holds as long as nothing of the kind is
+// claimed: the epoch of the names. Old copies that await deletion are never registered and decide nothing.
+func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (int, bool) {
+	type frame struct {
+		id   graph.ID
+		next int
+		book.Doubt
+	}
+	epoch := b.Names.ClaimEpoch()
+	stack := []frame{{id: id}}
+	visited[id] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		deps := b.Base.Graph.Dependencies(f.id)
+		if f.next == len(deps) {
+			switch {
+			case f.id == id:
+			case f.Doubt == book.Settled:
+				b.clear[f.id] = forever
+			case f.Doubt == book.Unclaimed:
+				b.clear[f.id] = epoch
+			}
+			above := f.Doubt
+			stack = stack[:len(stack)-1]
+			if len(stack) > 0 {
+				top := &stack[len(stack)-1]
+				top.Doubt = max(top.Doubt, above)
+			}
+			continue
+		}
+		e := deps[f.next]
+		f.next++
+		switch {
+		case e.Kind&book.ClosureKinds == 0 || b.clear[e.ID] == forever:
+		case b.clear[e.ID] == epoch:
+			f.Doubt = max(f.Doubt, book.Unclaimed)
+		case visited[e.ID]:
+			f.Doubt = book.Undecided
+		default:
+			claimant, d := b.DoubtAbout(e.ID)
+			if d == book.Undecided && claimant < seq {
+				return claimant, true
+			}
+			visited[e.ID] = true
+			stack = append(stack, frame{id: e.ID, Doubt: d})
+		}
+	}
+	return 0, false
+}

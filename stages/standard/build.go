@@ -1,0 +1,403 @@
+package standard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// stage is the stage that decides. It turns what a comparison found into steps, and owns the outcomes of every URN. It
+// has one writer and does no I/O: the questions that a decision raises (would this dependent have to be replaced too?)
+// go to a pool of workers, and the decision waits for the answers while others are made.
+//
+// Decisions come out as if they were made one at a time in order of arrival. A registration therefore waits for an
+// earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
+// state depends on. Programs that declare a resource after what it depends on never make it wait.
+func (b *builder) stage(crew *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
+	return pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]{
+		Name:    "build",
+		Workers: access.ReadWorkers,
+		Buffer:  64,
+		Receive: func(_ context.Context, d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+			return b.receive(d, x)
+		},
+		Work:   crew.work,
+		Resume: func(_ context.Context, a Answer, x pipeline.Exchange[Ask, stages.Built]) error { return b.resume(a, x) },
+	}
+}
+
+// newBuilder returns the builder of a run. It comes after the phase that may change the base.
+func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
+	return &builder{
+		Control: c, Book: b, Plans: p, Targets: t, clear: make([]int, len(b.Resources)), parked: map[int][]stages.Diffed{},
+		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(),
+	}
+}
+
+// builder holds what is being decided.
+type builder struct {
+	*control.Control
+	*book.Book
+	*plan.Plans
+	*targeting.Targets
+	clear    []int                   // base states that no open decision can concern: see openAncestor
+	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
+	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
+	circles  circles
+}
+
+func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	if first, ok := b.waitsFor(d.Seq, d.Claimed); ok {
+		b.parked[first] = append(b.parked[first], d)
+		return nil
+	}
+	return b.decide(d, x)
+}
+
+// waitsFor returns the earlier registration, not decided yet, whose decision could concern the recorded state old.
+func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
+	id, ok := b.Base.Ids[old]
+	if old == nil || !ok {
+		return 0, false
+	}
+	return b.openAncestor(seq, id, map[graph.ID]bool{})
+}
+
+// commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
+func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.Exchange[Ask, stages.Built]) error {
+	return b.commitAfter(d, steps, nil, x)
+}
+
+// commitAfter is commit for steps that must not begin before others are over.
+func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after []stages.Deletion, x pipeline.Exchange[Ask, stages.Built]) error {
+	var tasks []stages.Task
+	if len(steps) > 0 {
+		tasks = []stages.Task{{ID: b.Outcomes.NewTasks(1), Steps: steps}}
+	}
+	return b.commitTasks(d, steps, stages.Built{Located: d.Located, Tasks: tasks, After: after}, x)
+}
+
+// commitTasks is commit for steps that are taken in several tasks.
+func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out stages.Built, x pipeline.Exchange[Ask, stages.Built]) error {
+	if err := b.Plans.Follow(d, steps); err != nil {
+		return err
+	}
+	if err := b.Uncreated(d.Located, steps); err != nil {
+		return err
+	}
+	if err := b.circular(d, steps); err != nil {
+		return err
+	}
+	out.Refusal = b.doubtful(d, steps)
+	b.Progress.Pass(d.Seq, book.Decided)
+	for i, s := range steps {
+		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
+		if s.Reason.Kind == stages.ReasonNone {
+			s.Reason = d.Reason
+		}
+	}
+	b.Record.Note(steps...)
+	b.NoteDeclared(steps)
+	if err := x.Emit(out); err != nil {
+		return err
+	}
+	waiting := b.parked[d.Seq]
+	delete(b.parked, d.Seq)
+	slices.SortFunc(waiting, func(v, w stages.Diffed) int { return v.Seq - w.Seq })
+	for _, w := range waiting {
+		if err := b.receive(w, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide is the case split of steps.md 3.6.
+func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	o := b.Outcomes
+	switch {
+	case d.Answered:
+		return b.commit(d, nil, x)
+	case d.Passive:
+		return b.standBy(d, x)
+	case d.Read != nil:
+		return b.read(d, x)
+	case o.IsGone(d.Claimed) && d.Compared && d.IsRenamed():
+		return b.renew(d, x)
+	case o.IsGone(d.Claimed):
+		if d.Goal.Custom && !d.Raw && d.Included {
+			b.rechecks[d.Seq] = d
+			x.Ask(Ask{recheck: &d})
+			return nil
+		}
+		return b.recreate(d, x)
+	case d.Violation != nil:
+		return b.Bail(d.Located, 0, d.Violation)
+	case !d.Included && (d.Old == nil || !d.Old.External):
+		return b.leaveOut(d, x)
+	case d.Old == nil:
+		o.Add(d.URN, book.Created)
+		return b.commit(d, b.withPrelude(d, b.create(d)), x)
+	case d.Old.External:
+		o.Add(d.URN, book.Created)
+		return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+	case d.Replaces():
+		return b.replace(d, x)
+	case d.Diff.Changes == providers.DiffSome || len(d.Old.InitErrors) > 0:
+		o.Add(d.URN, book.Updated)
+		s := b.step(d, stages.OpUpdate)
+		s.Keys = nil
+		return b.commit(d, b.withPrelude(d, s), x)
+	}
+	if d.Imported {
+		d.Question.Answer(importedReply(d.URN, d.Old))
+		return b.commit(d, b.keepProvider(d, d.Goal.Provider), x)
+	}
+	o.Add(d.URN, book.Same)
+	own := b.same(d)
+	return b.commit(d, append(b.withPrelude(d, own), b.sameViews(own)...), x)
+}
+
+// step makes a step that answers the registration.
+func (b *builder) step(d stages.Diffed, op stages.Op) *stages.Decision {
+	fresh := d.NewState(d.Checked)
+	return &stages.Decision{
+		StepInfo: stages.StepInfo{
+			Op: op, URN: d.URN, Type: d.Goal.Type, Old: d.Old, New: fresh, Keys: d.Diff.ReplaceKeys, Diffs: d.Diff.ChangedKeys,
+			DetailedDiff: d.Diff.DetailedDiff, Provider: fresh.Provider, Internal: d.Internal, Reason: d.Reason,
+		},
+		Answers: true,
+	}
+}
+
+func (b *builder) create(d stages.Diffed) *stages.Decision { return b.step(d, stages.OpCreate) }
+
+func (b *builder) same(d stages.Diffed) *stages.Decision {
+	s := b.step(d, stages.OpSame)
+	s.Keys, s.Diffs, s.DetailedDiff = nil, nil, nil
+	return s
+}
+
+// withPrelude puts same steps before a registration's own: for the recorded provider that it names and that this run has
+// not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
+func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*stages.Decision {
+	var before []*stages.Decision
+	if d.Goal.Custom {
+		before = b.keepProvider(d, d.Goal.Provider)
+	}
+	if b.Targeting.Targets.IsConstrained() {
+		own := steps[len(steps)-1]
+		more, _ := b.carryReferences(own.New, d.Located) // what is missing is no error for what is included
+		before = append(before, more...)
+	}
+	return append(before, steps...)
+}
+
+// keepProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that
+// names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
+// and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
+// one.
+func (b *builder) keepProvider(d stages.Diffed, ref string) []*stages.Decision {
+	p := b.Base.Providers[ref]
+	if p == nil || p.Delete {
+		return nil
+	}
+	if _, claimed := b.Names.Claimant(p); claimed {
+		return nil
+	}
+	b.Record.Use(p, d.URN)
+	if b.isGenerated(p.URN) {
+		return nil
+	}
+	b.Outcomes.Add(p.URN, book.Same)
+	steps, _ := b.carryReferences(p, d.Located) // what is missing is no error for what is not itself registered
+	s := stages.CarriedStep(p)
+	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarried, Cause: d.URN}
+	return append(steps, s)
+}
+
+// replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
+func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Decision {
+	if d.Rechecked != nil {
+		d.Inputs = *d.Rechecked
+	}
+	makes := b.step(d, stages.OpCreateReplacement)
+	marker := b.step(d, stages.OpReplace)
+	marker.Answers = false
+	marker.New = makes.New
+	if deletedFirst {
+		return []*stages.Decision{marker, makes}
+	}
+	return []*stages.Decision{makes, marker}
+}
+
+// recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
+func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	o := b.Outcomes
+	if d.Old == nil {
+		d.Old = d.Claimed // a refresh did not find it any more
+	}
+	d.Raw = true // what the deleted object had does not count
+	if err := b.Plans.HoldAnew(d); err != nil {
+		return err
+	}
+	why := o.ReasonFor(d.Claimed)
+	o.Remove(d.Claimed.URN, book.Deleted)
+	o.Add(d.URN, book.Replaced)
+	d.Reason = why
+	d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
+	steps := b.replacement(d, true)
+	steps[1].Keys = why.Properties
+	return b.commitAfter(d, b.withPrelude(d, steps...), o.DeletionsOf(d.Claimed), x)
+}
+
+// renew is recreate for a resource that has another name now. It has been compared with what was deleted, which is replaced
+// whatever the comparison says (steps.md 3.16).
+func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	forced := !d.Replaces()
+	d.Gone = true
+	if !forced {
+		return b.replace(d, x)
+	}
+	d.Reason = b.Outcomes.ReasonFor(d.Claimed)
+	if !d.Goal.Custom || d.Raw {
+		return b.replace(d, x)
+	}
+	b.rechecks[d.Seq] = d
+	x.Ask(Ask{recheck: &d})
+	return nil
+}
+
+// replace is steps.md 3.9.
+func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	r := b
+	if r.IsProtected(d.Located) {
+		err := fmt.Errorf("unable to replace resource %q\nas it is currently marked for protection. To unprotect the resource, "+
+			"remove the `protect` flag from the resource in your program and run `sluice up`", d.URN)
+		if !r.DryRun() {
+			return r.Bail(d.Located, 0, err)
+		}
+		r.Fail(d.Seq, d.URN, 0, err)
+	}
+	if d.Goal.ImportID != "" {
+		text := importRefusal(d)
+		if !r.DryRun() {
+			return r.Bail(d.Located, 0, fmt.Errorf("%s", text))
+		}
+		r.Diagnose(d.URN, stages.Warning, 0, text)
+	}
+	d.Reason.Order = orderOf(d)
+	if d.Reason.Order != "" {
+		return b.replaceDeletingFirst(d, x)
+	}
+	r.Outcomes.Add(d.URN, book.Replaced)
+	if d.Gone {
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.Outcomes.DeletionsOf(d.Claimed), x)
+	}
+	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+}
+
+// orderOf says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
+func orderOf(d stages.Diffed) stages.Order {
+	wish := d.Goal.DeleteBeforeReplace
+	switch {
+	case d.Old.PendingReplacement:
+		return stages.OrderInterrupted
+	case d.DeleteFirst:
+		return stages.OrderName // two objects of that name cannot exist, whatever the program says (steps.md 3.5)
+	case wish != nil && *wish:
+		return stages.OrderOption
+	case wish != nil:
+		return ""
+	case d.Diff.DeleteBeforeReplace:
+		return stages.OrderProvider
+	}
+	return ""
+}
+
+// read is steps.md 4.1.
+func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	g, o := d.Read, b.Outcomes
+	if g.ID.IsString() && g.ID.AsString() == "" {
+		return b.Bail(d.Located, 0, fmt.Errorf("Expected an ID for %v", d.URN))
+	}
+	id, fresh := g.ID.AsString(), d.NewRead()
+	s := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpRead, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: stages.Reason{Kind: stages.ReasonRead},
+	}, Answers: true}
+	if d.Old == nil || d.Old.External || d.Old.ID == id {
+		o.Add(d.URN, book.Read)
+		return b.commit(d, append(b.keepProvider(d, g.Provider), s), x)
+	}
+	o.Add(d.URN, book.Replaced)
+	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther
+	marker := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
+	}}
+	return b.commit(d, append(b.keepProvider(d, g.Provider), s, marker), x)
+}
+
+// Ask is a question that build puts to providers while it decides.
+type Ask struct {
+	recheck *stages.Diffed
+	probe   *closure.Probe
+}
+
+// Answer is the answer to an [Ask].
+type Answer struct {
+	recheck          *stages.Diffed
+	probe            *closure.Probe
+	accepted, inputs property.Map
+	diff             providers.DiffResponse
+	err              error
+}
+
+// questioner is what the crew of build works with.
+type questioner struct {
+	prober *closure.Prober
+	differ *differ
+}
+
+// work answers a question. It runs in many goroutines and reads no state of build.
+func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
+	if q.recheck != nil {
+		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
+		return Answer{recheck: q.recheck, accepted: accepted, inputs: inputs}, err
+	}
+	diff, err := r.prober.CallProbe(ctx, q.probe)
+	return Answer{probe: q.probe, diff: diff, err: err}, nil
+}
+
+func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
+	if a.recheck != nil {
+		d := *a.recheck
+		delete(b.rechecks, d.Seq)
+		if d.Gone {
+			d.Rechecked = &a.inputs
+			return b.replace(d, x)
+		}
+		d.Inputs, d.Accepted = a.inputs, a.accepted
+		return b.recreate(d, x)
+	}
+	return b.probed(a, x)
+}
+
+// importedReply answers a registration for which the import was all there was to do.
+func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
+	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
+}

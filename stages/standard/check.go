@@ -1,0 +1,163 @@
+package standard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+)
+
+// checker has inputs checked.
+type checker struct {
+	*control.Control
+	*book.Book
+	*access.Access
+	*plan.Plans
+	autonamer stages.Autonamer // nil: providers make up names as they like
+}
+
+// stage is the stage that has providers validate inputs (steps.md 3.5). It calls Check of custom resources, and of the
+// registry for provider resources; components and reads pass through. What its provider refuses stops the run.
+func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
+	return pipeline.Stage[stages.Located, stages.Checked]{
+		Name:    "check",
+		Workers: access.ReadWorkers,
+		Buffer:  access.ReadWorkers,
+		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
+			c, err := r.check(ctx, l)
+			if err != nil {
+				return err
+			}
+			if l.Invalid != nil {
+				return r.Bail(l, stages.CodeShown, fmt.Errorf("resource %s is invalid: %w", l.URN, l.Invalid))
+			}
+			c.Accepted = c.Inputs
+			if err := r.HoldToPlan(&c); err != nil {
+				return err
+			}
+			return emit(c)
+		},
+	}
+}
+
+func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
+	c := stages.Checked{Located: l}
+	if l.Goal == nil || l.Answered {
+		return c, nil
+	}
+	if !l.Included || l.Passive {
+		if l.Old != nil {
+			c.Inputs = l.Old.Inputs
+		}
+		return c, nil
+	}
+	if !l.Goal.Custom {
+		c.Inputs = l.Goal.Inputs
+		return c, nil
+	}
+	c.Seed = r.SeedFor(l.URN)
+	if r.autonamer != nil {
+		options, random := r.autonamer.Autoname(l.URN, c.Seed)
+		c.DeleteFirst = options != nil && !random
+		if !l.Goal.Type.IsProvider() { // CheckConfig is not told of names
+			c.Autonaming = options
+		}
+	}
+	if err := r.EnsureProvider(ctx, l); err != nil {
+		return c, err
+	}
+	if err := r.ExtendFor(ctx, l); err != nil {
+		return c, err
+	}
+	inputs, err := r.checkAgainst(ctx, &c)
+	c.Inputs = inputs
+	return c, err
+}
+
+// checkAgainst calls Check for a resource with a recorded state. What a refusal says only counts once it is certain that
+// the state does.
+func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
+	var olds, news property.Map
+	olds, news, c.Raw = r.checkInputs(c.Located)
+	p, err := r.ProviderOf(c.Located)
+	if err != nil {
+		return property.Map{}, err
+	}
+	res, err := p.Check(ctx, r.checkRequest(*c, olds, news))
+	if !c.Raw && (err != nil || len(res.Failures) > 0) {
+		forgotten, err := r.IsForgottenAfterAll(ctx, c.Located)
+		if err != nil {
+			return property.Map{}, err
+		}
+		if forgotten {
+			return r.checkAgainst(ctx, c)
+		}
+	}
+	return r.accepted(*c, news, res, err)
+}
+
+// checkInputs says what Check is called with (steps.md 3.5).
+func (r *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.IsForgotten(l) {
+		return property.Map{}, l.Goal.Inputs, true
+	}
+	return l.Old.Inputs, r.withoutIgnored(l), false
+}
+
+// withoutIgnored returns the program's inputs with the recorded values where changes are ignored, and says where that is
+// impossible.
+func (r *checker) withoutIgnored(l stages.Located) property.Map {
+	news, kept := compare.IgnoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
+	if len(kept) > 0 {
+		r.Diagnose(l.URN, stages.Info, 0, fmt.Sprintf("cannot ignore changes in added or removed elements of the path: %q", strings.Join(kept, ", ")))
+	}
+	return news
+}
+
+// callCheck calls Check and reports what it refuses.
+func (r *checker) callCheck(ctx context.Context, c stages.Checked, olds, news property.Map) (property.Map, error) {
+	p, err := r.ProviderOf(c.Located)
+	if err != nil {
+		return property.Map{}, err
+	}
+	res, err := p.Check(ctx, r.checkRequest(c, olds, news))
+	return r.accepted(c, news, res, err)
+}
+
+func (r *checker) checkRequest(c stages.Checked, olds, news property.Map) providers.CheckRequest {
+	return providers.CheckRequest{
+		URN: c.URN, Name: c.URN.Name(), Type: c.Goal.Type, Olds: olds, News: news, AllowUnknowns: r.DryRun(),
+		RandomSeed: c.Seed, Autonaming: c.Autonaming,
+	}
+}
+
+// accepted returns the inputs that a provider has accepted, or reports what it refuses.
+func (r *checker) accepted(c stages.Checked, news property.Map, res providers.CheckResponse, err error) (property.Map, error) {
+	if err != nil {
+		return property.Map{}, r.Bail(c.Located, stages.CodeFailed, err)
+	}
+	if res.AutonamingUnsupported && c.Autonaming != nil && c.Autonaming.WarnIfUnsupported {
+		r.Warn(c.URN, "%s resource has a custom autonaming setting but the provider does not support autonaming configuration, "+
+			"consider upgrading to a newer version", c.Goal.Type)
+	}
+	if len(res.Failures) == 0 {
+		return res.Inputs, nil
+	}
+	var all []string
+	for _, f := range res.Failures {
+		code, text := compare.CheckFailure(c.URN, news, f)
+		r.Diagnose(c.URN, stages.Error, code, text)
+		all = append(all, text)
+	}
+	return property.Map{}, r.Bail(c.Located, stages.CodeShown, errors.New(strings.Join(all, "; ")))
+}

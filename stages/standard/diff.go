@@ -1,0 +1,256 @@
+package standard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/compare"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// differ compares registrations with recorded states.
+type differ struct {
+	*control.Control
+	*book.Book
+	*access.Access
+	checker    *checker
+	analyst    *analyst
+	legacyDiff bool
+}
+
+// stage is the stage that compares a registration with its recorded state (steps.md 3.8) and, where that asks for a
+// replacement, has the inputs checked again for the new object (3.9). Reads and new resources pass through.
+func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
+	return pipeline.Stage[stages.Analyzed, stages.Diffed]{
+		Name:    "diff",
+		Workers: access.ReadWorkers,
+		Buffer:  access.ReadWorkers,
+		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
+			d, err := r.diff(ctx, a)
+			if err != nil {
+				return err
+			}
+			return emit(d)
+		},
+	}
+}
+
+func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
+	d := stages.Diffed{Analyzed: a}
+	switch {
+	case a.Goal == nil || a.Answered || a.Passive || a.Violation != nil:
+		return d, nil
+	case a.Old != nil && a.Old.External:
+		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
+		return d, nil
+	case !a.Included:
+		return d, nil
+	case a.Old == nil:
+		d.Reason = stages.Reason{Kind: stages.ReasonNew}
+		if r.Vanished[a.URN] || a.Claimed != nil {
+			d.Reason.Kind = stages.ReasonVanished
+		}
+		return d, nil
+	case r.IsForgotten(a.Located):
+		return d, nil // it was deleted before its dependency's replacement; build makes it again
+	}
+	d.Compared = true
+	if err := r.compare(ctx, &d); err != nil {
+		if stages.IsReported(err) {
+			return d, err
+		}
+		// The comparison only counts if the state does.
+		if forgotten, waitErr := r.IsForgottenAfterAll(ctx, a.Located); waitErr != nil || forgotten {
+			return stages.Diffed{Analyzed: a}, waitErr
+		}
+		return d, r.Bail(d.Located, stages.CodeFailed, err)
+	}
+	paths, err := compare.ReplaceOnChanges(&d.Diff, d.Goal.ReplaceOnChanges, len(d.Old.InitErrors) > 0)
+	if err != nil {
+		return d, r.Bail(d.Located, stages.CodeFailed, fmt.Errorf("replaceOnChanges of %s: %w", d.URN, err))
+	}
+	d.MustReplace = d.Diff.Replaces()
+	d.Reason = explain(&d, paths)
+	completeReason(&d)
+	if !d.Replaces() {
+		return d, nil
+	}
+	return d, r.recheck(ctx, &d)
+}
+
+// compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors that are no bails are a
+// provider's.
+func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
+	fired, err := r.triggerFired(d.Located)
+	if err != nil {
+		return err
+	}
+	if fired {
+		d.Triggered = true
+		d.Diff = providers.DiffResponse{Changes: providers.DiffSome}
+		d.Reason = stages.Reason{Kind: stages.ReasonTrigger}
+		return nil
+	}
+	if why, key := r.ordered(d.Located); why.Kind != stages.ReasonNone {
+		d.Reason, d.Diff = why, replaceBecauseOf(key)
+		return nil
+	}
+	changed, err := r.providerChanged(ctx, d.Located)
+	if err != nil {
+		return err
+	}
+	if changed {
+		d.Diff = replaceBecauseOf("provider")
+		d.Reason = newProviderReason(d.Old.Provider, d.Goal.Provider)
+		return nil
+	}
+	if r.legacyDiff && property.EqualMaps(d.Old.Inputs, d.Inputs) {
+		d.By, d.Diff.Changes = stages.ByEngine, providers.DiffNone
+		return nil
+	}
+	if !d.Goal.Custom {
+		d.By = stages.ByEngine
+		d.Diff.Changes = providers.DiffNone
+		news := d.Inputs
+		if len(d.Goal.IgnoreChanges) > 0 && !d.Remediated {
+			news = r.checker.withoutIgnored(d.Located) // what is recorded are the program's all the same
+		}
+		if !property.IdenticalMaps(d.Old.Inputs, news) {
+			d.Diff.Changes = providers.DiffSome
+			if !d.Old.PendingReplacement {
+				d.Reason = compare.InputsReason(property.Diff(d.Old.Inputs, news, nil).ChangedKeys())
+			}
+		}
+		return nil
+	}
+	p, err := r.ProviderOf(d.Located)
+	if err != nil {
+		return err
+	}
+	d.Diff, d.By, err = r.AskDiff(ctx, p, d.URN, d.Old, d.Inputs, r.DryRun(), d.Goal.IgnoreChanges)
+	return err
+}
+
+func replaceBecauseOf(key string) providers.DiffResponse {
+	return providers.DiffResponse{Changes: providers.DiffSome, ReplaceKeys: []string{key}}
+}
+
+// triggerFired compares replacement triggers (steps.md 3.8, the guards).
+func (r *differ) triggerFired(l stages.Located) (bool, error) {
+	now, before := l.Goal.ReplacementTrigger, l.Old.ReplacementTrigger
+	if !r.DryRun() && now.HasUnknowns() {
+		return false, r.Bail(l, stages.CodeFailed, fmt.Errorf("replacement trigger contains unknowns for %s", l.URN))
+	}
+	switch {
+	case now.HasUnknowns() || before.HasUnknowns():
+		return true, nil
+	case now.IsNull() || before.IsNull():
+		return false, nil
+	}
+	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
+}
+
+// ordered tells whether something other than a difference demands a replacement, and the key that events name.
+func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
+	if r.Targeting.Replace.Matches(l.URN) {
+		return stages.Reason{Kind: stages.ReasonRequested}, "id"
+	}
+	if l.Old.Taint {
+		return stages.Reason{Kind: stages.ReasonTainted}, "id"
+	}
+	for _, u := range l.Goal.ReplaceWith {
+		if r.Outcomes.Has(u, book.Replaced) {
+			return stages.Reason{Kind: stages.ReasonReplaceWith, Cause: u}, "replaceWith"
+		}
+	}
+	if u := l.Goal.DeletedWith; u != "" && r.Outcomes.Has(u, book.Replaced) {
+		return stages.Reason{Kind: stages.ReasonDeletedWith, Cause: u}, "deletedWith"
+	}
+	return stages.Reason{}, ""
+}
+
+// providerChanged tells whether a resource must be replaced because another provider manages it now (steps.md 3.8).
+func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, error) {
+	if l.Old.Provider == l.Goal.Provider {
+		return false, nil
+	}
+	if l.Old.Provider == "" || l.Goal.Provider == "" {
+		return true, nil
+	}
+	before, err := urn.ParseProviderRef(l.Old.Provider)
+	if err != nil {
+		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v' in the recorded state: %v", l.Old.Provider, l.URN, err))
+	}
+	now, err := urn.ParseProviderRef(l.Goal.Provider)
+	if err != nil {
+		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
+	}
+	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN {
+		return false, nil
+	}
+	p, err := r.ProviderOf(l)
+	if err != nil {
+		return false, err
+	}
+	req := providers.DiffRequest{URN: now.URN, Name: now.URN.Name(), Type: now.URN.Type(), ID: now.ID, AllowUnknowns: true}
+	if s := r.Base.Olds[before.URN]; s != nil {
+		req.OldInputs, req.OldOutputs = providers.Configuration(s.Inputs), s.Outputs
+	}
+	if s, ok := r.World.Lookup(now.URN); ok {
+		req.NewInputs = providers.Configuration(s.Inputs)
+	} else if s := r.Base.Providers[l.Goal.Provider]; s != nil {
+		req.NewInputs = providers.Configuration(s.Inputs)
+	}
+	res, err := p.DiffConfig(ctx, req)
+	if errors.Is(err, providers.ErrUnsupported) {
+		return false, nil
+	}
+	return res.Replaces(), err
+}
+
+// recheck has the inputs of a replacement's new object checked, without old ones (steps.md 3.9). A replacement that will
+// be refused is not checked again.
+func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
+	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
+		return nil
+	}
+	if !r.DryRun() && (r.IsProtected(d.Located) || d.Goal.ImportID != "") {
+		return nil
+	}
+	_, inputs, err := r.checkAnew(ctx, d.Analyzed)
+	if err != nil {
+		return err
+	}
+	d.Rechecked = &inputs
+	return nil
+}
+
+// checkAnew has the program's inputs checked as those of a new object, and returns them as accepted. The analyzers may
+// rewrite the answer as they did the first one: what they demand holds for replacements too.
+func (r *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
+	if accepted, err = r.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
+		return accepted, accepted, err
+	}
+	a.Inputs = accepted
+	inputs, err = r.analyst.remediate(ctx, a, func(stages.Event) {}) // reported the first time
+	return accepted, inputs, err
+}
+
+// importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).
+func importRefusal(d stages.Diffed) string {
+	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
+		"please remove the `import` declaration from your program;"}
+	for _, k := range d.Diff.ReplaceKeys {
+		lines = append(lines, fmt.Sprintf("%s: %s => %s", k, compare.ShownValue(d.Old.Inputs.At(k)), compare.ShownValue(d.Inputs.At(k))))
+	}
+	return strings.Join(lines, "\n")
+}

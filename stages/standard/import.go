@@ -1,0 +1,135 @@
+package standard
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+)
+
+// importer takes existing objects under management that the program names.
+type importer struct {
+	*control.Control
+	*book.Book
+	*access.Access
+	*plan.Plans
+	*take.Taker
+	*targeting.Targets
+}
+
+// stage is the stage that takes existing objects under management (steps.md 4.2): where a registration names the ID of
+// one that its recorded state is not, the object is read and recorded, and the registration goes on as if that state had
+// been there before. It calls providers, in previews too; everything else passes through.
+func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
+	return pipeline.Stage[stages.Located, stages.Located]{
+		Name:    "import",
+		Workers: access.ReadWorkers,
+		Buffer:  access.ReadWorkers,
+		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
+			if !r.mustImport(l) {
+				return emit(l)
+			}
+			l, err := r.importOne(ctx, l)
+			if err != nil {
+				return err
+			}
+			return emit(l)
+		},
+	}
+}
+
+// mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
+// the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
+// created, is left out.
+func (r *importer) mustImport(l stages.Located) bool {
+	g := l.Goal
+	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Passive {
+		return false
+	}
+	if !l.Included && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
+		return false
+	}
+	if l.Old == nil || l.Old.External {
+		return true
+	}
+	known := l.Old.ImportID
+	if known == "" {
+		known = l.Old.ID
+	}
+	return known != g.ImportID
+}
+
+// importOne takes the import's steps and makes what it recorded the old state of the registration.
+func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Located, error) {
+	if err := r.HoldImportToPlan(l); err != nil {
+		return l, err
+	}
+	if err := r.EnsureProvider(ctx, l); err != nil {
+		return l, err
+	}
+	if _, err := r.ProviderOf(l); err != nil {
+		return l, err
+	}
+	if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
+		return l, err
+	}
+	r.Outcomes.Add(l.URN, book.Imported)
+	s := &stages.Decision{
+		StepInfo: stages.StepInfo{
+			Op: stages.OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.NewState(stages.Checked{Inputs: l.Goal.Inputs}),
+			Provider: l.Goal.Provider, Reason: stages.Reason{Kind: stages.ReasonImport},
+		},
+		Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace}, Settles: stages.SettledBy(l.Interrupted),
+	}
+	steps := []*stages.Decision{s}
+	switch {
+	case l.Old == nil:
+	case r.Outcomes.IsGone(l.Claimed):
+		s.Displaced = l.Old
+	default:
+		s.Op, s.Old, s.Displaced = stages.OpImportReplacement, l.Old, l.Old
+		r.Outcomes.Add(l.URN, book.Replaced)
+		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
+			Op: stages.OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
+		}, Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace + 1}})
+	}
+	if err := r.Uncreated(l, steps); err != nil {
+		return l, err
+	}
+	r.Record.Note(steps...)
+	for _, d := range r.Outcomes.DeletionsOf(l.Claimed) {
+		if err := r.Progress.Await(ctx, d.Root, book.Over); err != nil {
+			return l, err
+		}
+	}
+	err := r.takeImport(l, steps)
+	imported := r.Record.OutcomeOf(s)
+	switch {
+	case stages.IsReported(err):
+		return l, err
+	case err != nil || imported.Fate != stages.FateDone:
+		l.Answered = true
+		return l, nil
+	}
+	l.Old, l.Claimed, l.Imported = imported.Made, nil, true
+	return l, nil
+}
+
+// takeImport takes the steps of an import unless something that the registration needs has failed.
+func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) error {
+	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
+	if cause, ok := r.Blamed(b); ok {
+		return r.SkipChain(take.Assignment{Steps: steps, Cause: cause}, b)
+	}
+	if now := r.World.Current(l.Claimed); r.Outcomes.IsGone(l.Claimed) && now != nil && !now.PendingReplacement {
+		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and is still there
+	}
+	_, err := r.TakeTask(steps, b)
+	return err
+}

@@ -1,0 +1,106 @@
+package standard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// leaveOut decides about a registration that is not part of the operation.
+func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	o := b.Outcomes
+	if d.Old == nil {
+		s := b.same(d)
+		o.LeaveUncreated(s.New)
+		s.Kind, s.Reason = stages.Uncreated, stages.Reason{Kind: stages.ReasonNotTargeted}
+		return b.commit(d, []*stages.Decision{s}, x)
+	}
+	if err := b.providerIsThere(d); err != nil {
+		return err
+	}
+	steps, err := b.carryReferences(d.Old, d.Located)
+	if err != nil {
+		return err
+	}
+	own := stages.CarriedStep(d.Old)
+	own.Answers = true
+	o.Add(d.URN, book.Same)
+	return b.commit(d, append(steps, own), x)
+}
+
+// providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5),
+// unless an earlier registration goes on with that provider. It goes by what is decided: whether the provider runs already
+// is a matter of timing.
+func (b *builder) providerIsThere(d stages.Diffed) error {
+	if _, err := urn.ParseProviderRef(d.Old.Provider); err != nil {
+		return nil // components and providers
+	}
+	if d.Goal.Provider == d.Old.Provider {
+		return nil
+	}
+	recorded := b.Base.Providers[d.Old.Provider]
+	if recorded == nil {
+		return b.Bail(d.Located, 0, fmt.Errorf("could not find provider %v in old state", d.Old.Provider))
+	}
+	claimant, claimed := b.Names.Claimant(recorded)
+	if claimed && claimant < d.Seq && !b.Outcomes.Has(b.Names.NewNameOf(recorded.URN), book.Replaced) {
+		return nil // it goes on
+	}
+	return b.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
+		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
+}
+
+// carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
+// 6.5). What is missing from the recorded state is an error only for a state that is left as it is. When everything is part
+// of the operation, the state is a provider that is kept, and what it refers to is kept for it.
+func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps []*stages.Decision, err error) {
+	var olds []*state.Resource
+	why := stages.Reason{Kind: stages.ReasonNotTargeted}
+	whole := !b.Targeting.IsPartial()
+	if whole {
+		why = stages.Reason{Kind: stages.ReasonCarried, Cause: res.URN}
+	}
+	for ref := range res.References() {
+		u, old := ref.URN, b.Base.Olds[ref.URN]
+		if whole && old != nil {
+			b.Record.Use(old, res.URN)
+		}
+		switch {
+		case b.isGenerated(u):
+		case old != nil:
+			olds = append(olds, old)
+		case len(b.Base.All[u]) == 0 && res == l.Old && err == nil:
+			err = b.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(olds, func(x, y *state.Resource) int { return int(b.Base.Ids[x] - b.Base.Ids[y]) })
+	for _, old := range slices.Compact(olds) {
+		if b.isGenerated(old.URN) {
+			continue // carried meanwhile, as a reference of another one
+		}
+		b.Outcomes.Add(old.URN, book.Same)
+		b.circles.held[old] = true
+		more, err := b.carryReferences(old, l)
+		if err != nil {
+			return nil, err
+		}
+		carried := stages.CarriedStep(old)
+		carried.Kind, carried.Reason = stages.Provisional, why
+		steps = append(append(steps, more...), carried)
+	}
+	return steps, nil
+}
+
+// isGenerated tells whether something has been decided about a URN, or about the one that took it over.
+func (b *builder) isGenerated(u urn.URN) bool {
+	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
+	return b.Outcomes.Has(u, decided) || b.Outcomes.Has(b.Names.NewNameOf(u), decided)
+}

@@ -1,0 +1,44 @@
+package standard
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+)
+
+// namer finds names and recorded states for registrations.
+type namer struct {
+	*control.Control
+	*book.Book
+	registry *providers.Registry
+}
+
+// stage is the stage that owns names: it numbers registrations in order of arrival, gives each its URN, and finds the
+// recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is an
+// error. It has one writer, calls no provider, and takes microseconds.
+func (r *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
+	return pipeline.Stage[stages.Registered, stages.Located]{
+		Name:    "lookup",
+		Workers: 1,
+		Buffer:  64,
+		Run: func(_ context.Context, in stages.Registered, emit pipeline.Emit[stages.Located]) error {
+			l, code, err := r.Locate(in)
+			switch {
+			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):
+				// Its inputs are still checked, so that more problems come to light at once (steps.md 2.4).
+				r.Diagnose(l.URN, stages.Error, code, err.Error())
+				l.Invalid = err
+			case err != nil:
+				return r.Bail(l, code, err)
+			}
+			if l.Alias != "" && in.Subject().Typ.IsProvider() {
+				r.registry.Alias(l.Alias, l.URN)
+			}
+			return emit(l)
+		},
+	}
+}

@@ -1,0 +1,230 @@
+package standard
+
+import (
+	"context"
+	"time"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/admit"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/execute"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/sweep"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Run is one run while it goes on: the parts that its stages work with. Make one with [NewRun] for each run.
+type Run struct {
+	settings  stages.Settings
+	control   *control.Control
+	book      *book.Book
+	access    *access.Access
+	plans     *plan.Plans
+	taker     *take.Taker
+	targets   *targeting.Targets
+	admission *admit.Admission
+	executor  *execute.Executor
+}
+
+// NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
+// context that the pipeline runs under.
+func NewRun(ctx context.Context, s stages.Settings) *Run {
+	if s.Base == nil {
+		s.Base = &state.Snapshot{}
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	if s.PackageConfig == nil {
+		s.PackageConfig = func(string) property.Map { return property.Map{} }
+	}
+	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
+	hooks := &take.HookSet{}
+	r.book = book.NewBook(s, book.NewRecord())
+	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
+	r.plans = plan.NewPlans(r.control, r.book, s)
+	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
+	r.targets = &targeting.Targets{Control: r.control, Book: r.book}
+	r.admission = admit.NewAdmission(r.control, r.access, r.taker, hooks, s)
+	r.executor = execute.NewExecutor(r.control, r.book, r.taker, s.Workers)
+	return r
+}
+
+// SetRecorder says where the run is recorded. It comes before anything is taken.
+func (r *Run) SetRecorder(to state.Recorder) { r.taker.Recorder = to }
+
+// SetAnalyzers says who judges. It comes before [Run.Stages].
+func (r *Run) SetAnalyzers(list []stages.Analyzer) { r.settings.Analyzers = list }
+
+// Analyzers returns those who judge.
+func (r *Run) Analyzers() []stages.Analyzer { return r.settings.Analyzers }
+
+// Monitor is what the run's program talks to.
+func (r *Run) Monitor() stages.Monitor { return r.admission.Monitor() }
+
+// PublishViews publishes view steps for the call that the token was made for; see [stages.Views].
+func (r *Run) PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error {
+	return r.taker.PublishViews(ctx, token, steps)
+}
+
+// EndOfProgram says that no more registrations will come.
+func (r *Run) EndOfProgram() { r.admission.EndOfProgram() }
+
+// ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
+func (r *Run) ProgramFailed(err error, shown bool) { r.control.ProgramFailed(err, shown) }
+
+// Halt lets no further step start; running ones finish. When none is running, programs get no more answers.
+func (r *Run) Halt() { r.control.Halt() }
+
+// IsHalted reports whether steps may no longer start.
+func (r *Run) IsHalted() bool { return r.control.IsHalted() }
+
+// Admitted is the context that the pipeline is to run under: it ends when the run halts.
+func (r *Run) Admitted() context.Context { return r.control.Admitted }
+
+// Emit delivers an event to the run's observer.
+func (r *Run) Emit(e stages.Event) { r.control.Emit(e) }
+
+// Failures returns what went wrong, ordered by URN.
+func (r *Run) Failures() []stages.Failure { return r.control.Failures() }
+
+// Refuse records the error of a stage that a caller put into the pipeline, and returns the error that stops the pipeline.
+func (r *Run) Refuse(err error) error { return r.control.Refuse(err) }
+
+// Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
+// stopped it is recorded, or was somebody's wish.
+func (r *Run) Unrecorded(err error) error { return r.control.Unrecorded(err) }
+
+// ShutDown ends everything that still waits for an answer. The run is over.
+func (r *Run) ShutDown() {
+	r.control.ShutDown()
+	r.admission.Close()
+}
+
+// RefreshesEach reports whether recorded resources are read again as the program registers them.
+func (r *Run) RefreshesEach() bool { return r.book.RefreshEach }
+
+// Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
+func (r *Run) Submissions() pipeline.Flow[stages.Submitted] { return r.admission.Submissions() }
+
+// CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
+func (r *Run) CheckTargets() error { return r.targets.CheckTargets() }
+
+// CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
+func (r *Run) CheckReplaceTargets() error { return r.targets.CheckReplaceTargets() }
+
+// Refreshable returns the choice of base states that a refresh reads: the targets and, with TargetDependents, what depends
+// on them; or all but the excludes (steps.md 7.1).
+func (r *Run) Refreshable() func(*state.Resource) bool { return r.book.Refreshable() }
+
+// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
+// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
+// It must be called before the program starts.
+func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+	return r.refresher().Refresh(ctx, selected)
+}
+
+// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
+// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped.
+// It must be called before the program starts.
+func (r *Run) SettleChanges(ctx context.Context) error { return r.recoverer().SettleChanges(ctx) }
+
+// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
+// to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
+// create stays as well. It must be called before the program starts, and after a refresh.
+func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) stages.CreateResolution) error {
+	return r.recoverer().ResolveCreates(ctx, resolve)
+}
+
+// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
+// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
+// neither.
+func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
+	return r.recoverer().FindCreated(op)
+}
+
+// Imports is what an import without a program makes.
+type Imports struct{ plan *sweep.ImportPlan }
+
+// PlanImports decides what an import has to make, and has the providers that it makes check their configurations. Nothing
+// is made or recorded yet, so that what cannot be done at all changes nothing. The requests have passed
+// [stages.CheckImports].
+func (r *Run) PlanImports(ctx context.Context, requests []stages.ImportRequest) (*Imports, error) {
+	p, err := r.imports().Plan(ctx, requests)
+	if err != nil {
+		return nil, err
+	}
+	return &Imports{p}, nil
+}
+
+// ImportAll takes existing objects under management without a program (steps.md 4.4). What is recorded stays as it is. A
+// failed import keeps those below it from being made and nothing else; all failures are recorded. It is called once, after
+// [Run.PlanImports].
+func (r *Run) ImportAll(ctx context.Context, i *Imports) error { return r.imports().All(ctx, i.plan) }
+
+// EndPhase deletes what the program no longer declares and what replacements left behind (steps.md 5); in a destroy also
+// what it does declare. In a refresh it reads what the program does not declare instead (7.4). It is called once, when the
+// program has ended and every chain is done. Each delete starts as soon as those of its dependents are done; a failed one
+// keeps what it depends on and nothing else.
+//
+// A target that nothing has turned out to be fails the run, but not before the others have been treated: what they name in
+// the program has been (5.1).
+func (r *Run) EndPhase(ctx context.Context) error {
+	s := &sweep.Sweeper{
+		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Targets: r.targets, Taker: r.taker,
+		Executor: r.executor, Prober: r.prober(), Reader: r.reader(),
+	}
+	return s.EndPhase(ctx)
+}
+
+// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
+// over the old ones, so that nothing is lost (steps.md 9.7).
+func (r *Run) FinishOutputs() error { return r.taker.FinishOutputs() }
+
+// CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5).
+func (r *Run) CheckPlanFulfilled() { r.plans.CheckPlanFulfilled() }
+
+// AnalyzeStack lets the analyzers judge the stack as it has become (steps.md 11.4). It is called once, when everything is
+// done and the outputs of the stack are final, and asks nothing after a failure: except in a preview that has failed for
+// policies alone, so that all that is wrong comes to light at once.
+func (r *Run) AnalyzeStack(ctx context.Context) error { return r.analyst().analyzeStack(ctx) }
+
+// Steps returns the steps taken, in an order that does not depend on timing, and how many there were of each kind that is
+// counted: every resource after what it refers to, ties in the order of the recorded state and then of the URNs; the
+// steps of one resource in the order in which they were taken.
+func (r *Run) Steps() ([]stages.StepInfo, map[stages.Op]int) { return r.book.Steps() }
+
+// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
+// about the rest. It is called once the run is over.
+func (r *Run) Decided() []stages.Decided { return r.book.Decided() }
+
+// Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
+// over.
+func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Planned() }
+
+// StackOutputs returns the outputs of the root stack as they are after the run, OldStackOutputs as they were before.
+func (r *Run) StackOutputs() property.Map { return r.book.StackOutputs() }
+
+// OldStackOutputs returns the outputs of the root stack as they were before the run.
+func (r *Run) OldStackOutputs() property.Map { return r.book.OldStackOutputs() }
+
+// IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
+func (r *Run) IsUncertain() bool { return r.book.IsUncertain() }
+
+// Lookup finds a resource that was registered or read in this run and whose step is done.
+func (r *Run) Lookup(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
+
+// ProtectedAndNeeded returns the names of protected resources and of everything that they depend on, their providers and
+// parents included, sorted: what a destroy has to leave in order to leave the protected ones (steps.md 6.1). resources are in
+// the order of a snapshot.
+func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
+	return book.ProtectedAndNeeded(resources)
+}

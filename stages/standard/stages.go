@@ -1,0 +1,81 @@
+package standard
+
+import (
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/closure"
+	"github.com/sluice-iac/sluice/stages/internal/sweep"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Stages are the standard stages of one run, in the order in which a registration passes them.
+type Stages struct {
+	Register pipeline.Stage[stages.Submitted, stages.Registered]
+	Lookup   pipeline.Stage[stages.Registered, stages.Located]
+	// Refresh is passed only where the run refreshes what the program registers ([stages.Settings.RefreshEach]).
+	Refresh pipeline.Stage[stages.Located, stages.Located]
+	Import  pipeline.Stage[stages.Located, stages.Located]
+	Check   pipeline.Stage[stages.Located, stages.Checked]
+	Analyze pipeline.Stage[stages.Checked, stages.Analyzed]
+	Diff    pipeline.Stage[stages.Analyzed, stages.Diffed]
+	Build   pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]
+	Execute pipeline.Actor[stages.Built, take.Assignment, take.Report, stages.Executed]
+}
+
+// Stages returns the stages of the run. They may be used once.
+func (r *Run) Stages() Stages {
+	judge := r.analyst()
+	checks := &checker{Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, autonamer: r.settings.Autonamer}
+	compares := &differ{
+		Control: r.control, Book: r.book, Access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.LegacyDiff,
+	}
+	takesOver := &importer{
+		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Taker: r.taker, Targets: r.targets,
+	}
+	return Stages{
+		Register: registerStage(r.admission),
+		Lookup:   (&namer{Control: r.control, Book: r.book, registry: r.access.Registry}).stage(),
+		Refresh:  refreshStage(r.reader()),
+		Import:   takesOver.stage(),
+		Check:    checks.stage(),
+		Analyze:  judge.stage(),
+		Diff:     compares.stage(),
+		Build:    newBuilder(r.control, r.book, r.plans, r.targets).stage(&questioner{prober: r.prober(), differ: compares}),
+		Execute:  r.executor.Actor(),
+	}
+}
+
+func (r *Run) analyst() *analyst {
+	return &analyst{
+		Control: r.control, Book: r.book, families: r.admission.Families,
+		analyzers: r.settings.Analyzers, limit: r.settings.AnalyzeLimit, directory: r.settings.Directory,
+	}
+}
+
+func (r *Run) prober() *closure.Prober {
+	return &closure.Prober{Control: r.control, Book: r.book, Access: r.access}
+}
+
+func (r *Run) reader() *sweep.Reader {
+	return &sweep.Reader{
+		Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, LegacyRefreshDiff: r.settings.LegacyRefreshDiff,
+	}
+}
+
+func (r *Run) refresher() *sweep.Refresher {
+	return &sweep.Refresher{
+		Control: r.control, Book: r.book, Reader: r.reader(), Targets: r.targets, Taker: r.taker, Read: map[urn.URN]bool{},
+	}
+}
+
+func (r *Run) recoverer() *sweep.Recoverer {
+	return &sweep.Recoverer{Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, Refresher: r.refresher()}
+}
+
+func (r *Run) imports() *sweep.ImportRun {
+	return &sweep.ImportRun{
+		Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, Defaults: r.admission.Defaults, Executor: r.executor,
+		Entropy: r.settings.Entropy, PackageConfig: r.settings.PackageConfig,
+	}
+}

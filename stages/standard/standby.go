@@ -1,0 +1,63 @@
+package standard
+
+import (
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// standBy decides about what is passive.
+func (b *builder) standBy(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+	o, mode := b.Outcomes, b.Mode
+	switch {
+	case d.Old == nil && mode == stages.ModeRefresh:
+		o.Add(d.URN, book.Same|book.SkippedCreate)
+		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
+	case d.Old == nil, d.Stranded && mode == stages.ModeDestroy:
+		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
+		o.Add(d.URN, book.SkippedCreate)
+		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
+	case mode == stages.ModeRefresh && d.Old.URN != d.URN && !d.Stranded && !o.IsGone(d.Claimed):
+		// It has not been read, but what the program declares after it may refer to its new name.
+		o.Add(d.URN, book.Same)
+		return b.commit(d, []*stages.Decision{renamedStep(d)}, x)
+	case mode == stages.ModeRefresh, o.IsGone(d.Claimed):
+		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
+		// register outputs of a component.
+		if (d.Stranded || o.IsGone(d.Claimed)) && d.Old.URN != d.URN {
+			o.Add(d.URN, book.SkippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
+		}
+		b.World.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
+		d.Question.Answer(importedReply(d.URN, d.Old))
+		return b.commit(d, nil, x)
+	}
+	o.Add(d.URN, book.Same)
+	s := b.same(d)
+	// The object is what it was, and so is what has happened to it.
+	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement
+	s.Reason = stages.Reason{Kind: stages.ReasonDestroy}
+	return b.commit(d, append([]*stages.Decision{s}, b.sameViews(s)...), x)
+}
+
+// renamedStep leaves a recorded state as it is but for its name.
+func renamedStep(d stages.Diffed) *stages.Decision {
+	s := stages.CarriedStep(d.Old)
+	s.New = d.Old.Clone()
+	s.New.URN, s.New.Aliases, s.New.Parent = d.URN, []urn.URN{d.Alias}, d.Subject().Parent
+	s.URN, s.Kind, s.Answers = d.URN, stages.Plain, true
+	return s
+}
+
+// skippedCreate makes the step of a resource that is not created because a refresh and a destroy create nothing.
+func (b *builder) skippedCreate(d stages.Diffed) *stages.Decision {
+	fresh := d.Unmade(d.Checked)
+	s := &stages.Decision{StepInfo: stages.StepInfo{
+		Op: stages.OpSame, URN: d.URN, Type: fresh.Type, Old: d.Old, New: fresh, Provider: fresh.Provider, Internal: d.Internal,
+		Reason: stages.Reason{Kind: stages.ReasonNotTargeted},
+	}, Answers: true, Kind: stages.Uncreated}
+	if d.Old != nil {
+		s.New.Outputs = d.Old.Outputs
+	}
+	return s
+}

@@ -1,0 +1,98 @@
+// Package commit lets goroutines that wait for their records to be durable share the writes.
+//
+// It is not for what is written or where to; that is its users' business.
+//
+// Its one invariant: [Group.Flush] returns nil for a record only after a write that began after the record was added has
+// ended well.
+package commit
+
+import (
+	"errors"
+	"sync"
+)
+
+// ErrPanicked is what a write that panicked counts as for those who wait for it.
+var ErrPanicked = errors.New("the write panicked")
+
+// Group counts records and has them written: of those who wait, the first one that finds nobody writing writes for all. An
+// error ends it: whoever waits, and whoever comes later, gets that. Its methods must be called with the mutex held.
+type Group struct {
+	mu      *sync.Mutex
+	idle    *sync.Cond // signalled when a write is done
+	added   int
+	written int
+	writing bool
+	err     error
+}
+
+// New returns a group without records, which mu guards.
+func New(mu *sync.Mutex) *Group { return &Group{mu: mu, idle: sync.NewCond(mu)} }
+
+// Batch is one write.
+type Batch struct {
+	// Write writes. It is called without the mutex.
+	Write func() error
+	// End is called with the mutex, with the error of Write or [ErrPanicked]. What it returns ends the group unless it is nil.
+	End func(err error) error
+}
+
+// Add counts one more record and returns its number, which is 1 for the first.
+func (g *Group) Add() int {
+	g.added++
+	return g.added
+}
+
+// Added returns how many records there are.
+func (g *Group) Added() int { return g.added }
+
+// Err returns why nothing can be written any more, or nil.
+func (g *Group) Err() error { return g.err }
+
+// Fail ends the group. Only the first error counts.
+func (g *Group) Fail(err error) {
+	if g.err == nil {
+		g.err = err
+	}
+}
+
+// Flush returns when the first n records have been written. take makes the next write, which must have all records that
+// have been added by then; it is called with the mutex held.
+func (g *Group) Flush(n int, take func() Batch) error {
+	for g.err == nil && g.written < n {
+		if g.writing {
+			g.idle.Wait()
+			continue
+		}
+		g.write(take)
+	}
+	return g.err
+}
+
+func (g *Group) write(take func() Batch) {
+	g.writing = true
+	through, err := g.added, ErrPanicked
+	var b Batch
+	defer func() {
+		g.writing = false
+		if b.End != nil {
+			err = b.End(err)
+		}
+		if err != nil {
+			g.Fail(err)
+		} else {
+			g.written = through
+		}
+		g.idle.Broadcast()
+	}()
+	b = take()
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	err = b.Write()
+}
+
+// Wait returns when nobody writes.
+func (g *Group) Wait() {
+	for g.writing {
+		g.idle.Wait()
+	}
+}
