@@ -8,9 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newCancelCommand(c *cli) *cobra.Command {
+func newCancelCommand(open *session.Opener) *cobra.Command {
 	var stack string
 	var f cancelFlags
 	cmd := &cobra.Command{
@@ -25,13 +30,13 @@ func newCancelCommand(c *cli) *cobra.Command {
 			if len(args) == 1 {
 				stack = args[0]
 			}
-			return c.cancel(cmd.Context(), stack, f)
+			return cancel(cmd.Context(), open, stack, f)
 		},
 	}
-	cmd.Flags().StringVarP(&stack, "stack", "s", "", "the stack; the selected one if not given")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	flags.AddStack(cmd.Flags(), &stack)
+	flags.AddYes(cmd.Flags(), &f.yes, "do not ask for confirmation")
 	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "also remove the lock of a process that runs on this machine")
-	cmd.Flags().BoolVarP(&f.json, "json", "j", false, "write what was removed as JSON")
+	flags.AddJSON(cmd.Flags(), &f.json, "write what was removed as JSON")
 	return cmd
 }
 
@@ -46,12 +51,12 @@ type cancelledLock struct {
 	Since    time.Time `json:"since,omitzero"`
 }
 
-func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
-	s, err := c.openState(ctx, name)
+func cancel(ctx context.Context, open *session.Opener, name string, f cancelFlags) error {
+	s, err := open.State(ctx, name)
 	if err != nil {
 		return err
 	}
-	locks, err := s.stack.Locks(ctx)
+	locks, err := s.State.Locks(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,25 +64,25 @@ func (c *cli) cancel(ctx context.Context, name string, f cancelFlags) error {
 	for _, l := range locks {
 		if l.Life == sluice.LockAlive && !f.force {
 			return fmt.Errorf("the process that has the lock of stack '%s' is running on this machine (pid %d): end it, with Ctrl-C or SIGTERM, "+
-				"and it gives the lock back; or remove the lock all the same with --force", s.name(), l.Owner.PID)
+				"and it gives the lock back; or remove the lock all the same with --force", s.Name(), l.Owner.PID)
 		}
 		removed = append(removed, cancelledLock{l.Path, l.Owner.PID, l.Owner.Username, l.Owner.Hostname, l.Owner.Timestamp})
 	}
 	if !f.yes {
-		if !c.interactive() {
-			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+		if !open.Terminal.Interactive() {
+			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := c.confirmByName(fmt.Sprintf("This will remove the locks of the stack '%s'!", s.name()), s.name()); err != nil {
+		if err := terminal.ConfirmByName(open.Terminal, fmt.Sprintf("This will remove the locks of the stack '%s'!", s.Name()), s.Name()); err != nil {
 			return err
 		}
 	}
-	n, err := s.stack.BreakLocks(ctx)
+	n, err := s.State.BreakLocks(ctx)
 	if err != nil {
 		return err
 	}
 	if f.json {
-		return c.writeJSON(removed)
+		return format.JSON(open.Terminal.Out, removed)
 	}
-	_, err = fmt.Fprintf(c.out, "The locks of stack '%s' have been removed (%d).\n", s.name(), n)
+	_, err = fmt.Fprintf(open.Terminal.Out, "The locks of stack '%s' have been removed (%d).\n", s.Name(), n)
 	return err
 }

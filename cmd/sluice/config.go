@@ -2,58 +2,47 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// configFlags are shared by the config commands.
-type configFlags struct {
-	stack, file string
-}
-
-func newConfigCommand(c *cli) *cobra.Command {
-	f := &configFlags{}
+func newConfigCommand(open *session.Opener) *cobra.Command {
+	f := &flags.Stack{}
 	var asJSON, showSecrets bool
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "List and change the configuration of a stack",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.listConfig(cmd.Context(), f, asJSON, showSecrets)
+			return listConfig(cmd.Context(), open, f, asJSON, showSecrets)
 		},
 	}
-	cmd.PersistentFlags().StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
-	cmd.PersistentFlags().StringVar(&f.file, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	f.Add(cmd.PersistentFlags())
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
-	cmd.AddCommand(newConfigGetCommand(c, f), newConfigSetCommand(c, f), newConfigRemoveCommand(c, f), newConfigSetAllCommand(c, f),
-		newConfigRemoveAllCommand(c, f), newConfigCopyCommand(c, f), newConfigRefreshCommand(c, f))
+	cmd.AddCommand(newConfigGetCommand(open, f), newConfigSetCommand(open, f), newConfigRemoveCommand(open, f), newConfigSetAllCommand(open, f),
+		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f))
 	return cmd
 }
 
-// configEntry is a setting in JSON listings (state.md 6.5).
-type configEntry struct {
-	Value       *string `json:"value,omitempty"`
-	ObjectValue any     `json:"objectValue,omitempty"`
-	Secret      bool    `json:"secret"`
-}
-
-func (c *cli) listConfig(ctx context.Context, f *configFlags, asJSON, showSecrets bool) error {
-	s, err := c.openStack(ctx, f.stack, f.file)
+func listConfig(ctx context.Context, open *session.Opener, f *flags.Stack, asJSON, showSecrets bool) error {
+	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	values, _ := workspace.Effective(s.project, s.file)
+	values, _ := workspace.Effective(s.Project, s.Settings)
 	var dec workspace.Decrypter
-	if showSecrets && anySecret(values) {
-		if dec, err = s.configDecrypter(ctx); err != nil {
+	if showSecrets && workspace.AnySecret(values) {
+		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -67,24 +56,15 @@ func (c *cli) listConfig(ctx context.Context, f *configFlags, asJSON, showSecret
 		}
 	}
 	if asJSON {
-		return c.writeConfigJSON(values, shown, showSecrets)
+		return writeConfigJSON(open.Terminal.Out, values, shown, showSecrets)
 	}
-	return c.writeConfigTable(s.project.Name, shown)
+	return writeConfigTable(open.Terminal.Out, s.Project.Name, shown)
 }
 
-func anySecret(values map[workspace.Key]workspace.Value) bool {
-	for _, v := range values {
-		if workspace.HasSecrets(v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *cli) writeConfigJSON(values, shown map[workspace.Key]workspace.Value, showSecrets bool) error {
-	out := make(map[string]configEntry, len(values))
+func writeConfigJSON(w io.Writer, values, shown map[workspace.Key]workspace.Value, showSecrets bool) error {
+	out := make(map[string]settings.Entry, len(values))
 	for k, v := range values {
-		entry := configEntry{Secret: workspace.HasSecrets(v)}
+		entry := settings.Entry{Secret: workspace.HasSecrets(v)}
 		if !entry.Secret || showSecrets {
 			text := workspace.Text(shown[k])
 			entry.Value = &text
@@ -94,37 +74,14 @@ func (c *cli) writeConfigJSON(values, shown map[workspace.Key]workspace.Value, s
 		}
 		out[k.String()] = entry
 	}
-	return c.writeJSON(out)
+	return format.JSON(w, out)
 }
 
-// writeJSON prints a value with two spaces of indentation.
-func (c *cli) writeJSON(v any) error {
-	enc := json.NewEncoder(c.out)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-func (c *cli) writeConfigTable(project string, shown map[workspace.Key]workspace.Value) error {
+func writeConfigTable(w io.Writer, project string, shown map[workspace.Key]workspace.Value) error {
 	rows := [][2]string{{"KEY", "VALUE"}}
 	keys := slices.SortedFunc(maps.Keys(shown), workspace.CompareKeys)
 	for _, k := range keys {
 		rows = append(rows, [2]string{k.Short(project), workspace.Text(shown[k])})
 	}
-	return c.writeTable(rows)
-}
-
-// writeTable prints two columns.
-func (c *cli) writeTable(rows [][2]string) error {
-	width := 0
-	for _, r := range rows {
-		width = max(width, len([]rune(r[0])))
-	}
-	var b strings.Builder
-	for _, r := range rows {
-		line := r[0] + strings.Repeat(" ", width-len([]rune(r[0]))) + "  " + r[1]
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-	_, err := fmt.Fprint(c.out, b.String())
-	return err
+	return format.Table(w, rows)
 }

@@ -7,10 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func newConfigCopyCommand(c *cli, f *configFlags) *cobra.Command {
+func newConfigCopyCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var dest, destFile string
 	var path bool
 	cmd := &cobra.Command{
@@ -19,7 +22,7 @@ func newConfigCopyCommand(c *cli, f *configFlags) *cobra.Command {
 		Long:  "Copy a setting, or all of them, to another stack. Secrets are encrypted with the key of that stack.",
 		Args:  rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.copyConfig(cmd.Context(), f, dest, destFile, args, path)
+			return copyConfig(cmd.Context(), open, f, dest, destFile, args, path)
 		},
 	}
 	cmd.Flags().StringVarP(&dest, "dest", "d", "", "the stack to copy to")
@@ -28,24 +31,24 @@ func newConfigCopyCommand(c *cli, f *configFlags) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile string, keys []string, path bool) error {
+func copyConfig(ctx context.Context, open *session.Opener, f *flags.Stack, dest, destFile string, keys []string, path bool) error {
 	if dest == "" {
-		return usageErrorf("name the stack to copy to with --dest")
+		return exit.Usagef("name the stack to copy to with --dest")
 	}
-	from, err := c.openStack(ctx, f.stack, f.file)
+	from, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	to, err := c.openStack(ctx, dest, destFile)
+	to, err := open.Stack(ctx, dest, destFile)
 	if err != nil {
 		return err
 	}
-	if from.ref == to.ref && from.file.Path == to.file.Path {
-		return usageErrorf("source and destination are the same stack, %s", from.name())
+	if from.Ref == to.Ref && from.Settings.Path == to.Settings.Path {
+		return exit.Usagef("source and destination are the same stack, %s", from.Name())
 	}
-	copied := maps.Clone(from.file.Values())
+	copied := maps.Clone(from.Settings.Values())
 	if len(keys) == 1 {
-		key, err := parseConfigKey(keys[0], from.project.Name, path)
+		key, err := workspace.ParseSettingKey(keys[0], from.Project.Name, path)
 		if err != nil {
 			return err
 		}
@@ -56,36 +59,36 @@ func (c *cli) copyConfig(ctx context.Context, f *configFlags, dest, destFile str
 			}
 		}
 		if !found {
-			return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(from.project.Name), from.name())
+			return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(from.Project.Name), from.Name())
 		}
 		copied = map[workspace.Key]workspace.Value{key: v}
 	}
-	if err := from.reencryptFor(ctx, to, copied); err != nil {
+	if err := reencryptFor(ctx, from, to, copied); err != nil {
 		return err
 	}
 	for key, v := range copied {
 		if path {
-			err = to.file.SetPath(key, v)
+			err = to.Settings.SetPath(key, v)
 		} else {
-			err = to.file.Put(key, v)
+			err = to.Settings.Put(key, v)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return to.file.Save()
+	return to.Settings.Save()
 }
 
 // reencryptFor encrypts the secrets among values with the key of another stack.
-func (s *session) reencryptFor(ctx context.Context, to *session, values map[workspace.Key]workspace.Value) error {
-	if !anySecret(values) {
+func reencryptFor(ctx context.Context, from, to *session.Stack, values map[workspace.Key]workspace.Value) error {
+	if !workspace.AnySecret(values) {
 		return nil
 	}
-	dec, err := s.configDecrypter(ctx)
+	dec, err := session.SettingsDecrypter(ctx, from)
 	if err != nil {
 		return err
 	}
-	enc, err := to.configEncrypter(ctx)
+	enc, err := session.SettingsEncrypter(ctx, to)
 	if err != nil {
 		return err
 	}

@@ -6,34 +6,38 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func newConfigGetCommand(c *cli, f *configFlags) *cobra.Command {
+func newConfigGetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var asJSON, path bool
 	cmd := &cobra.Command{
 		Use:   "get <key>",
 		Short: "Print one setting, decrypted",
 		Args:  exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.getConfig(cmd.Context(), f, args[0], path, asJSON)
+			return getConfig(cmd.Context(), open, f, args[0], path, asJSON)
 		},
 	}
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	cmd.Flags().BoolVar(&path, "path", false, "the key is a path to a part of a setting, such as a.b[0]")
 	return cmd
 }
 
-func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, asJSON bool) error {
-	s, err := c.openStack(ctx, f.stack, f.file)
+func getConfig(ctx context.Context, open *session.Opener, f *flags.Stack, text string, path, asJSON bool) error {
+	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	key, err := parseConfigKey(text, s.project.Name, path)
+	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
 	if err != nil {
 		return err
 	}
-	values, _ := workspace.Effective(s.project, s.file)
+	values, _ := workspace.Effective(s.Project, s.Settings)
 	v, found := values[key]
 	if path {
 		if v, found, err = workspace.ValueAt(values, key); err != nil {
@@ -41,11 +45,11 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 		}
 	}
 	if !found {
-		return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(s.project.Name), s.name())
+		return fmt.Errorf("configuration key '%s' not found for stack '%s'", key.Short(s.Project.Name), s.Name())
 	}
 	secret := workspace.HasSecrets(v)
 	if secret {
-		dec, err := s.configDecrypter(ctx)
+		dec, err := session.SettingsDecrypter(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -55,19 +59,12 @@ func (c *cli) getConfig(ctx context.Context, f *configFlags, text string, path, 
 	}
 	value := workspace.Text(v)
 	if !asJSON {
-		_, err = fmt.Fprintln(c.out, value)
+		_, err = fmt.Fprintln(open.Terminal.Out, value)
 		return err
 	}
-	entry := configEntry{Value: &value, Secret: secret}
+	entry := settings.Entry{Value: &value, Secret: secret}
 	if workspace.IsObject(v) {
 		entry.ObjectValue = v
 	}
-	return c.writeJSON(entry)
-}
-
-func parseConfigKey(text, project string, path bool) (workspace.Key, error) {
-	if path {
-		return workspace.ParsePathKey(text, project)
-	}
-	return workspace.ParseKey(text, project)
+	return format.JSON(open.Terminal.Out, entry)
 }

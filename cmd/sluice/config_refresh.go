@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func newConfigRefreshCommand(c *cli, f *configFlags) *cobra.Command {
+func newConfigRefreshCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "refresh",
@@ -21,52 +24,52 @@ func newConfigRefreshCommand(c *cli, f *configFlags) *cobra.Command {
 		Long: "Replace the settings of the stack by those that its last operation had, and the parameters of its secrets by those\n" +
 			"of its state. The present file stays, with .bak at the end of its name, unless --force is given.",
 		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.refreshConfig(cmd.Context(), f, force) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return refreshConfig(cmd.Context(), open, f, force) },
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "keep no copy of the present file")
 	return cmd
 }
 
-func (c *cli) refreshConfig(ctx context.Context, f *configFlags, force bool) error {
-	s, err := c.openStack(ctx, f.stack, f.file)
+func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, force bool) error {
+	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	updates, _, err := s.stack.History(ctx)
+	updates, _, err := s.State.History(ctx)
 	if err != nil {
 		return err
 	}
 	if len(updates) == 0 {
-		return fmt.Errorf("stack '%s' has no history to take its settings from", s.name())
+		return fmt.Errorf("stack '%s' has no history to take its settings from", s.Name())
 	}
-	values, err := workspace.RecordedSettings(s.project.Name, updates[0].Config)
+	values, err := workspace.RecordedSettings(s.Project.Name, updates[0].Config)
 	if err != nil {
 		return err
 	}
-	recorded, err := s.stack.SecretsProvider(ctx)
+	recorded, err := s.State.SecretsProvider(ctx)
 	if err != nil {
 		return err
 	}
-	if s.file.Exists() && !force {
-		if err := keepCopy(s.file.Path, c); err != nil {
+	if s.Settings.Exists() && !force {
+		if err := keepCopy(open.Terminal.Out, s.Settings.Path); err != nil {
 			return err
 		}
 	}
-	if err := s.file.Replace(values); err != nil {
+	if err := s.Settings.Replace(values); err != nil {
 		return err
 	}
 	if settings, known := sluice.RecordedSecretsSettings(recorded); known {
-		s.file.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
+		s.Settings.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
 	}
-	if err := s.file.Save(); err != nil {
+	if err := s.Settings.Save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "refreshed configuration for stack '%s'\n", s.name())
+	_, err = fmt.Fprintf(open.Terminal.Out, "refreshed configuration for stack '%s'\n", s.Name())
 	return err
 }
 
 // keepCopy copies a file to the first name with .bak at its end that is free.
-func keepCopy(path string, c *cli) error {
+func keepCopy(out io.Writer, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -81,7 +84,7 @@ func keepCopy(path string, c *cli) error {
 		}
 		_, err = file.Write(text)
 		if err = errors.Join(err, file.Close()); err == nil {
-			fmt.Fprintf(c.out, "backed up existing configuration file to %s\n", backup)
+			fmt.Fprintf(out, "backed up existing configuration file to %s\n", backup)
 		}
 		return err
 	}

@@ -2,21 +2,24 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// configSetFlags say how a value is to be stored.
+// configSetFlags say how a value is to be read and stored.
 type configSetFlags struct {
-	secret, plaintext, path, raw bool
-	typ                          string
+	settings.Storage
+	raw bool
 }
 
-func newConfigSetCommand(c *cli, f *configFlags) *cobra.Command {
+func newConfigSetCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	set := &configSetFlags{}
 	cmd := &cobra.Command{
 		Use:   "set <key> [value]",
@@ -26,81 +29,56 @@ func newConfigSetCommand(c *cli, f *configFlags) *cobra.Command {
 			"are then stored as such, everything else as text.",
 		Args: rangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.setConfig(cmd.Context(), f, set, args)
+			return setConfig(cmd.Context(), open, f, set, args)
 		},
 	}
-	cmd.Flags().BoolVar(&set.secret, "secret", false, "encrypt the value")
-	cmd.Flags().BoolVar(&set.plaintext, "plaintext", false, "store the value in plain text even if it looks like a secret")
-	cmd.Flags().BoolVar(&set.path, "path", false, "the key is a path to a part of a setting, such as a.b[0]")
+	cmd.Flags().BoolVar(&set.Secret, "secret", false, "encrypt the value")
+	cmd.Flags().BoolVar(&set.Plaintext, "plaintext", false, "store the value in plain text even if it looks like a secret")
+	cmd.Flags().BoolVar(&set.Path, "path", false, "the key is a path to a part of a setting, such as a.b[0]")
 	cmd.Flags().BoolVar(&set.raw, "raw", false, "keep the final line end of a value from the standard input")
-	cmd.Flags().StringVar(&set.typ, "type", "", "store the value as string, int, bool or float")
+	cmd.Flags().StringVar(&set.Type, "type", "", "store the value as string, int, bool or float")
 	return cmd
 }
 
-func (c *cli) setConfig(ctx context.Context, f *configFlags, set *configSetFlags, args []string) error {
-	if set.secret && set.plaintext {
-		return usageErrorf("--secret and --plaintext exclude each other")
+func setConfig(ctx context.Context, open *session.Opener, f *flags.Stack, set *configSetFlags, args []string) error {
+	if set.Secret && set.Plaintext {
+		return exit.Usagef("--secret and --plaintext exclude each other")
 	}
-	s, err := c.openStack(ctx, f.stack, f.file)
+	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	key, err := parseConfigKey(args[0], s.project.Name, set.path)
+	key, err := workspace.ParseSettingKey(args[0], s.Project.Name, set.Path)
 	if err != nil {
 		return err
 	}
-	text, err := c.configText(set, args)
+	text, err := settingText(open.Terminal, set, args)
 	if err != nil {
 		return err
 	}
-	value, err := c.configValue(ctx, s, set, key, text)
+	value, err := settings.Store(ctx, s, set.Storage, key, text)
 	if err != nil {
 		return err
 	}
-	if set.path {
-		err = s.file.SetPath(key, value)
+	if set.Path {
+		err = s.Settings.SetPath(key, value)
 	} else {
-		err = s.file.Set(key, value, set.typ != "")
+		err = s.Settings.Set(key, value, set.Type != "")
 	}
 	if err != nil {
 		return err
 	}
-	return s.file.Save()
+	return s.Settings.Save()
 }
 
-func (c *cli) configText(set *configSetFlags, args []string) (string, error) {
+func settingText(t *terminal.Terminal, set *configSetFlags, args []string) (string, error) {
 	switch {
 	case len(args) == 2:
 		return args[1], nil
-	case !c.interactive():
-		return readAll(c.in, set.raw)
-	case set.secret:
-		return c.askHidden("value: ")
+	case !t.Interactive():
+		return terminal.ReadAll(t.In, set.raw)
+	case set.Secret:
+		return t.AskHidden("value: ")
 	}
-	return c.ask("value: ")
-}
-
-func (c *cli) configValue(ctx context.Context, s *session, set *configSetFlags, key workspace.Key, text string) (workspace.Value, error) {
-	if set.secret {
-		enc, err := s.configEncrypter(ctx)
-		if err != nil {
-			return nil, err
-		}
-		ciphertext, err := enc.Encrypt(ctx, text)
-		if err != nil {
-			return nil, fmt.Errorf("encrypt the setting %s: %w", key, err)
-		}
-		return workspace.Secure(ciphertext), nil
-	}
-	if !set.plaintext && workspace.LooksSecret(key, text) {
-		return nil, &statusError{status: statusFailure, err: errors.New(
-			"config value for '" + key.Short(s.project.Name) + "' looks like a secret; rerun with --secret to encrypt it, or --plaintext if you meant to store in plaintext")}
-	}
-	if set.typ != "" {
-		return workspace.TypedScalar(set.typ, text)
-	}
-	if set.path {
-		return workspace.PathScalar(text), nil
-	}
-	return text, nil
+	return t.Ask("value: ")
 }

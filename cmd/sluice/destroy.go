@@ -7,10 +7,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newDestroyCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+// destroyFlags are the flags of destroy.
+type destroyFlags struct {
+	flags.Operation
+	excludeProtected, remove bool
+}
+
+func newDestroyCommand(open *session.Opener) *cobra.Command {
+	f := &destroyFlags{}
 	cmd := &cobra.Command{
 		Use:     "destroy",
 		Aliases: []string{"down", "dn"},
@@ -21,76 +31,81 @@ func newDestroyCommand(c *cli) *cobra.Command {
 			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.policies.packs) > 0 && !f.runProgram {
-				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
+				return err
 			}
-			return c.destroy(cmd.Context(), f)
+			return destroy(cmd.Context(), open, f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addRunProgram(cmd, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
-	f.policies.add(cmd)
-	f.addConfirmation(cmd)
-	f.addRefresh(cmd)
-	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be deleted")
-	cmd.Flags().BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
-	cmd.Flags().BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
+	p := cmd.Flags()
+	f.Add(p)
+	f.Targeting.Add(p)
+	f.Program.AddRun(p, "run the program, and delete with the configuration that it gives its providers; delete hooks need this")
+	f.Program.AddRefresh(p)
+	f.AddPolicies(p)
+	f.AddConfirmation(p)
+	f.Confirmation.AddPreviewOnly(p, "only show what would be deleted")
+	p.BoolVar(&f.excludeProtected, "exclude-protected", false, "do not touch protected resources and what they need")
+	p.BoolVar(&f.remove, "remove", false, "remove the stack and its configuration file when everything is deleted")
 	cmd.MarkFlagsMutuallyExclusive("exclude-protected", "ignore-protect")
 	return cmd
 }
 
 // destroy runs the command: what is special to it comes before and after the operation.
-func (c *cli) destroy(ctx context.Context, f *operationFlags) error {
-	if f.excludeProtected && len(f.targets) > 0 {
-		return usageErrorf("you cannot specify --target and --exclude-protected")
+func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
+	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
+		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
-	if err := c.checkOperationFlags(f); err != nil {
-		return err
-	}
-	s, err := c.openStack(ctx, f.stack, f.configFile)
+	s, err := operate.Open(ctx, open, &f.Operation)
 	if err != nil {
 		return err
 	}
+	// tell writes a line for people.
+	tell := func(format string, args ...any) {
+		if !f.Display.JSON {
+			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
+		}
+	}
 	protected := 0
 	if f.excludeProtected {
-		left, all, err := s.protected(ctx)
+		left, all, err := protectedResources(ctx, s)
 		if err != nil {
 			return err
 		}
 		if protected = len(left); protected == all && protected > 0 {
-			c.tell(f, "There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
+			tell("There were no unprotected resources to destroy. There are still %d protected resources associated with this stack.", protected)
 			return nil
 		}
-		f.excludes = append(f.excludes, left...)
+		f.Targeting.Excludes = append(f.Targeting.Excludes, left...)
 	}
-	if err := s.operate(ctx, destroyKind, f); err != nil || f.previewOnly {
+	job, err := operate.Prepare(ctx, s, operate.Destroy(), &f.Operation)
+	if err != nil {
+		return err
+	}
+	if err := operate.Run(ctx, job); err != nil || f.Confirmation.PreviewOnly {
 		return err
 	}
 	switch {
 	case protected > 0:
-		c.tell(f, "All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
-	case len(f.targets) > 0:
+		tell("All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
+	case len(f.Targeting.Targets) > 0:
 	case f.remove:
-		return s.removeDestroyed(ctx, f)
+		// If something is left after all, because it is excluded, the stack is refused and stays.
+		if err := removeWithSettings(ctx, s, false, sluice.StackRemoval{}); err != nil {
+			return err
+		}
+		tell("The resources in the stack have been deleted, and the history and configuration removed.")
 	}
 	return nil
 }
 
-// tell writes a line for people.
-func (c *cli) tell(f *operationFlags, format string, args ...any) {
-	if !f.json {
-		fmt.Fprintf(c.out, format+"\n", args...)
-	}
-}
-
-// protected returns the URNs of what a destroy must leave, and how many resources there are.
-func (s *session) protected(ctx context.Context) (urns []string, all int, err error) {
-	manager, err := s.secretsManager(ctx)
+// protectedResources returns the URNs of what a destroy must leave, and how many resources there are.
+func protectedResources(ctx context.Context, s *session.Stack) (urns []string, all int, err error) {
+	manager, err := session.SecretsManager(ctx, s)
 	if err != nil {
 		return nil, 0, err
 	}
-	snapshot, err := s.stack.WithSecrets(manager).Load(ctx)
+	snapshot, err := s.State.WithSecrets(manager).Load(ctx)
 	if err != nil || snapshot == nil {
 		return nil, 0, err
 	}
@@ -98,14 +113,4 @@ func (s *session) protected(ctx context.Context) (urns []string, all int, err er
 		urns = append(urns, string(u))
 	}
 	return urns, len(snapshot.Resources), nil
-}
-
-// removeDestroyed removes a stack whose resources have been deleted, with its configuration file. If something is left after
-// all, because it is excluded, the stack is refused and stays.
-func (s *session) removeDestroyed(ctx context.Context, f *operationFlags) error {
-	if err := s.remove(ctx, false, sluice.StackRemoval{}); err != nil {
-		return err
-	}
-	s.cli.tell(f, "The resources in the stack have been deleted, and the history and configuration removed.")
-	return nil
 }

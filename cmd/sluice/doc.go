@@ -4,5 +4,8 @@
 // It is a client of package sluice: it reads files, asks questions, calls the engine and shows events. What an update
 // does is not decided here.
 //
+// The root of the tree of commands knows their constructors. A command knows packages below internal and what files of this
+// package share, and no other command.
+//
 // Invariant: a command that takes the lock of a stack gives it back on every way out but a kill.
 package main

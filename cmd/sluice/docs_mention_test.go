@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // documents calls f with every text of the project for people, but the reference and decisions, which say how things were.
@@ -59,7 +62,7 @@ func TestCommandsInDocsExist(t *testing.T) {
 }
 
 func problemOf(words []string) string {
-	root := newRootCommand(&cli{})
+	root := newRootCommand(session.NewOpener(terminal.New(terminal.Streams{})))
 	root.InitDefaultCompletionCmd()
 	cmd, rest, err := root.Find(words)
 	if err != nil {

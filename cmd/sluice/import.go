@@ -9,13 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // importFlags are the flags of import (protocol.md 10.2).
 type importFlags struct {
-	operationFlags
+	flags.Operation
 	parent, provider  string
 	properties        []string
 	file, out         string
@@ -25,7 +30,7 @@ type importFlags struct {
 	generateResources string
 }
 
-func newImportCommand(c *cli) *cobra.Command {
+func newImportCommand(open *session.Opener) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
 		Use:   "import [TYPE NAME ID]",
@@ -41,14 +46,14 @@ func newImportCommand(c *cli) *cobra.Command {
 			"previewed first and has to be confirmed, unless --yes is given.",
 		Args: rangeArgs(0, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.importResources(cmd.Context(), f, args)
+			return importResources(cmd.Context(), open, f, args)
 		},
 	}
-	f.add(cmd)
 	p := cmd.Flags()
-	p.BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
-	p.BoolVar(&f.skipPreview, "skip-preview", false, "do not preview first")
-	p.BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
+	f.Add(p)
+	flags.AddYes(p, &f.Confirmation.Yes, "do not ask for confirmation")
+	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // without the letter, which is that of --file
+	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
 	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
 	p.StringVar(&f.provider, "provider", "", "the provider as name=URN; the name is its variable in the program")
@@ -62,56 +67,53 @@ func newImportCommand(c *cli) *cobra.Command {
 }
 
 // importResources runs the import from its flags to its exit status.
-func (c *cli) importResources(ctx context.Context, f *importFlags, args []string) error {
+func importResources(ctx context.Context, open *session.Opener, f *importFlags, args []string) error {
 	if f.from != "" || f.generateResources != "" {
-		return usageErrorf("--from and --generate-resources need converter plugins, which sluice does not run; " +
+		return exit.Usagef("--from and --generate-resources need converter plugins, which sluice does not run; " +
 			"list the resources in a file for --file")
 	}
 	if !f.generateCode && f.out != "" {
-		return usageErrorf("--out says where declarations go, and --generate-code=false that there are none")
+		return exit.Usagef("--out says where declarations go, and --generate-code=false that there are none")
 	}
 	list, err := f.list(args)
 	if err != nil {
 		return err
 	}
-	kind := operationKind{history: "import", noun: "import", previewing: "Previewing import", doing: "Importing", asksProgram: true}
-	var names importfile.Names
-	var requests []sluice.ImportRequest
-	kind.prepare = func(o *operation) error {
-		if requests, names, err = o.importRequests(ctx, f, list); err != nil {
-			return &statusError{status: statusUsage, err: err}
-		}
-		o.kind.preview = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
-			return sluice.PreviewImport(ctx, options, requests...)
-		}
-		o.kind.perform = func(ctx context.Context, options sluice.Options) (*sluice.Result, error) {
-			return sluice.Import(ctx, options, requests...)
-		}
-		return nil
+	s, err := operate.Open(ctx, open, &f.Operation)
+	if err != nil {
+		return err
 	}
-	kind.performed = func(o *operation) error {
-		if !f.generateCode {
-			return nil
-		}
-		return o.writeImported(ctx, f, requests, names)
+	job, err := operate.Prepare(ctx, s, operate.Import(nil), &f.Operation)
+	if err != nil {
+		return err
 	}
-	return c.operate(ctx, kind, &f.operationFlags)
+	requests, names, err := importRequests(ctx, s, f, list)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	job.Kind = operate.Import(requests)
+	if f.generateCode {
+		job.AfterOperation = func(ctx context.Context) error {
+			return declarations.Write(ctx, job, requests, names, declarations.Options{File: f.out, Protect: f.protect})
+		}
+	}
+	return operate.Run(ctx, job)
 }
 
 // list is what is to be imported: the file, or the one resource of the arguments.
 func (f *importFlags) list(args []string) (*importfile.File, error) {
 	if f.file != "" {
 		if len(args) > 0 || f.parent != "" || f.provider != "" || len(f.properties) > 0 {
-			return nil, usageErrorf("an inline resource may not be specified in conjunction with an import file")
+			return nil, exit.Usagef("an inline resource may not be specified in conjunction with an import file")
 		}
 		list, err := importfile.Read(f.file)
 		if err != nil {
-			return nil, &statusError{status: statusUsage, err: err}
+			return nil, exit.AsUsage(err)
 		}
 		return list, nil
 	}
 	if missing := [...]string{"type, name, and id", "name and id", "id", ""}[len(args)]; missing != "" {
-		return nil, usageErrorf("an inline resource must be specified if no import file is used, missing %s", missing)
+		return nil, exit.Usagef("an inline resource must be specified if no import file is used, missing %s", missing)
 	}
 	q := importfile.Resource{Type: urn.Type(args[0]), Name: args[1], ID: args[2], Properties: f.properties}
 	list := &importfile.File{NameTable: map[string]urn.URN{}}
@@ -124,10 +126,10 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 		}
 		name, u, err := namedURN(x.flag, x.text)
 		if err != nil {
-			return nil, usageErrorf("--%s: %w", x.flag, err)
+			return nil, exit.Usagef("--%s: %w", x.flag, err)
 		}
 		if _, taken := list.NameTable[name]; taken || name == q.Name {
-			return nil, usageErrorf("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
+			return nil, exit.Usagef("provider, parent and resource must have distinct names; '%s' stands for two of them", name)
 		}
 		list.NameTable[name], *x.name = u, name
 	}
@@ -155,19 +157,19 @@ func namedURN(ifNone, text string) (string, urn.URN, error) {
 }
 
 // importRequests turns the list into requests for this stack.
-func (o *operation) importRequests(
-	ctx context.Context, f *importFlags, list *importfile.File,
+func importRequests(
+	ctx context.Context, s *session.Stack, f *importFlags, list *importfile.File,
 ) ([]sluice.ImportRequest, importfile.Names, error) {
-	target := importfile.Target{Stack: o.ref.Name, Project: o.project.Name, Protect: f.protect}
+	target := importfile.Target{Stack: s.Ref.Name, Project: s.Project.Name, Protect: f.protect}
 	if list.HasProperties() {
-		manager, err := o.secretsManager(ctx)
+		manager, err := session.SecretsManager(ctx, s)
 		if err != nil {
 			return nil, nil, err
 		}
 		target.Decrypter = manager.Decrypter()
 	}
 	if len(list.ProviderInputs) > 0 {
-		o.cli.warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
+		s.Terminal.Warn("'providerInputs' in import files is deprecated: list the provider in 'resources' and give it 'inputs'")
 	}
 	return list.Requests(ctx, target)
 }

@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/user"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newLoginCommand(c *cli) *cobra.Command {
+func newLoginCommand(t *terminal.Terminal) *cobra.Command {
 	var local, asJSON bool
 	var cloudURL string
 	cmd := &cobra.Command{
@@ -28,159 +32,43 @@ func newLoginCommand(c *cli) *cobra.Command {
 			url := cloudURL
 			switch {
 			case len(args) == 1 && (cloudURL != "" || local), local && cloudURL != "":
-				return usageErrorf("name one backend: as an argument, with --cloud-url, or with --local")
+				return exit.Usagef("name one backend: as an argument, with --cloud-url, or with --local")
 			case len(args) == 1:
 				url = args[0]
 			case local:
 				url = sluice.LocalBackendURL
 			}
-			return c.login(cmd.Context(), url, asJSON)
+			return login(cmd.Context(), t, url, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&local, "local", "l", false, "keep state in the home directory, as file://~")
 	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
-func (c *cli) login(ctx context.Context, url string, asJSON bool) error {
+func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) error {
 	if url == "" {
-		return usageErrorf("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
+		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
 	}
-	home, err := sluice.Home(c.lookup)
+	home, err := sluice.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
-	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: c.lookup, Stores: cloud.Stores()})
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores()})
 	if err != nil {
 		return err
 	}
 	if err := b.Close(); err != nil {
 		return err
 	}
-	if err := sluice.NewCredentials(home, c.lookup).Login(url); err != nil {
+	if err := sluice.NewCredentials(home, t.Lookup).Login(url); err != nil {
 		return err
 	}
+	who := session.IdentityAt(url)
 	if asJSON {
-		return c.writeJSON(c.identity(url))
+		return format.JSON(t.Out, who)
 	}
-	_, err = fmt.Fprintf(c.out, "Logged in to %s as %s\n", sluice.MaskURL(url), userName())
+	_, err = fmt.Fprintf(t.Out, "Logged in to %s as %s\n", who.URL, who.User)
 	return err
-}
-
-func newLogoutCommand(c *cli) *cobra.Command {
-	var all, local bool
-	var cloudURL string
-	cmd := &cobra.Command{
-		Use:   "logout [url]",
-		Short: "Forget where state is kept",
-		Long:  "Forget the backend that is logged in to, or the one that is named. Nothing in it is touched.",
-		Args:  rangeArgs(0, 1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			url := cloudURL
-			switch {
-			case len(args) == 1 && (cloudURL != "" || local || all), local && (cloudURL != "" || all), all && cloudURL != "":
-				return usageErrorf("name one backend: as an argument, with --cloud-url, --local or --all")
-			case len(args) == 1:
-				url = args[0]
-			case local:
-				url = sluice.LocalBackendURL
-			}
-			return c.logout(url, all)
-		},
-	}
-	cmd.Flags().BoolVar(&all, "all", false, "forget all backends")
-	cmd.Flags().BoolVarP(&local, "local", "l", false, "forget file://~")
-	cmd.Flags().StringVarP(&cloudURL, "cloud-url", "c", "", "the URL of the backend, as the argument")
-	return cmd
-}
-
-func (c *cli) logout(url string, all bool) error {
-	home, err := sluice.Home(c.lookup)
-	if err != nil {
-		return err
-	}
-	credentials := sluice.NewCredentials(home, c.lookup)
-	urls := []string{url}
-	switch {
-	case all:
-		if urls, err = credentials.URLs(); err != nil {
-			return err
-		}
-	case url == "":
-		if urls[0], err = credentials.Current(); err != nil {
-			return err
-		}
-		if urls[0] == "" {
-			return fmt.Errorf("nobody is logged in")
-		}
-	}
-	for _, u := range urls {
-		if err := credentials.Logout(u); err != nil {
-			return err
-		}
-		fmt.Fprintf(c.out, "Logged out of %s\n", sluice.MaskURL(u))
-	}
-	return nil
-}
-
-func newWhoamiCommand(c *cli) *cobra.Command {
-	var verbose, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "whoami",
-		Short: "Print who you are, and where state is kept",
-		Args:  exactArgs(0),
-		RunE:  func(*cobra.Command, []string) error { return c.whoami(verbose, asJSON) },
-	}
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also print the backend")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
-	return cmd
-}
-
-// identity is who uses which backend, in JSON.
-type identity struct {
-	User          string   `json:"user"`
-	Organizations []string `json:"organizations"`
-	URL           string   `json:"url"`
-}
-
-func (c *cli) identity(url string) identity {
-	return identity{User: userName(), Organizations: []string{}, URL: sluice.MaskURL(url)}
-}
-
-func (c *cli) whoami(verbose, asJSON bool) error {
-	url, err := c.backendURL()
-	if err != nil {
-		return err
-	}
-	switch {
-	case asJSON:
-		return c.writeJSON(c.identity(url))
-	case verbose:
-		_, err = fmt.Fprintf(c.out, "User: %s\nBackend URL: %s\n", userName(), sluice.MaskURL(url))
-	default:
-		_, err = fmt.Fprintln(c.out, userName())
-	}
-	return err
-}
-
-// backendURL is that of the backend in use here. The project, if there is one, may name it.
-func (c *cli) backendURL() (string, error) {
-	home, err := sluice.Home(c.lookup)
-	if err != nil {
-		return "", err
-	}
-	var fromProject string
-	if project, err := findProject(); err == nil {
-		fromProject = project.BackendURL
-	}
-	return sluice.BackendURL(home, fromProject, c.lookup)
-}
-
-func userName() string {
-	u, err := user.Current()
-	if err != nil {
-		return "unknown"
-	}
-	return u.Username
 }

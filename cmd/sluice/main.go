@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
-	"golang.org/x/term"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 func main() { os.Exit(realMain()) }
@@ -18,7 +19,7 @@ func main() { os.Exit(realMain()) }
 func realMain() int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
 	defer runtime.KeepAlive(ballast())
-	return run(context.Background(), os.Args[1:], processStreams())
+	return run(context.Background(), os.Args[1:], terminal.ProcessStreams())
 }
 
 // ballastSize is by how much the heap seems larger than it is.
@@ -47,44 +48,19 @@ func adoptOwnVariables(environ []string, set func(name, value string) error) {
 	}
 }
 
-// streams are where a command reads and writes.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-	// inTerminal and outTerminal tell whether somebody sits there; width is the terminal's width in cells.
-	inTerminal, outTerminal bool
-	width                   func() int
-	lookup                  func(name string) (string, bool)
-}
-
-func processStreams() streams {
-	outTerminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb"
-	return streams{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		inTerminal: term.IsTerminal(int(os.Stdin.Fd())), outTerminal: outTerminal,
-		width: func() int {
-			if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
-				return w
-			}
-			return 80
-		},
-		lookup: os.LookupEnv,
-	}
-}
-
 // run executes one command line. A panic is reported as a fault of sluice, with status 255.
-func run(ctx context.Context, args []string, s streams) (status int) {
+func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(s.err, "error: internal fault: %v\n%s", p, debug.Stack())
-			status = statusInternal
+			fmt.Fprintf(s.Err, "error: internal fault: %v\n%s", p, debug.Stack())
+			status = exit.Internal
 		}
 	}()
-	c := &cli{streams: s}
-	root := newRootCommand(c)
+	open := session.NewOpener(terminal.New(s))
+	root := newRootCommand(open)
 	root.SetArgs(args)
-	root.SetIn(s.in)
-	root.SetOut(s.out)
-	root.SetErr(s.err)
-	return c.report(root.ExecuteContext(ctx))
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	return report(open, root.ExecuteContext(ctx))
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // TestMain makes sluice, and plugins of the tests' own, commands of the scripts.
@@ -24,10 +27,10 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
 
 // holdLock is a command that locks the selected stack and is at a question for ever.
 func holdLock() {
-	c := &cli{streams: processStreams()}
-	s, err := c.openState(context.Background(), "")
+	open := session.NewOpener(terminal.New(terminal.ProcessStreams()))
+	s, err := open.State(context.Background(), "")
 	if err == nil {
-		err = c.holding(context.Background(), []sluice.Stack{s.stack}, func(*holder) error { select {} })
+		err = interrupts.Hold(context.Background(), open.Terminal, []sluice.Stack{s.State}, func(*interrupts.Holder) error { select {} })
 	}
-	os.Exit(c.report(err))
+	os.Exit(report(open, err))
 }

@@ -2,73 +2,19 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
-
-	"github.com/sluice-iac/sluice"
 )
 
-func newGenManCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:     "gen-man DIRECTORY",
-		Short:   "Write man pages, one for each command",
-		Example: "  sluice gen-man ~/.local/share/man/man1\n  man sluice-up",
-		Args:    exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.writeManual(args[0], func(root *cobra.Command, directory string) error {
-				header := doc.GenManHeader{Section: "1", Source: "sluice " + sluice.Version, Manual: "sluice"}
-				return doc.GenManTree(root, &header, directory)
-			})
-		},
-	}
-}
-
-func newGenMarkdownCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:   "gen-markdown DIRECTORY",
-		Short: "Write the reference of all commands as Markdown, one file for each",
-		Args:  exactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.writeManual(args[0], doc.GenMarkdownTree)
-		},
-	}
-}
-
-// newGenCompletionCommand is Pulumi's way of writing `completion`.
-func newGenCompletionCommand(c *cli) *cobra.Command {
-	return &cobra.Command{
-		Use:       "gen-completion SHELL",
-		Short:     "Write the completion script of a shell, as `completion` does",
-		Hidden:    true,
-		Args:      exactArgs(1),
-		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			root := cmd.Root()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(c.out, true)
-			case "fish":
-				return root.GenFishCompletion(c.out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(c.out)
-			case "zsh":
-				return root.GenZshCompletion(c.out)
-			}
-			return usageErrorf("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
-		},
-	}
-}
-
-// writeManual has write describe all commands in the files of a directory, which is made if need be.
-func (c *cli) writeManual(directory string, write func(root *cobra.Command, directory string) error) error {
+// writeManual has write describe all commands below root, which it changes, in the files of a directory, which is made if need be.
+func writeManual(out io.Writer, root *cobra.Command, directory string, write func(root *cobra.Command, directory string) error) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the directory for the manual: %w", err)
 	}
-	root := newRootCommand(&cli{streams: c.streams})
 	root.InitDefaultCompletionCmd()
 	forMarkdown(root)
 	if err := write(root, directory); err != nil {
@@ -78,7 +24,7 @@ func (c *cli) writeManual(directory string, write func(root *cobra.Command, dire
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "Wrote %d pages to %s\n", len(written), directory)
+	_, err = fmt.Fprintf(out, "Wrote %d pages to %s\n", len(written), directory)
 	return err
 }
 

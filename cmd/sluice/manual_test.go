@@ -10,15 +10,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // TestReferenceIsCurrent compares docs/reference with what the commands say of themselves.
 func TestReferenceIsCurrent(t *testing.T) {
 	const reference, remedy = "../../docs/reference", "write it anew: rm -r docs/reference && go run ./cmd/sluice gen-markdown docs/reference"
 	fresh := t.TempDir()
-	c := &cli{streams: streams{out: io.Discard, err: io.Discard, lookup: func(string) (string, bool) { return "", false }}}
-	cmd := newGenMarkdownCommand(c)
-	cmd.SetArgs([]string{fresh})
+	open := session.NewOpener(terminal.New(terminal.Streams{Out: io.Discard, Err: io.Discard, Lookup: func(string) (string, bool) { return "", false }}))
+	cmd := newRootCommand(open)
+	cmd.SetArgs([]string{"gen-markdown", fresh})
 	require.NoError(t, cmd.Execute())
 	want, got := readAllFiles(t, fresh), readAllFiles(t, reference)
 	for name, text := range want {
@@ -54,5 +57,5 @@ func TestEveryCommandAndFlagIsDescribed(t *testing.T) {
 			visit(sub)
 		}
 	}
-	visit(newRootCommand(&cli{}))
+	visit(newRootCommand(session.NewOpener(terminal.New(terminal.Streams{}))))
 }

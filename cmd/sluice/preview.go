@@ -1,9 +1,25 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
 
-func newPreviewCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
+)
+
+func newPreviewCommand(open *session.Opener) *cobra.Command {
+	f := &flags.Operation{}
+	var importFile string
 	cmd := &cobra.Command{
 		Use:     "preview",
 		Aliases: []string{"pre"},
@@ -13,21 +29,69 @@ func newPreviewCommand(c *cli) *cobra.Command {
 			"The exit status is 0 when the preview succeeds, and 7 with --expect-no-changes when there would be changes.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.previewOnly = true
-			return c.operate(cmd.Context(), updateKind, f)
+			f.Confirmation.PreviewOnly = true
+			return preview(cmd.Context(), open, f, importFile)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addExcludeDependents(cmd)
-	f.addRunProgram(cmd, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
-	f.addReplace(cmd)
-	f.policies.add(cmd)
-	f.addRefresh(cmd)
-	f.addPendingCreates(cmd)
-	f.addExpectNoChanges(cmd)
-	cmd.Flags().StringVar(&f.savePlan, "save-plan", "", "write a plan to this `file`, to be used with up --plan; "+
-		"with --show-secrets it holds secrets in plain text")
-	cmd.Flags().StringVar(&f.importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
+	f.AddUpdate(cmd.Flags())
+	f.Plan.AddSave(cmd.Flags())
+	cmd.Flags().StringVar(&importFile, "import-file", "", "write a file for \"sluice import\" with what would be created, to be completed with IDs")
 	return cmd
 }
+
+func preview(ctx context.Context, open *session.Opener, f *flags.Operation, importFile string) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), f)
+	if err != nil {
+		return err
+	}
+	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
+		return err
+	}
+	job.AfterPreview = func(ctx context.Context, r *sluice.Result) error {
+		if err := writeImportFile(ctx, s, importFile, r); err != nil {
+			return err
+		}
+		return operate.SavePlan(ctx, job, r)
+	}
+	return operate.Run(ctx, job)
+}
+
+// writeImportFile writes what --import-file asks for: a file for `sluice import` with what the preview would create.
+func writeImportFile(ctx context.Context, s *session.Stack, path string, r *sluice.Result) error {
+	if path == "" {
+		return nil
+	}
+	file, warnings, err := importfile.Placeholders(ctx, r.Steps, lateEncrypter{s})
+	if err != nil {
+		return err
+	}
+	for _, w := range warnings {
+		s.Terminal.Warn("%s", w)
+	}
+	var text bytes.Buffer
+	if err := file.Write(&text); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("write the import file: %w", err)
+	}
+	return nil
+}
+
+// lateEncrypter opens the secrets manager when there is a secret to encrypt: most files have none, and no passphrase is
+// asked for them.
+type lateEncrypter struct{ stack *session.Stack }
+
+func (e lateEncrypter) Encrypt(ctx context.Context, text string) (string, error) {
+	m, err := session.SecretsManager(ctx, e.stack)
+	if err != nil {
+		return "", err
+	}
+	return m.Encrypter().Encrypt(ctx, text)
+}
+
+var _ property.Encrypter = lateEncrypter{}

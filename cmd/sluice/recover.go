@@ -4,23 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
 // recoverFlags are the flags of recover.
 type recoverFlags struct {
-	operationFlags
+	flags.Stack
+	json, yes        bool
 	assumeNotCreated bool
 	adopt            []string
 	discard          bool
 }
 
-func newRecoverCommand(c *cli) *cobra.Command {
+func newRecoverCommand(open *session.Opener) *cobra.Command {
 	f := &recoverFlags{}
 	cmd := &cobra.Command{
 		Use:   "recover",
@@ -36,13 +42,12 @@ func newRecoverCommand(c *cli) *cobra.Command {
 			"resources that was cut off between its two files.\n\n" +
 			"The status is 1 if something is left that nobody knows.",
 		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.recover(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return recoverStack(cmd.Context(), open, f) },
 	}
 	p := cmd.Flags()
-	p.StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
-	p.StringVar(&f.configFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
-	p.BoolVarP(&f.json, "json", "j", false, "write what was settled as JSON, and ask nothing")
-	p.BoolVarP(&f.yes, "yes", "y", false, "ask nothing")
+	f.Add(p)
+	flags.AddJSON(p, &f.json, "write what was settled as JSON, and ask nothing")
+	flags.AddYes(p, &f.yes, "ask nothing")
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
 	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
 	p.BoolVar(&f.discard, "discard", false, "put aside what cannot be applied")
@@ -51,53 +56,47 @@ func newRecoverCommand(c *cli) *cobra.Command {
 	return cmd
 }
 
-// recover runs the command.
-func (c *cli) recover(ctx context.Context, f *recoverFlags) error {
+// recoverStack runs the command.
+func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) error {
 	answers, err := f.answers()
 	if err != nil {
 		return err
 	}
-	c.deciding = f.discard
-	s, err := c.openState(ctx, f.stack)
+	if f.discard {
+		return discardJournal(ctx, open.Deciding(), f)
+	}
+	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	if f.discard {
-		return s.discardJournal(ctx, f)
-	}
-	if err := s.readFile(f.configFile); err != nil {
-		return err
-	}
-	lock, err := s.stack.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
+	lock, err := s.State.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
 	if err == nil {
 		err = lock.Close()
 	}
 	if err != nil {
 		return err
 	}
-	before, err := s.pending(ctx)
+	before, err := s.Pending(ctx)
 	if err != nil {
 		return err
 	}
 	for name := range answers {
-		if !hasCreate(before, name) {
-			return usageErrorf("--adopt %s: no create of that resource was cut off", name)
+		if !pending.HasCreate(before, name) {
+			return exit.Usagef("--adopt %s: no create of that resource was cut off", name)
 		}
 	}
-	ask := !f.yes && !f.json && c.interactive()
-	if err := s.settle(ctx, f, answers, len(before)); err != nil {
-		return err
-	}
-	left, err := s.pending(ctx)
-	if err != nil {
-		return err
-	}
-	if ask && len(left) > 0 {
-		if left, err = s.askAndSettle(ctx, f, left); err != nil {
+	left := before
+	if len(before) > 0 {
+		if left, err = settle(ctx, s, f, answers); err != nil {
 			return err
 		}
 	}
-	return s.reportRecovery(ctx, f, before, left)
+	if !f.yes && !f.json && s.Terminal.Interactive() && len(left) > 0 {
+		if left, err = askAndSettle(ctx, s, f, left); err != nil {
+			return err
+		}
+	}
+	return reportRecovery(ctx, s, f, before, left)
 }
 
 // answers are what --adopt says, by URN.
@@ -108,62 +107,39 @@ func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
 		at := strings.LastIndex(text, "::")
 		name, id, ok := strings.Cut(text[at+1:], "=")
 		if at < 0 || !ok || id == "" {
-			return nil, usageErrorf("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
+			return nil, exit.Usagef("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
 		}
 		answers[text[:at+1]+name] = sluice.CreateResolution{ID: id}
 	}
 	return answers, nil
 }
 
-// pending are the operations of the recorded state that have not ended.
-func (s *session) pending(ctx context.Context) ([]sluice.PendingOperation, error) {
-	snapshot, err := s.stack.LoadSealed(ctx)
-	if err != nil || snapshot == nil {
+// settle runs the engine, and returns what is left. What it cannot settle is an error of the operation and is reported as
+// what is left.
+func settle(
+	ctx context.Context, s *session.Stack, f *recoverFlags, answers map[string]sluice.CreateResolution,
+) ([]sluice.PendingOperation, error) {
+	job, err := operate.Prepare(ctx, s, operate.Recovery(), &flags.Operation{
+		Stack: f.Stack, Run: flags.DefaultRun(), Confirmation: flags.Confirmation{Yes: true, SkipPreview: true},
+	})
+	if err != nil {
 		return nil, err
 	}
-	return snapshot.Pending, nil
-}
-
-func hasCreate(ops []sluice.PendingOperation, name string) bool {
-	for _, op := range ops {
-		if op.Type == sluice.PendingCreate && string(op.Resource.URN) == name {
-			return true
-		}
-	}
-	return false
-}
-
-// settle runs the engine. What it cannot settle is an error of the operation and is reported as what is left.
-func (s *session) settle(ctx context.Context, f *recoverFlags, answers map[string]sluice.CreateResolution, pending int) error {
-	if pending == 0 {
-		return nil
-	}
-	flags := f.operationFlags
-	flags.parallel, flags.yes, flags.skipPreview, flags.json = automatic, true, true, false
-	kind := operationKind{history: refreshKind.history, noun: "recovery", doing: "Recovering", perform: sluice.Recover}
-	kind.prepare = func(o *operation) error {
-		o.creates = map[string]sluice.CreateResolution{}
-		o.otherCreates.Clear = f.assumeNotCreated
-		for name, answer := range answers {
-			o.creates[name] = answer
-		}
-		return nil
-	}
+	job.Creates = pending.Answers{ByURN: answers, Others: sluice.CreateResolution{Clear: f.assumeNotCreated}}
 	if f.json {
-		defer func(out io.Writer) { s.cli.out = out }(s.cli.out)
-		s.cli.out = io.Discard
+		job.Terminal = s.Terminal.Muted()
 	}
-	err := s.operate(ctx, kind, &flags)
+	err = operate.Run(ctx, job)
 	var failed *sluice.FailedError
-	if errors.As(err, &failed) && !failed.Canceled {
-		return nil
+	if err != nil && (!errors.As(err, &failed) || failed.Canceled) {
+		return nil, err
 	}
-	return err
+	return s.Pending(ctx)
 }
 
 // askAndSettle asks about every create that is left, and returns what is left then.
-func (s *session) askAndSettle(
-	ctx context.Context, f *recoverFlags, left []sluice.PendingOperation,
+func askAndSettle(
+	ctx context.Context, s *session.Stack, f *recoverFlags, left []sluice.PendingOperation,
 ) ([]sluice.PendingOperation, error) {
 	answers := map[string]sluice.CreateResolution{}
 	for _, op := range left {
@@ -171,7 +147,7 @@ func (s *session) askAndSettle(
 		if _, again := answers[name]; again || op.Type != sluice.PendingCreate {
 			continue
 		}
-		answer, err := s.cli.askAboutCreate(name)
+		answer, err := pending.Ask(s.Terminal, name)
 		if err != nil {
 			return nil, err
 		}
@@ -182,128 +158,46 @@ func (s *session) askAndSettle(
 	if len(answers) == 0 {
 		return left, nil
 	}
-	if err := s.settle(ctx, f, answers, len(left)); err != nil {
-		return nil, err
-	}
-	return s.pending(ctx)
+	return settle(ctx, s, f, answers)
 }
 
-func (s *session) discardJournal(ctx context.Context, f *recoverFlags) error {
-	where, err := s.stack.DiscardJournal(ctx)
+func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) error {
+	s, err := open.State(ctx, f.Name)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		return s.cli.writeJSON(recoveryReport{Stack: s.ref.Name, Discarded: where, Settled: []settledInJSON{}, Left: []settledInJSON{}})
+	where, err := s.State.DiscardJournal(ctx)
+	if err != nil {
+		return err
 	}
-	if where == "" {
-		_, err = fmt.Fprintf(s.cli.out, "There is no journal of stack '%s'.\n", s.ref.Name)
-	} else {
-		_, err = fmt.Fprintf(s.cli.out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", s.ref.Name, where)
+	out := s.Terminal.Out
+	switch {
+	case f.json:
+		report := pending.NewReport(s.Ref.Name)
+		report.Discarded = where
+		return format.JSON(out, report)
+	case where == "":
+		_, err = fmt.Fprintf(out, "There is no journal of stack '%s'.\n", s.Ref.Name)
+	default:
+		_, err = fmt.Fprintf(out, "What was left of an operation on stack '%s' was not applied. It is kept in %s.\n", s.Ref.Name, where)
 	}
 	return err
 }
 
-// recoveryReport is what recover writes for scripts.
-type recoveryReport struct {
-	Stack     string          `json:"stack"`
-	Settled   []settledInJSON `json:"settled"`
-	Left      []settledInJSON `json:"left"`
-	Discarded string          `json:"discardedJournal,omitempty"`
-}
-
-// settledInJSON is one operation that was cut off.
-type settledInJSON struct {
-	Type    string `json:"type"`
-	URN     string `json:"urn"`
-	Outcome string `json:"outcome"` // "adopted", "notCreated", "exists", "gone", "dropped" or "unknown"
-	ID      string `json:"id,omitempty"`
-}
-
-// reportRecovery says what became of each operation, by comparing the state before and after.
-func (s *session) reportRecovery(ctx context.Context, f *recoverFlags, before, left []sluice.PendingOperation) error {
-	after, err := s.stack.LoadSealed(ctx)
+// reportRecovery says what became of each operation.
+func reportRecovery(ctx context.Context, s *session.Stack, f *recoverFlags, before, left []sluice.PendingOperation) error {
+	after, err := s.State.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
-	ids := map[string]string{}
-	exists := map[string]bool{}
-	if after != nil {
-		for _, r := range sluice.LiveResources(after) {
-			ids[string(r.URN)], exists[string(r.URN)] = r.ID, true
-		}
-	}
-	open := map[string]bool{}
-	for _, op := range left {
-		open[string(op.Type)+string(op.Resource.URN)] = true
-	}
-	report := recoveryReport{Stack: s.name(), Settled: []settledInJSON{}, Left: []settledInJSON{}}
-	for _, op := range before {
-		line := settledInJSON{Type: string(op.Type), URN: string(op.Resource.URN)}
-		if open[line.Type+line.URN] {
-			line.Outcome = "unknown"
-			report.Left = append(report.Left, line)
-			continue
-		}
-		line.Outcome = outcomeOf(op, exists[line.URN])
-		if line.Outcome == "adopted" || line.Outcome == "exists" {
-			line.ID = ids[line.URN]
-		}
-		report.Settled = append(report.Settled, line)
-	}
+	report := pending.Compare(s.Name(), before, left, after)
 	if f.json {
-		err = s.cli.writeJSON(report)
+		err = format.JSON(s.Terminal.Out, report)
 	} else {
-		_, err = fmt.Fprint(s.cli.out, report.text())
+		_, err = fmt.Fprint(s.Terminal.Out, report.Text())
 	}
 	if err == nil && len(left) > 0 {
-		err = &statusError{status: statusFailure, quiet: f.json, err: leftError(left)}
+		err = &exit.Error{Status: exit.Failure, Quiet: f.json, Err: pending.LeftError(left)}
 	}
 	return err
-}
-
-func outcomeOf(op sluice.PendingOperation, exists bool) string {
-	switch {
-	case op.Type == sluice.PendingCreate && exists:
-		return "adopted"
-	case op.Type == sluice.PendingCreate:
-		return "notCreated"
-	case op.Type == sluice.PendingRead || op.Type == sluice.PendingImport:
-		return "dropped"
-	case exists:
-		return "exists"
-	}
-	return "gone"
-}
-
-func (r recoveryReport) text() string {
-	var b strings.Builder
-	if len(r.Settled)+len(r.Left) == 0 {
-		fmt.Fprintf(&b, "Nothing is left to recover on stack '%s'.\n", r.Stack)
-		return b.String()
-	}
-	words := map[string]string{
-		"adopted": "it had created", "notCreated": "it had created nothing", "exists": "is recorded as it is now", "gone": "does not exist any more",
-		"dropped": "had changed nothing",
-	}
-	for _, l := range r.Settled {
-		fmt.Fprintf(&b, "%s %s: %s", l.Type, printable(l.URN), words[l.Outcome])
-		if l.ID != "" && l.Outcome == "adopted" {
-			fmt.Fprintf(&b, " %s", printable(l.ID))
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// leftError says what nobody knows, and how to answer.
-func leftError(left []sluice.PendingOperation) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "nobody knows what became of %d:", len(left))
-	for _, op := range left {
-		fmt.Fprintf(&b, "\n  %s %s", op.Type, printable(string(op.Resource.URN)))
-	}
-	b.WriteString("\nLook for the objects with the provider's own tools. Then `sluice recover --adopt URN=ID` records one that exists, and " +
-		"`sluice recover --assume-not-created` forgets the creates of the others.")
-	return errors.New(b.String())
 }

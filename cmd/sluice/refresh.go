@@ -1,9 +1,18 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
 
-func newRefreshCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+)
+
+func newRefreshCommand(open *session.Opener) *cobra.Command {
+	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Record how the stack's resources are now",
@@ -15,23 +24,37 @@ func newRefreshCommand(c *cli) *cobra.Command {
 			"What would be recorded is previewed first and has to be confirmed, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(f.policies.packs) > 0 && !f.runProgram {
-				return usageErrorf("--policy-pack needs --run-program: policies judge what the program declares")
+			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
+				return err
 			}
-			return c.operate(cmd.Context(), refreshKind, f)
+			return refresh(cmd.Context(), open, f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addExcludeDependents(cmd)
-	f.addRunProgram(cmd, "run the program, and read with the configuration that it gives its providers")
-	f.policies.add(cmd)
-	f.addConfirmation(cmd)
-	f.addExpectNoChanges(cmd)
 	p := cmd.Flags()
-	p.BoolVar(&f.clearCreates, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose end nobody knows")
-	f.addImportCreates(cmd)
-	p.BoolVar(&f.skipCreates, "skip-pending-creates", false, "do not ask about interrupted creates")
-	cmd.Flags().BoolVar(&f.previewOnly, "preview-only", false, "only show what would be recorded")
+	f.Add(p)
+	f.Targeting.Add(p)
+	f.Targeting.AddExcludeDependents(p)
+	f.Program.AddRun(p, "run the program, and read with the configuration that it gives its providers")
+	f.AddPolicies(p)
+	f.AddConfirmation(p)
+	f.Confirmation.AddExpectNoChanges(p)
+	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
+	f.Creates.AddRefresh(p)
 	return cmd
+}
+
+func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Refresh(), f)
+	if err != nil {
+		return err
+	}
+	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON && s.Terminal.Interactive()
+	if job.Creates, err = pending.ForRefresh(ctx, s, &f.Creates, mayAsk); err != nil {
+		return err
+	}
+	return operate.Run(ctx, job)
 }

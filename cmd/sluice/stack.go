@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackCommand(c *cli) *cobra.Command {
+func newStackCommand(open *session.Opener) *cobra.Command {
 	var stack string
 	var show stackShown
 	cmd := &cobra.Command{
@@ -19,18 +22,18 @@ func newStackCommand(c *cli) *cobra.Command {
 		Short: "Make, select, list, export and remove stacks",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.showStack(cmd.Context(), stack, show)
+			return showStack(cmd.Context(), open, stack, show)
 		},
 	}
-	cmd.PersistentFlags().StringVarP(&stack, "stack", "s", "", "the stack; the selected one if not given")
+	flags.AddStack(cmd.PersistentFlags(), &stack)
 	cmd.Flags().BoolVar(&show.name, "show-name", false, "print only the name of the stack")
 	cmd.Flags().BoolVarP(&show.urns, "show-urns", "u", false, "show the URNs of the resources")
 	cmd.Flags().BoolVarP(&show.ids, "show-ids", "i", false, "show the IDs of the resources")
 	cmd.AddCommand(
-		newStackInitCommand(c, &stack), newStackSelectCommand(c, &stack), newStackListCommand(c),
-		newStackRemoveCommand(c, &stack), newStackExportCommand(c, &stack), newStackImportCommand(c, &stack),
-		newStackOutputCommand(c, &stack), newStackHistoryCommand(c, &stack), newStackTagCommand(c, &stack),
-		newStackRenameCommand(c, &stack), newStackSecretsCommand(c, &stack), newStackGraphCommand(c, &stack),
+		newStackInitCommand(open, &stack), newStackSelectCommand(open, &stack), newStackListCommand(open),
+		newStackRemoveCommand(open, &stack), newStackExportCommand(open, &stack), newStackImportCommand(open, &stack),
+		newStackOutputCommand(open, &stack), newStackHistoryCommand(open, &stack), newStackTagCommand(open, &stack),
+		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackGraphCommand(open, &stack),
 	)
 	return cmd
 }
@@ -39,42 +42,43 @@ func newStackCommand(c *cli) *cobra.Command {
 type stackShown struct{ name, urns, ids bool }
 
 // showStack prints a summary: the resources and the outputs.
-func (c *cli) showStack(ctx context.Context, name string, show stackShown) error {
-	s, err := c.openStack(ctx, name, "")
+func showStack(ctx context.Context, open *session.Opener, name string, show stackShown) error {
+	s, err := open.Stack(ctx, name, "")
 	if err != nil {
 		return err
 	}
+	out := open.Terminal.Out
 	if show.name {
-		_, err := fmt.Fprintln(c.out, s.name())
+		_, err := fmt.Fprintln(out, s.Name())
 		return err
 	}
-	snapshot, err := s.stack.LoadSealed(ctx)
+	snapshot, err := s.State.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Current stack is %s:\n", s.name())
-	fmt.Fprintf(c.out, "    State: %s\n", s.stack.File(ctx))
+	fmt.Fprintf(out, "Current stack is %s:\n", s.Name())
+	fmt.Fprintf(out, "    State: %s\n", s.State.File(ctx))
 	if snapshot == nil || len(snapshot.Resources) == 0 {
-		fmt.Fprintln(c.out, "    No resources currently in this stack")
-		return c.writePending(snapshot)
+		fmt.Fprintln(out, "    No resources currently in this stack")
+		return writePending(out, snapshot)
 	}
-	fmt.Fprintf(c.out, "Current stack resources (%d):\n", len(snapshot.Resources))
-	if err := c.writeResources(snapshot.Resources, show); err != nil {
+	fmt.Fprintf(out, "Current stack resources (%d):\n", len(snapshot.Resources))
+	if err := writeResources(out, snapshot.Resources, show); err != nil {
 		return err
 	}
-	if err := c.writePending(snapshot); err != nil {
+	if err := writePending(out, snapshot); err != nil {
 		return err
 	}
-	outputs, err := s.stack.Outputs(ctx, true)
+	outputs, err := s.State.Outputs(ctx, true)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.out)
-	return c.writeOutputsTable(outputs, false)
+	fmt.Fprintln(out)
+	return writeOutputsTable(out, outputs, false)
 }
 
 // writeResources prints a table of types and names, and below each resource what else is asked for.
-func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) error {
+func writeResources(w io.Writer, resources []*sluice.Resource, show stackShown) error {
 	width := len("TYPE")
 	for _, r := range resources {
 		width = max(width, len([]rune(r.Type)))
@@ -82,37 +86,28 @@ func (c *cli) writeResources(resources []*sluice.Resource, show stackShown) erro
 	var b strings.Builder
 	fmt.Fprintf(&b, "    %-*s  NAME\n", width, "TYPE")
 	for _, r := range resources {
-		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, printable(r.URN.Name()))
+		fmt.Fprintf(&b, "    %-*s  %s\n", width, r.Type, format.Printable(r.URN.Name()))
 		if show.urns {
-			fmt.Fprintf(&b, "        URN: %s\n", printable(string(r.URN)))
+			fmt.Fprintf(&b, "        URN: %s\n", format.Printable(string(r.URN)))
 		}
 		if show.ids && r.ID != "" {
-			fmt.Fprintf(&b, "        ID: %s\n", printable(r.ID))
+			fmt.Fprintf(&b, "        ID: %s\n", format.Printable(r.ID))
 		}
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(w, b.String())
 	return err
 }
 
 // writePending lists the operations of which nobody knows how they ended, if there are any.
-func (c *cli) writePending(snapshot *sluice.Snapshot) error {
+func writePending(w io.Writer, snapshot *sluice.Snapshot) error {
 	if snapshot == nil || len(snapshot.Pending) == 0 {
 		return nil
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` settles them (%d):\n", len(snapshot.Pending))
 	for _, op := range snapshot.Pending {
-		fmt.Fprintf(&b, "    %s %s\n", op.Type, printable(string(op.Resource.URN)))
+		fmt.Fprintf(&b, "    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(w, b.String())
 	return err
-}
-
-// printable shows a name on one line, whatever characters it has.
-func printable(name string) string {
-	quoted := strconv.Quote(name)
-	if quoted[1:len(quoted)-1] == name {
-		return name
-	}
-	return quoted
 }

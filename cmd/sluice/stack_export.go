@@ -6,9 +6,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackExportCommand(c *cli, stack *string) *cobra.Command {
+func newStackExportCommand(open *session.Opener, stack *string) *cobra.Command {
 	var file string
 	var showSecrets bool
 	cmd := &cobra.Command{
@@ -16,7 +18,7 @@ func newStackExportCommand(c *cli, stack *string) *cobra.Command {
 		Short: "Write the state of a stack as JSON",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.exportStack(cmd.Context(), *stack, file, showSecrets)
+			return exportStack(cmd.Context(), open, *stack, file, showSecrets)
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "write to this file instead of the standard output")
@@ -24,12 +26,12 @@ func newStackExportCommand(c *cli, stack *string) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) exportStack(ctx context.Context, name, file string, showSecrets bool) error {
-	s, err := c.openStack(ctx, name, "")
+func exportStack(ctx context.Context, open *session.Opener, name, file string, showSecrets bool) error {
+	s, err := open.Stack(ctx, name, "")
 	if err != nil {
 		return err
 	}
-	text, err := s.stack.Export(ctx, showSecrets)
+	text, err := s.State.Export(ctx, showSecrets)
 	if err != nil {
 		return err
 	}
@@ -37,7 +39,7 @@ func (c *cli) exportStack(ctx context.Context, name, file string, showSecrets bo
 		text = append(text, '\n')
 	}
 	if file == "" {
-		_, err = c.out.Write(text)
+		_, err = open.Terminal.Out.Write(text)
 		return err
 	}
 	// An export can hold secrets in plain text.

@@ -11,9 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackGraphCommand(c *cli, stack *string) *cobra.Command {
+func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 	var f graphFlags
 	cmd := &cobra.Command{
 		Use:   "graph [file]",
@@ -22,7 +23,7 @@ func newStackGraphCommand(c *cli, stack *string) *cobra.Command {
 			"output. Edges point from a resource to those that depend on it, and from a parent to its children.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.graphStack(cmd.Context(), *stack, args, f)
+			return graphStack(cmd.Context(), open, *stack, args, f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.noParents, "ignore-parent-edges", false, "leave the edges from parents to children out")
@@ -38,12 +39,12 @@ type graphFlags struct {
 	dependencyColor, parentColor          string
 }
 
-func (c *cli) graphStack(ctx context.Context, name string, args []string, f graphFlags) error {
-	s, err := c.openState(ctx, name)
+func graphStack(ctx context.Context, open *session.Opener, name string, args []string, f graphFlags) error {
+	s, err := open.State(ctx, name)
 	if err != nil {
 		return err
 	}
-	snapshot, err := s.stack.LoadSealed(ctx)
+	snapshot, err := s.State.LoadSealed(ctx)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (c *cli) graphStack(ctx context.Context, name string, args []string, f grap
 		snapshot = &sluice.Snapshot{}
 	}
 	if len(args) == 0 || args[0] == "-" {
-		return writeGraph(c.out, snapshot, f)
+		return writeGraph(open.Terminal.Out, snapshot, f)
 	}
 	file, err := os.Create(args[0])
 	if err != nil {
@@ -60,7 +61,7 @@ func (c *cli) graphStack(ctx context.Context, name string, args []string, f grap
 	if err := errors.Join(writeGraph(file, snapshot, f), file.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "Wrote the graph to %s\n", args[0])
+	_, err = fmt.Fprintf(open.Terminal.Out, "Wrote the graph to %s\n", args[0])
 	return err
 }
 

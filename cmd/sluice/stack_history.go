@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -11,10 +12,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func newStackHistoryCommand(c *cli, stack *string) *cobra.Command {
+func newStackHistoryCommand(open *session.Opener, stack *string) *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:     "history",
@@ -22,10 +28,10 @@ func newStackHistoryCommand(c *cli, stack *string) *cobra.Command {
 		Short:   "Print what has been done to a stack, the newest first",
 		Args:    exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.showHistory(cmd.Context(), *stack, f)
+			return showHistory(cmd.Context(), open, *stack, f)
 		},
 	}
-	cmd.Flags().BoolVarP(&f.json, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &f.json, "write JSON")
 	cmd.Flags().BoolVar(&f.showSecrets, "show-secrets", false, "decrypt the secret settings")
 	cmd.Flags().IntVar(&f.pageSize, "page-size", 10, "how many operations are a page; 0 is all")
 	cmd.Flags().IntVar(&f.page, "page", 1, "which page to print")
@@ -39,31 +45,31 @@ type historyFlags struct {
 
 // historyEntry is an operation in JSON (state.md 7.9).
 type historyEntry struct {
-	Version         int                    `json:"version"`
-	Kind            string                 `json:"kind"`
-	StartTime       string                 `json:"startTime"`
-	Message         string                 `json:"message"`
-	Environment     map[string]string      `json:"environment"`
-	Config          map[string]configEntry `json:"config"`
-	Result          string                 `json:"result"`
-	EndTime         string                 `json:"endTime"`
-	ResourceChanges map[string]int         `json:"resourceChanges,omitempty"`
+	Version         int                       `json:"version"`
+	Kind            string                    `json:"kind"`
+	StartTime       string                    `json:"startTime"`
+	Message         string                    `json:"message"`
+	Environment     map[string]string         `json:"environment"`
+	Config          map[string]settings.Entry `json:"config"`
+	Result          string                    `json:"result"`
+	EndTime         string                    `json:"endTime"`
+	ResourceChanges map[string]int            `json:"resourceChanges,omitempty"`
 }
 
-func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) error {
+func showHistory(ctx context.Context, open *session.Opener, name string, f historyFlags) error {
 	if f.page < 1 || f.pageSize < 0 {
-		return usageErrorf("--page begins with 1, and --page-size is not negative")
+		return exit.Usagef("--page begins with 1, and --page-size is not negative")
 	}
-	s, err := c.openStack(ctx, name, "")
+	s, err := open.Stack(ctx, name, "")
 	if err != nil {
 		return err
 	}
-	updates, warnings, err := s.stack.History(ctx)
+	updates, warnings, err := s.State.History(ctx)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
-		c.warn("%s", w)
+		open.Terminal.Warn("%s", w)
 	}
 	first := len(updates)
 	if f.pageSize > 0 {
@@ -72,37 +78,35 @@ func (c *cli) showHistory(ctx context.Context, name string, f historyFlags) erro
 		updates = updates[from:min(from+f.pageSize, len(updates))]
 	}
 	if !f.json {
-		return c.writeHistoryText(updates)
+		return writeHistoryText(open.Terminal.Out, updates)
 	}
 	var dec workspace.Decrypter
 	if f.showSecrets {
-		if dec, err = s.configDecrypter(ctx); err != nil {
+		if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 			return err
 		}
 	}
 	entries := make([]historyEntry, 0, len(updates))
 	for i, u := range updates {
 		e := historyEntry{
-			Version: first - i, Kind: u.Kind, StartTime: jsonTime(u.Started()), Message: u.Message, Environment: u.Environment,
-			Config: s.recordedConfig(ctx, u, dec), Result: u.Result, EndTime: jsonTime(u.Ended()), ResourceChanges: u.ResourceChanges,
+			Version: first - i, Kind: u.Kind, StartTime: format.Time(u.Started()), Message: u.Message, Environment: u.Environment,
+			Config: recordedConfig(ctx, s, u, dec), Result: u.Result, EndTime: format.Time(u.Ended()), ResourceChanges: u.ResourceChanges,
 		}
 		entries = append(entries, e)
 	}
-	return c.writeJSON(entries)
+	return format.JSON(open.Terminal.Out, entries)
 }
 
-func jsonTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
 // recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
-func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec workspace.Decrypter) map[string]configEntry {
-	out := map[string]configEntry{}
-	values, err := workspace.RecordedSettings(s.project.Name, u.Config)
+func recordedConfig(ctx context.Context, s *session.Stack, u sluice.HistoryEntry, dec workspace.Decrypter) map[string]settings.Entry {
+	out := map[string]settings.Entry{}
+	values, err := workspace.RecordedSettings(s.Project.Name, u.Config)
 	if err != nil {
-		s.cli.warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
+		s.Terminal.Warn("the configuration of the operation of %s cannot be read: %v", u.Started().Format(time.DateTime), err)
 		return out
 	}
 	for k, v := range values {
-		e := configEntry{Secret: workspace.HasSecrets(v)}
+		e := settings.Entry{Secret: workspace.HasSecrets(v)}
 		if e.Secret && dec != nil {
 			if v, err = workspace.Decrypted(ctx, v, dec); err != nil {
 				v = "ERROR_UNABLE_TO_DECRYPT"
@@ -120,9 +124,9 @@ func (s *session) recordedConfig(ctx context.Context, u sluice.HistoryEntry, dec
 	return out
 }
 
-func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
+func writeHistoryText(w io.Writer, updates []sluice.HistoryEntry) error {
 	if len(updates) == 0 {
-		_, err := fmt.Fprintln(c.out, "Stack has never been updated")
+		_, err := fmt.Fprintln(w, "Stack has never been updated")
 		return err
 	}
 	var b strings.Builder
@@ -132,7 +136,7 @@ func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 		}
 		fmt.Fprintf(&b, "UpdateKind: %s\nStatus: %s", u.Kind, u.Result)
 		if u.Message != "" {
-			fmt.Fprintf(&b, "\nMessage: %s", printable(u.Message))
+			fmt.Fprintf(&b, "\nMessage: %s", format.Printable(u.Message))
 		}
 		if len(u.ResourceChanges) > 0 {
 			b.WriteString("\nResource changes:")
@@ -140,8 +144,8 @@ func (c *cli) writeHistoryText(updates []sluice.HistoryEntry) error {
 				fmt.Fprintf(&b, " %s %d", op, u.ResourceChanges[op])
 			}
 		}
-		fmt.Fprintf(&b, "\nUpdated %s took %s\n", ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
+		fmt.Fprintf(&b, "\nUpdated %s took %s\n", format.Ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
 	}
-	_, err := fmt.Fprint(c.out, b.String())
+	_, err := fmt.Fprint(w, b.String())
 	return err
 }

@@ -7,9 +7,11 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackImportCommand(c *cli, stack *string) *cobra.Command {
+func newStackImportCommand(open *session.Opener, stack *string) *cobra.Command {
 	var file string
 	var force bool
 	cmd := &cobra.Command{
@@ -17,7 +19,7 @@ func newStackImportCommand(c *cli, stack *string) *cobra.Command {
 		Short: "Replace the state of a stack by an export",
 		Args:  exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.importStack(cmd.Context(), *stack, file, force)
+			return importStack(cmd.Context(), open, *stack, file, force)
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "read this file instead of the standard input")
@@ -25,8 +27,8 @@ func newStackImportCommand(c *cli, stack *string) *cobra.Command {
 	return cmd
 }
 
-func (c *cli) importStack(ctx context.Context, name, file string, force bool) error {
-	s, err := c.openStack(ctx, name, "")
+func importStack(ctx context.Context, open *session.Opener, name, file string, force bool) error {
+	s, err := open.Stack(ctx, name, "")
 	if err != nil {
 		return err
 	}
@@ -34,27 +36,27 @@ func (c *cli) importStack(ctx context.Context, name, file string, force bool) er
 	origin := file
 	if file == "" {
 		origin = "the standard input"
-		text, err = io.ReadAll(c.in)
+		text, err = io.ReadAll(open.Terminal.In)
 	} else {
 		text, err = os.ReadFile(file)
 	}
 	if err != nil {
 		return fmt.Errorf("read the export: %w", err)
 	}
-	manager, err := s.secretsManager(ctx)
+	manager, err := session.SecretsManager(ctx, s)
 	if err != nil {
 		return err
 	}
-	warnings, err := s.stack.WithSecrets(manager).Import(ctx, text, force)
+	warnings, err := s.State.WithSecrets(manager).Import(ctx, text, force)
 	for _, w := range warnings {
-		c.warn("%s", w)
+		open.Terminal.Warn("%s", w)
 	}
 	if err != nil {
 		return fmt.Errorf("import of %s: %w", origin, err)
 	}
-	if err := s.file.Save(); err != nil {
+	if err := s.Settings.Save(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.out, "Import complete.")
+	_, err = fmt.Fprintln(open.Terminal.Out, "Import complete.")
 	return err
 }

@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newStackInitCommand(c *cli, stack *string) *cobra.Command {
+func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	var noSelect bool
 	var provider string
 	cmd := &cobra.Command{
@@ -19,11 +21,11 @@ func newStackInitCommand(c *cli, stack *string) *cobra.Command {
 		Short:   "Make an empty stack and select it",
 		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := c.stackArgument(args, *stack, "the new stack")
+			name, err := newStackName(open.Terminal, args, *stack)
 			if err != nil {
 				return err
 			}
-			return c.initStack(cmd.Context(), name, provider, !noSelect)
+			return initStack(cmd.Context(), open, name, provider, !noSelect)
 		},
 	}
 	cmd.Flags().BoolVar(&noSelect, "no-select", false, "do not select the new stack")
@@ -31,71 +33,36 @@ func newStackInitCommand(c *cli, stack *string) *cobra.Command {
 	return cmd
 }
 
-// stackArgument is the name given as an argument or with --stack, or asked for.
-func (c *cli) stackArgument(args []string, flag, what string) (string, error) {
+// newStackName is the name given as an argument or with --stack, or asked for.
+func newStackName(t *terminal.Terminal, args []string, flag string) (string, error) {
 	switch {
 	case len(args) == 1 && flag != "" && args[0] != flag:
-		return "", usageErrorf("only one of --stack or argument stack name may be specified, not both")
+		return "", exit.Usagef("only one of --stack or argument stack name may be specified, not both")
 	case len(args) == 1:
 		return args[0], nil
 	case flag != "":
 		return flag, nil
-	case c.interactive():
-		return c.ask("Please enter the name of " + what + ": ")
+	case t.Interactive():
+		return t.Ask("Please enter the name of the new stack: ")
 	}
-	return "", usageErrorf("missing stack name: write the name of %s as an argument", what)
+	return "", exit.Usagef("missing stack name: write the name of the new stack as an argument")
 }
 
-func (c *cli) initStack(ctx context.Context, name, provider string, selectIt bool) error {
-	s, err := c.openProject(ctx)
+func initStack(ctx context.Context, open *session.Opener, name, provider string, selectIt bool) error {
+	in, err := open.Session(ctx)
 	if err != nil {
 		return err
 	}
-	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
-		return usageErrorf("%w", err)
+	if err := sluice.CheckSecretsProvider(provider, in.Passphrases); err != nil {
+		return exit.Usagef("%w", err)
 	}
-	if err := s.init(ctx, name, provider); err != nil {
+	s, err := session.Init(ctx, in, name, provider)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())
+	fmt.Fprintf(open.Terminal.Out, "Created stack '%s'\n", s.Name())
 	if !selectIt {
 		return nil
 	}
-	return s.selection.Select(s.ref.String())
-}
-
-// init makes a stack: its state, then the secrets parameters in its file (state.md 7.2).
-func (s *session) init(ctx context.Context, name, provider string) error {
-	ref, err := s.backend.Resolve(name)
-	if err != nil {
-		return &statusError{status: statusUsage, err: err}
-	}
-	if ref.Project != "" && ref.Project != s.project.Name {
-		return usageErrorf("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, s.project.Name)
-	}
-	s.ref = ref
-	if err := s.readFile(""); err != nil {
-		return err
-	}
-	// Whether it exists is known before anybody has to type a passphrase.
-	var missing *sluice.StackNotFoundError
-	if _, err := s.backend.Open(ctx, ref); err == nil {
-		return &sluice.StackExistsError{Name: s.name()}
-	} else if !errors.As(err, &missing) {
-		return err
-	}
-	if !sluice.IsPassphraseProvider(provider) && s.file.SecretsProvider() != provider {
-		if s.file.HasSecrets() {
-			return fmt.Errorf("%s has secrets under another key; make the stack with that, and then use `sluice stack change-secrets-provider`", s.file.Path)
-		}
-		s.file.SetSecrets(provider, "", "")
-	}
-	manager, err := s.secretsManager(ctx)
-	if err != nil {
-		return err
-	}
-	if s.stack, err = s.backend.Init(ctx, ref, manager); err != nil {
-		return err
-	}
-	return s.file.Save()
+	return s.Selection.Select(s.Ref.String())
 }

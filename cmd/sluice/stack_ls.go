@@ -10,9 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackListCommand(c *cli) *cobra.Command {
+func newStackListCommand(open *session.Opener) *cobra.Command {
 	var all, asJSON bool
 	var project string
 	cmd := &cobra.Command{
@@ -21,12 +25,12 @@ func newStackListCommand(c *cli) *cobra.Command {
 		Short:   "List the stacks of the project",
 		Args:    exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.listStacks(cmd.Context(), all, project, asJSON)
+			return listStacks(cmd.Context(), open, all, project, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&all, "all", "a", false, "list the stacks of all projects")
 	cmd.Flags().StringVarP(&project, "project", "p", "", "list the stacks of this project")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write JSON")
 	return cmd
 }
 
@@ -38,35 +42,35 @@ type stackEntry struct {
 	ResourceCount *int   `json:"resourceCount,omitempty"`
 }
 
-func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON bool) error {
-	s, err := c.openProject(ctx)
+func listStacks(ctx context.Context, open *session.Opener, all bool, project string, asJSON bool) error {
+	s, err := open.Session(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case all && project != "":
-		return usageErrorf("only one of --all and --project may be given")
+		return exit.Usagef("only one of --all and --project may be given")
 	case all:
 		project = ""
 	case project == "":
-		project = s.project.Name
+		project = s.Project.Name
 	}
-	stacks, err := s.backend.Stacks(ctx, project)
+	stacks, err := s.Backend.Stacks(ctx, project)
 	if err != nil {
 		return err
 	}
-	current, err := s.selected()
+	current, err := s.Selected()
 	if err != nil {
 		return err
 	}
-	selected, _ := s.backend.Resolve(current) // an old selection that means nothing here selects nothing
+	selected, _ := s.Backend.Resolve(current) // an old selection that means nothing here selects nothing
 	if asJSON {
-		return c.writeJSON(s.stackEntries(stacks, selected))
+		return format.JSON(open.Terminal.Out, stackEntries(s, stacks, selected))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
 	for _, l := range stacks {
-		name := l.Ref.Display(s.project.Name)
+		name := l.Ref.Display(s.Project.Name)
 		if l.Ref == selected {
 			name += "*"
 		}
@@ -74,43 +78,27 @@ func (c *cli) listStacks(ctx context.Context, all bool, project string, asJSON b
 		switch {
 		case l.Err != nil:
 			update = "corrupt"
-			c.warn("stack %s: %v", l.Ref.Display(s.project.Name), l.Err)
+			open.Terminal.Warn("stack %s: %v", l.Ref.Display(s.Project.Name), l.Err)
 		case l.Summary.Deployed:
-			update, count = ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
+			update, count = format.Ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
 		}
 		fmt.Fprintf(&b, "%-30s  %-20s  %s\n", name, update, count)
 	}
-	_, err = fmt.Fprint(c.out, b.String())
+	_, err = fmt.Fprint(open.Terminal.Out, b.String())
 	return err
 }
 
-func (s *session) stackEntries(stacks []sluice.StackListing, selected sluice.StackRef) []stackEntry {
+func stackEntries(s *session.Session, stacks []sluice.StackListing, selected sluice.StackRef) []stackEntry {
 	out := make([]stackEntry, 0, len(stacks))
 	for _, l := range stacks {
-		e := stackEntry{Name: l.Ref.Display(s.project.Name), Current: l.Ref == selected}
+		e := stackEntry{Name: l.Ref.Display(s.Project.Name), Current: l.Ref == selected}
 		if l.Err != nil {
-			s.cli.warn("stack %s: %v", e.Name, l.Err)
+			s.Terminal.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
-			e.LastUpdate = l.Summary.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+			e.LastUpdate = format.Time(l.Summary.Time)
 			e.ResourceCount = &l.Summary.Resources
 		}
 		out = append(out, e)
 	}
 	return out
-}
-
-// ago says how long ago something was, in the largest unit that fits.
-func ago(d time.Duration) string {
-	units := []struct {
-		size time.Duration
-		name string
-	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
-	for _, u := range units {
-		if n := int(d / u.size); n == 1 {
-			return "1 " + u.name + " ago"
-		} else if n > 1 {
-			return fmt.Sprintf("%d %ss ago", n, u.name)
-		}
-	}
-	return "now"
 }

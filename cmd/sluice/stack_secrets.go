@@ -9,10 +9,14 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-func newStackSecretsCommand(c *cli, stack *string) *cobra.Command {
+func newStackSecretsCommand(open *session.Opener, stack *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "change-secrets-provider <provider>",
 		Short: "Encrypt the secrets of a stack with another key",
@@ -22,32 +26,32 @@ func newStackSecretsCommand(c *cli, stack *string) *cobra.Command {
 			"first line of the standard input. Secrets in the history and in backups stay under the old key.",
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeSecretsProvider(cmd.Context(), *stack, args[0])
+			return changeSecretsProvider(cmd.Context(), open, *stack, args[0])
 		},
 	}
 }
 
 // changeSecretsProvider prepares both documents before it writes either, the state first (state.md 5.8).
-func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) error {
-	s, err := c.openStack(ctx, name, "")
+func changeSecretsProvider(ctx context.Context, open *session.Opener, name, provider string) error {
+	s, err := open.Stack(ctx, name, "")
 	if err != nil {
 		return err
 	}
-	if err := sluice.CheckSecretsProvider(provider, s.source); err != nil {
-		return usageErrorf("%w", err)
+	if err := sluice.CheckSecretsProvider(provider, s.Passphrases); err != nil {
+		return exit.Usagef("%w", err)
 	}
-	return c.holding(ctx, []sluice.Stack{s.stack}, func(h *holder) error {
-		newKeys, err := s.sourceOfNewKeys(ctx, provider)
+	return interrupts.Hold(ctx, open.Terminal, []sluice.Stack{s.State}, func(h *interrupts.Holder) error {
+		newKeys, err := sourceOfNewKeys(ctx, s, provider)
 		if err != nil {
 			return err
 		}
-		snapshot, err := s.stack.Load(ctx)
+		snapshot, err := s.State.Load(ctx)
 		if err != nil {
 			return err
 		}
 		var dec workspace.Decrypter
-		if s.file.HasSecrets() {
-			if dec, err = s.configDecrypter(ctx); err != nil {
+		if s.Settings.HasSecrets() {
+			if dec, err = session.SettingsDecrypter(ctx, s); err != nil {
 				return err
 			}
 		}
@@ -55,19 +59,19 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 		if err != nil {
 			return err
 		}
-		if err := s.file.Reencrypt(ctx, dec, manager.Encrypter()); err != nil {
+		if err := s.Settings.Reencrypt(ctx, dec, manager.Encrypter()); err != nil {
 			return err
 		}
-		s.file.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
-		return h.busy(func() error {
-			if err := s.stack.WithSecrets(manager).Save(ctx, snapshot); err != nil {
+		s.Settings.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
+		return h.Busy(func() error {
+			if err := s.State.WithSecrets(manager).Save(ctx, snapshot); err != nil {
 				return err
 			}
-			if err := s.file.Save(); err != nil {
+			if err := s.Settings.Save(); err != nil {
 				return fmt.Errorf("the state is encrypted with the new key, the configuration still with the old one; both can be read. "+
 					"Repeat the command to finish: %w", err)
 			}
-			_, err := fmt.Fprintf(c.out, "The secrets of stack '%s' are encrypted with a new key (%s).\n", s.name(), provider)
+			_, err := fmt.Fprintf(open.Terminal.Out, "The secrets of stack '%s' are encrypted with a new key (%s).\n", s.Name(), provider)
 			return err
 		})
 	})
@@ -75,26 +79,26 @@ func (c *cli) changeSecretsProvider(ctx context.Context, name, provider string) 
 
 // sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
 // old one, is not asked. If an earlier try was cut off after it had written the state, that is under the new passphrase already.
-func (s *session) sourceOfNewKeys(ctx context.Context, provider string) (sluice.Passphrases, error) {
-	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.file.SecretsProvider()) &&
-		s.file.EncryptionSalt() != ""
+func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (sluice.Passphrases, error) {
+	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.Settings.SecretsProvider()) &&
+		s.Settings.EncryptionSalt() != ""
 	if !rotates {
-		return s.source, nil
+		return s.Passphrases, nil
 	}
-	ask := s.cli.askPassphrase
-	if !s.cli.interactive() {
-		line, err := readLine(s.cli.in)
+	ask := terminal.AskPassphrase(s.Terminal)
+	if !s.Terminal.Interactive() {
+		line, err := terminal.ReadLine(s.Terminal.In)
 		if err != nil && line == "" {
 			return sluice.Passphrases{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}
 		line = strings.TrimSpace(line)
 		ask = func(context.Context, bool) (string, error) { return line, nil }
-		recorded, err := s.stack.SecretsProvider(ctx)
+		recorded, err := s.State.SecretsProvider(ctx)
 		if err != nil {
 			return sluice.Passphrases{}, err
 		}
-		if settings, _ := sluice.RecordedSecretsSettings(recorded); settings.Salt != s.file.EncryptionSalt() {
-			if err := s.source.Learn(ctx, recorded, line); err != nil {
+		if settings, _ := sluice.RecordedSecretsSettings(recorded); settings.Salt != s.Settings.EncryptionSalt() {
+			if err := s.Passphrases.Learn(ctx, recorded, line); err != nil {
 				return sluice.Passphrases{}, err
 			}
 		}

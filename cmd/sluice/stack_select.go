@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackSelectCommand(c *cli, stack *string) *cobra.Command {
+func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
 	var create bool
 	cmd := &cobra.Command{
 		Use:   "select [name]",
@@ -21,62 +23,63 @@ func newStackSelectCommand(c *cli, stack *string) *cobra.Command {
 			name := *stack
 			if len(args) == 1 {
 				if name != "" && name != args[0] {
-					return usageErrorf("only one of --stack or argument stack name may be specified, not both")
+					return exit.Usagef("only one of --stack or argument stack name may be specified, not both")
 				}
 				name = args[0]
 			}
-			return c.selectStack(cmd.Context(), name, create)
+			return selectStack(cmd.Context(), open, name, create)
 		},
 	}
 	cmd.Flags().BoolVarP(&create, "create", "c", false, "make the stack if there is none of that name")
 	return cmd
 }
 
-func (c *cli) selectStack(ctx context.Context, name string, create bool) error {
-	s, err := c.openProject(ctx)
+func selectStack(ctx context.Context, open *session.Opener, name string, create bool) error {
+	in, err := open.Session(ctx)
 	if err != nil {
 		return err
 	}
 	if name == "" {
-		if name, err = s.askForStack(ctx); err != nil {
+		if name, err = askForStack(ctx, in); err != nil {
 			return err
 		}
 	}
-	ref, err := s.backend.Resolve(name)
+	ref, err := in.Resolve(name)
 	if err != nil {
-		return &statusError{status: statusUsage, err: err}
+		return err
 	}
-	err = s.open(ctx, ref)
+	_, err = in.Open(ctx, ref)
 	var missing *sluice.StackNotFoundError
 	if create && errors.As(err, &missing) {
-		if err := s.init(ctx, name, "default"); err != nil {
+		s, err := session.Init(ctx, in, name, "default")
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "Created stack '%s'\n", s.name())
-		return s.selection.Select(s.ref.String())
+		fmt.Fprintf(open.Terminal.Out, "Created stack '%s'\n", s.Name())
+		return in.Selection.Select(s.Ref.String())
 	}
 	if err != nil {
 		return err
 	}
-	return s.selection.Select(ref.String())
+	return in.Selection.Select(ref.String())
 }
 
 // askForStack lets somebody choose from the stacks of the project.
-func (s *session) askForStack(ctx context.Context) (string, error) {
-	if !s.cli.interactive() {
-		return "", noStackErrorf("no stack selected; write the name of a stack: `sluice stack select <name>`")
+func askForStack(ctx context.Context, s *session.Session) (string, error) {
+	if !s.Terminal.Interactive() {
+		return "", exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
 	}
-	stacks, err := s.backend.Stacks(ctx, s.project.Name)
+	stacks, err := s.Backend.Stacks(ctx, s.Project.Name)
 	if err != nil {
 		return "", err
 	}
 	if len(stacks) == 0 {
-		return "", noStackErrorf("the project has no stacks; make one with `sluice stack init`")
+		return "", exit.NoStackf("the project has no stacks; make one with `sluice stack init`")
 	}
 	for i, l := range stacks {
-		fmt.Fprintf(s.cli.out, "%3d  %s\n", i+1, l.Ref.Display(s.project.Name))
+		fmt.Fprintf(s.Terminal.Out, "%3d  %s\n", i+1, l.Ref.Display(s.Project.Name))
 	}
-	answer, err := s.cli.ask("Please choose a stack by number or name: ")
+	answer, err := s.Terminal.Ask("Please choose a stack by number or name: ")
 	if err != nil {
 		return "", err
 	}

@@ -9,9 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
-func newStackTagCommand(c *cli, stack *string) *cobra.Command {
+func newStackTagCommand(open *session.Opener, stack *string) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tag",
@@ -21,39 +24,39 @@ func newStackTagCommand(c *cli, stack *string) *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use: "ls", Aliases: []string{"list"}, Short: "List the tags", Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.listTags(cmd.Context(), *stack, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listTags(cmd.Context(), open, *stack, asJSON) },
 	}
-	list.Flags().BoolVarP(&asJSON, "json", "j", false, "write JSON")
+	flags.AddJSON(list.Flags(), &asJSON, "write JSON")
 	cmd.AddCommand(list,
 		&cobra.Command{
 			Use: "get <name>", Short: "Print a tag", Args: exactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error { return c.getTag(cmd.Context(), *stack, args[0]) },
+			RunE: func(cmd *cobra.Command, args []string) error { return getTag(cmd.Context(), open, *stack, args[0]) },
 		},
 		&cobra.Command{
 			Use: "set <name> <value>", Short: "Give a tag a value", Args: exactArgs(2),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return c.editTags(cmd.Context(), *stack, func(tags map[string]string) { tags[args[0]] = args[1] })
+				return editTags(cmd.Context(), open, *stack, func(tags map[string]string) { tags[args[0]] = args[1] })
 			},
 		},
 		&cobra.Command{
 			Use: "rm <name>", Aliases: []string{"remove"}, Short: "Remove a tag", Args: exactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return c.editTags(cmd.Context(), *stack, func(tags map[string]string) { delete(tags, args[0]) })
+				return editTags(cmd.Context(), open, *stack, func(tags map[string]string) { delete(tags, args[0]) })
 			},
 		})
 	return cmd
 }
 
-func (c *cli) taggedStack(ctx context.Context, name string) (sluice.Stack, error) {
-	s, err := c.openState(ctx, name)
+func taggedStack(ctx context.Context, open *session.Opener, name string) (sluice.Stack, error) {
+	s, err := open.State(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return s.stack, nil
+	return s.State, nil
 }
 
-func (c *cli) listTags(ctx context.Context, name string, asJSON bool) error {
-	stack, err := c.taggedStack(ctx, name)
+func listTags(ctx context.Context, open *session.Opener, name string, asJSON bool) error {
+	stack, err := taggedStack(ctx, open, name)
 	if err != nil {
 		return err
 	}
@@ -62,17 +65,17 @@ func (c *cli) listTags(ctx context.Context, name string, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return c.writeJSON(tags)
+		return format.JSON(open.Terminal.Out, tags)
 	}
 	rows := [][2]string{{"NAME", "VALUE"}}
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{printable(name), printable(tags[name])})
+		rows = append(rows, [2]string{format.Printable(name), format.Printable(tags[name])})
 	}
-	return c.writeTable(rows)
+	return format.Table(open.Terminal.Out, rows)
 }
 
-func (c *cli) getTag(ctx context.Context, stackName, name string) error {
-	stack, err := c.taggedStack(ctx, stackName)
+func getTag(ctx context.Context, open *session.Opener, stackName, name string) error {
+	stack, err := taggedStack(ctx, open, stackName)
 	if err != nil {
 		return err
 	}
@@ -84,12 +87,12 @@ func (c *cli) getTag(ctx context.Context, stackName, name string) error {
 	if !there {
 		return fmt.Errorf("stack tag '%s' not found for stack '%s'", name, stack.Ref().Name)
 	}
-	_, err = fmt.Fprintln(c.out, value)
+	_, err = fmt.Fprintln(open.Terminal.Out, value)
 	return err
 }
 
-func (c *cli) editTags(ctx context.Context, name string, edit func(map[string]string)) error {
-	stack, err := c.taggedStack(ctx, name)
+func editTags(ctx context.Context, open *session.Opener, name string, edit func(map[string]string)) error {
+	stack, err := taggedStack(ctx, open, name)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 )
 
-func newStateDeleteCommand(c *cli) *cobra.Command {
-	var f stateFlags
+func newStateDeleteCommand(open *session.Opener) *cobra.Command {
+	var f stateedit.Flags
 	var o sluice.StateDeletion
 	var all bool
 	cmd := &cobra.Command{
@@ -25,64 +28,64 @@ func newStateDeleteCommand(c *cli) *cobra.Command {
 		Example: "  sluice state delete 'urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs'",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.checkTargets(args, all); err != nil {
+			if err := stateedit.CheckTargets(open.Terminal, args, all); err != nil {
 				return err
 			}
-			return c.editState(cmd.Context(), &f, false, func(ctx context.Context, e *stateEdit) error {
-				return e.delete(ctx, args, all, o)
+			return stateedit.Run(cmd.Context(), open, &f, false, func(ctx context.Context, e *stateedit.Edit) error {
+				return deleteFromState(ctx, e, args, all, o)
 			})
 		},
 	}
-	f.define(cmd)
+	f.Add(cmd.Flags())
 	cmd.Flags().BoolVar(&o.Protected, "force", false, "delete protected resources too")
 	cmd.Flags().BoolVar(&o.Dependents, "target-dependents", false, "delete everything that depends on the resources too")
 	cmd.Flags().BoolVar(&all, "all", false, "delete all resources")
 	return cmd
 }
 
-func (e *stateEdit) delete(ctx context.Context, args []string, all bool, o sluice.StateDeletion) error {
-	targets, err := e.entries(args, all)
+func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all bool, o sluice.StateDeletion) error {
+	targets, err := entries(e, args, all)
 	if err != nil {
 		return err
 	}
 	if len(targets) == 0 {
-		return e.report("The state has no resources.", nil)
+		return stateedit.WriteReport(e, "The state has no resources.", nil)
 	}
-	now, removed, err := sluice.DeleteFromState(e.snapshot, targets, o)
+	now, removed, err := sluice.DeleteFromState(e.Snapshot, targets, o)
 	if err != nil {
 		return err
 	}
-	if o.Protected && !e.flags.asJSON {
+	if o.Protected && !e.Flags.JSON {
 		for _, r := range removed {
 			if r.Protect {
-				e.cli.warn("%s is protected and is deleted from the state because of --force", r.URN)
+				e.Terminal.Warn("%s is protected and is deleted from the state because of --force", r.URN)
 			}
 		}
 	}
-	if err := e.save(ctx, now, listed("This forgets, without deleting in the cloud:", removed)); err != nil {
+	if err := e.Save(ctx, now, stateedit.List("This forgets, without deleting in the cloud:", removed)); err != nil {
 		return err
 	}
-	return e.report(fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", plural(len(removed)), e.name()), removed)
+	return stateedit.WriteReport(e, fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", format.Resources(len(removed)), e.Name()), removed)
 }
 
 // entries are what the arguments name, old copies included, or what somebody chooses.
-func (e *stateEdit) entries(args []string, all bool) ([]*sluice.Resource, error) {
+func entries(e *stateedit.Edit, args []string, all bool) ([]*sluice.Resource, error) {
 	if all {
-		return e.snapshot.Resources, nil
+		return e.Snapshot.Resources, nil
 	}
 	if len(args) == 0 {
-		r, err := e.cli.chooseResource("Which resource do you want to delete from the state?", e.snapshot.Resources)
+		r, err := stateedit.Choose(e.Terminal, "Which resource do you want to delete from the state?", e.Snapshot.Resources)
 		return []*sluice.Resource{r}, err
 	}
 	var out []*sluice.Resource
 	for _, text := range args {
-		r, err := sluice.FindResource(e.snapshot, text)
+		r, err := sluice.FindResource(e.Snapshot, text)
 		var copies *sluice.ResourceCopiesError
 		if errors.As(err, &copies) {
-			if !e.cli.interactive() || e.flags.asJSON {
+			if !e.Terminal.Interactive() || e.Flags.JSON {
 				return nil, fmt.Errorf("%w\nat a terminal you are asked which one is meant", err)
 			}
-			r, err = e.cli.chooseResource("Which copy do you want to delete from the state?", copies.Copies)
+			r, err = stateedit.Choose(e.Terminal, "Which copy do you want to delete from the state?", copies.Copies)
 		}
 		if err != nil {
 			return nil, err

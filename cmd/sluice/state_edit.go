@@ -14,10 +14,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newStateEditCommand(c *cli) *cobra.Command {
-	var f stateFlags
+func newStateEditCommand(open *session.Opener) *cobra.Command {
+	var f stateedit.Flags
 	cmd := &cobra.Command{
 		Use:     "edit",
 		Aliases: []string{"update", "modify"},
@@ -28,27 +33,27 @@ func newStateEditCommand(c *cli) *cobra.Command {
 			"\"1b47061264138c4ac30d75fd1eb44270\", \"plaintext\": \"\\\"the text\\\"\"}. Pending operations are dropped.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !f.yes && !c.interactive() {
-				return usageErrorf("--yes must be passed in to edit the state in non-interactive mode")
+			if !f.Yes && !open.Terminal.Interactive() {
+				return exit.Usagef("--yes must be passed in to edit the state in non-interactive mode")
 			}
-			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.edit(ctx) })
+			return stateedit.Run(cmd.Context(), open, &f, true, func(ctx context.Context, e *stateedit.Edit) error { return editText(ctx, e) })
 		},
 	}
-	cmd.Flags().StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask for confirmation")
+	flags.AddStack(cmd.Flags(), &f.Stack)
+	flags.AddYes(cmd.Flags(), &f.Yes, "do not ask for confirmation")
 	return cmd
 }
 
-// edit is the loop of editing, checking and asking.
-func (e *stateEdit) edit(ctx context.Context) error {
-	command := e.cli.env("EDITOR")
+// editText is the loop of editing, checking and asking.
+func editText(ctx context.Context, e *stateedit.Edit) error {
+	command := e.Terminal.Env("EDITOR")
 	if command == "" {
-		command = e.cli.env("VISUAL")
+		command = e.Terminal.Env("VISUAL")
 	}
 	if command == "" {
-		return usageErrorf("no editor is known: set the variable EDITOR")
+		return exit.Usagef("no editor is known: set the variable EDITOR")
 	}
-	was, err := sluice.StateText(ctx, e.snapshot)
+	was, err := sluice.StateText(ctx, e.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -57,30 +62,30 @@ func (e *stateEdit) edit(ctx context.Context) error {
 		return err
 	}
 	for {
-		text, err := e.inEditor(ctx, command, file)
+		text, err := inEditor(ctx, e, command, file)
 		if err != nil {
 			return notEdited(err, file, was)
 		}
-		now, shown, err := sluice.ParseStateText(ctx, e.snapshot, e.ref.Name, text)
+		now, shown, err := sluice.ParseStateText(ctx, e.Snapshot, e.Ref.Name, text)
 		if err == nil && now == nil {
-			fmt.Fprintf(e.cli.out, "Nothing was edited: the state of %s is unchanged.\n", e.name())
+			fmt.Fprintf(e.Terminal.Out, "Nothing was edited: the state of %s is unchanged.\n", e.Name())
 			return os.Remove(file)
 		}
 		var answer string
 		if err != nil {
-			answer, err = e.afterFault(err, file)
+			answer, err = afterFault(e, err, file)
 		} else {
-			answer, err = e.afterEdit(was, shown, now)
+			answer, err = afterEdit(e, was, shown, now)
 		}
 		if err != nil {
 			return err
 		}
 		switch answer {
 		case "accept":
-			if err := e.busy(func() error { return e.saveEdited(ctx, now) }); err != nil {
+			if err := saveEdited(ctx, e, now); err != nil {
 				return fmt.Errorf("%w; the edited text is in %s", err, file)
 			}
-			fmt.Fprintf(e.cli.out, "The state of %s was changed.\n", e.name())
+			fmt.Fprintf(e.Terminal.Out, "The state of %s was changed.\n", e.Name())
 			return os.Remove(file)
 		case "reset":
 			if err := os.WriteFile(file, was, 0o600); err != nil {
@@ -92,9 +97,9 @@ func (e *stateEdit) edit(ctx context.Context) error {
 	}
 }
 
-func (e *stateEdit) saveEdited(ctx context.Context, now *sluice.Snapshot) error {
+func saveEdited(ctx context.Context, e *stateedit.Edit, now *sluice.Snapshot) error {
 	now.Pending = nil
-	return e.stack.Save(ctx, now)
+	return e.Write(ctx, now)
 }
 
 // notEdited reports that the editor has failed. The file stays if something has been written.
@@ -116,46 +121,46 @@ func scratchFile(text []byte) (string, error) {
 }
 
 // inEditor runs the editor, which gets the signals of the terminal, and returns what it has left in the file.
-func (e *stateEdit) inEditor(ctx context.Context, command, file string) ([]byte, error) {
+func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command+` "$@"`, "sh", file)
 	if runtime.GOOS == "windows" {
 		words := strings.Fields(command)
 		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.cli.in, e.cli.out, e.cli.err
-	if err := e.undisturbed(ctx, cmd.Run); err != nil {
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Terminal.In, e.Terminal.Out, e.Terminal.Err
+	if err := e.Holder.Undisturbed(ctx, cmd.Run); err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}
 	return os.ReadFile(file)
 }
 
 // afterFault says what is wrong with the text, and asks what to do about it if there is somebody to ask.
-func (e *stateEdit) afterFault(fault error, file string) (string, error) {
-	if !e.cli.interactive() {
+func afterFault(e *stateedit.Edit, fault error, file string) (string, error) {
+	if !e.Terminal.Interactive() {
 		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
 	}
-	fmt.Fprintf(e.cli.err, "error: the edited state is not valid: %v\n", fault)
-	return e.pick("What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
+	fmt.Fprintf(e.Terminal.Err, "error: the edited state is not valid: %v\n", fault)
+	return pick(e.Terminal, "What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
 }
 
 // afterEdit shows what has changed and asks whether to write it.
-func (e *stateEdit) afterEdit(was, shown []byte, now *sluice.Snapshot) (string, error) {
-	if _, err := e.cli.out.Write(diff.Diff("before", was, "after", shown)); err != nil {
+func afterEdit(e *stateedit.Edit, was, shown []byte, now *sluice.Snapshot) (string, error) {
+	if _, err := e.Terminal.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err
 	}
 	for _, p := range now.Pending {
-		e.cli.warn("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN)
+		e.Terminal.Warn("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN)
 	}
-	if e.flags.yes {
+	if e.Flags.Yes {
 		return "accept", nil
 	}
-	return e.pick("Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
+	return pick(e.Terminal, "Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
 }
 
 // pick asks until the answer is one of the words, the first letter of one, or nothing, which means edit.
-func (e *stateEdit) pick(question string, words ...string) (string, error) {
+func pick(t *terminal.Terminal, question string, words ...string) (string, error) {
 	for {
-		answer, err := e.cli.ask(question)
+		answer, err := t.Ask(question)
 		if err != nil {
 			return "", err
 		}
@@ -168,6 +173,6 @@ func (e *stateEdit) pick(question string, words ...string) (string, error) {
 				return w, nil
 			}
 		}
-		fmt.Fprintf(e.cli.out, "Please answer %s.\n", strings.Join(words, ", "))
+		fmt.Fprintf(t.Out, "Please answer %s.\n", strings.Join(words, ", "))
 	}
 }

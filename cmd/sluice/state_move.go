@@ -9,16 +9,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/property"
 )
 
 type moveFlags struct {
-	stateFlags
+	stateedit.Flags
 	source, dest string
 	parents      bool
 }
 
-func newStateMoveCommand(c *cli) *cobra.Command {
+func newStateMoveCommand(open *session.Opener) *cobra.Command {
 	var f moveFlags
 	cmd := &cobra.Command{
 		Use:     "move [flags] urn...",
@@ -33,15 +38,15 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 		Args:    rangeArgs(1, math.MaxInt),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.source == "" && f.dest == "" {
-				return usageErrorf("at least one of --source and --dest must be given; the other one is the selected stack")
+				return exit.Usagef("at least one of --source and --dest must be given; the other one is the selected stack")
 			}
-			if !f.yes && (f.asJSON || !c.interactive()) {
-				return usageErrorf("--yes must be passed in to move resources in non-interactive mode")
+			if !f.Yes && (f.JSON || !open.Terminal.Interactive()) {
+				return exit.Usagef("--yes must be passed in to move resources in non-interactive mode")
 			}
-			return c.moveResources(cmd.Context(), &f, args)
+			return moveResources(cmd.Context(), open, &f, args)
 		},
 	}
-	f.defineAnswers(cmd)
+	f.AddAnswers(cmd.Flags())
 	cmd.Flags().StringVar(&f.source, "source", "", "the stack to move from; the selected one if not given")
 	cmd.Flags().StringVar(&f.dest, "dest", "", "the stack to move to; the selected one if not given")
 	cmd.Flags().BoolVar(&f.parents, "include-parents", false, "move the parents of the resources too, with all their children")
@@ -50,19 +55,19 @@ func newStateMoveCommand(c *cli) *cobra.Command {
 
 // stateMove is one move while it goes on. Both stacks are locked.
 type stateMove struct {
-	*session
+	*session.Session
 	flags        *moveFlags
 	source, dest sluice.Stack
 	// saveFile saves new secrets parameters of the destination; nil when there are none.
 	saveFile func() error
 }
 
-func (c *cli) moveResources(ctx context.Context, f *moveFlags, args []string) error {
-	s, err := c.openProject(ctx)
+func moveResources(ctx context.Context, open *session.Opener, f *moveFlags, args []string) error {
+	s, err := open.Session(ctx)
 	if err != nil {
 		return err
 	}
-	m := &stateMove{session: s, flags: f}
+	m := &stateMove{Session: s, flags: f}
 	if m.source, err = m.open(ctx, f.source); err != nil {
 		return err
 	}
@@ -70,22 +75,22 @@ func (c *cli) moveResources(ctx context.Context, f *moveFlags, args []string) er
 		return err
 	}
 	if m.source.Ref() == m.dest.Ref() {
-		return usageErrorf("source and destination are the same stack, %s", m.nameOf(m.source))
+		return exit.Usagef("source and destination are the same stack, %s", m.nameOf(m.source))
 	}
-	return c.holding(ctx, []sluice.Stack{m.source, m.dest}, func(h *holder) error { return m.run(ctx, h, args) })
+	return interrupts.Hold(ctx, open.Terminal, []sluice.Stack{m.source, m.dest}, func(h *interrupts.Holder) error { return m.run(ctx, h, args) })
 }
 
 func (m *stateMove) open(ctx context.Context, name string) (sluice.Stack, error) {
-	ref, err := m.choose(name)
+	ref, err := m.Choose(name)
 	if err != nil {
 		return nil, err
 	}
-	return m.backend.Open(ctx, ref)
+	return m.Backend.Open(ctx, ref)
 }
 
-func (m *stateMove) nameOf(s sluice.Stack) string { return s.Ref().Display(m.project.Name) }
+func (m *stateMove) nameOf(s sluice.Stack) string { return s.Ref().Display(m.Project.Name) }
 
-func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
+func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string) error {
 	source, err := m.source.Load(ctx)
 	if err != nil {
 		return err
@@ -122,11 +127,11 @@ func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
 		return err
 	}
 	plan := m.plan(moved)
-	if m.flags.yes {
-		if !m.flags.asJSON {
-			fmt.Fprint(m.cli.out, plan)
+	if m.flags.Yes {
+		if !m.flags.JSON {
+			fmt.Fprint(m.Terminal.Out, plan)
 		}
-	} else if err := m.cli.confirmPlan(plan); err != nil {
+	} else if err := stateedit.ConfirmPlan(m.Terminal, plan); err != nil {
 		return err
 	}
 	if m.saveFile != nil {
@@ -134,7 +139,7 @@ func (m *stateMove) run(ctx context.Context, h *holder, args []string) error {
 			return err
 		}
 	}
-	err = h.busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved) })
+	err = h.Busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved) })
 	if err != nil {
 		return err
 	}
@@ -148,20 +153,19 @@ func (m *stateMove) prepareSecrets(ctx context.Context, moved *sluice.StateMovem
 		return nil
 	}
 	ref := m.dest.Ref()
-	if ref.Project != m.project.Name {
+	if ref.Project != m.Project.Name {
 		return fmt.Errorf("nothing was moved: stack %s cannot encrypt the secrets of the resources yet; run `sluice up` there once, "+
 			"or this command in the folder of its project", m.nameOf(m.dest))
 	}
-	there := *m.session
-	there.ref, there.stack = ref, m.dest
-	if err := there.readFile(""); err != nil {
+	there := &session.Stack{Session: m.Session, Ref: ref, State: m.dest}
+	if err := there.ReadSettings(""); err != nil {
 		return err
 	}
-	manager, err := there.secretsManager(ctx)
+	manager, err := session.SecretsManager(ctx, there)
 	if err != nil {
 		return err
 	}
-	m.dest, m.saveFile = m.dest.WithSecrets(manager), there.file.Save
+	m.dest, m.saveFile = m.dest.WithSecrets(manager), there.Settings.Save
 	return nil
 }
 
@@ -185,17 +189,17 @@ func (m *stateMove) plan(moved *sluice.StateMovement) string {
 	from, to := m.nameOf(m.source), m.nameOf(m.dest)
 	fmt.Fprintf(&b, "Moving from %s to %s:\n", from, to)
 	for _, r := range moved.Moved {
-		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(r.From.URN)), printable(string(r.To.URN)),
+		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", format.Printable(string(r.From.URN)), format.Printable(string(r.To.URN)),
 			noteIf(r.Existing, " (is there already, from a move that was interrupted)"))
 	}
 	if len(moved.Providers) > 0 {
 		b.WriteString("Copying providers:\n")
 		for _, p := range moved.Providers {
-			fmt.Fprintf(&b, "  %s\n  -> %s%s\n", printable(string(p.From.URN)), printable(string(p.To.URN)), noteIf(p.Existing, " (is there already)"))
+			fmt.Fprintf(&b, "  %s\n  -> %s%s\n", format.Printable(string(p.From.URN)), format.Printable(string(p.To.URN)), noteIf(p.Existing, " (is there already)"))
 		}
 	}
 	for _, w := range m.warnings(moved) {
-		fmt.Fprintf(&b, "warning: %s\n", printable(w))
+		fmt.Fprintf(&b, "warning: %s\n", format.Printable(w))
 	}
 	return b.String()
 }
@@ -223,13 +227,13 @@ func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
 }
 
 func (m *stateMove) report(moved *sluice.StateMovement) error {
-	if !m.flags.asJSON {
-		_, err := fmt.Fprintf(m.cli.out, "Moved %s from %s to %s.\n", plural(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
+	if !m.flags.JSON {
+		_, err := fmt.Fprintf(m.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
 		return err
 	}
-	r := stateReport{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []changedInJSON{}, Warnings: m.warnings(moved)}
+	r := stateedit.Report{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []stateedit.Changed{}, Warnings: m.warnings(moved)}
 	for _, c := range moved.Moved {
-		r.Changed = append(r.Changed, changedInJSON{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
+		r.Changed = append(r.Changed, stateedit.Changed{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}
-	return m.cli.writeJSON(r)
+	return format.JSON(m.Terminal.Out, r)
 }

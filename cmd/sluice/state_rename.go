@@ -8,10 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 )
 
-func newStateRenameCommand(c *cli) *cobra.Command {
-	var f stateFlags
+func newStateRenameCommand(open *session.Opener) *cobra.Command {
+	var f stateedit.Flags
 	cmd := &cobra.Command{
 		Use:   "rename [urn] [new-name]",
 		Short: "Give a resource another name",
@@ -20,52 +24,52 @@ func newStateRenameCommand(c *cli) *cobra.Command {
 		Example: "  sluice state rename 'urn:pulumi:dev::shop::aws:s3/bucket:Bucket::logs' access-logs",
 		Args:    rangeArgs(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 && !c.interactive() {
-				return usageErrorf("name the resource by its URN, and its new name; without a terminal nobody can be asked")
+			if len(args) < 2 && !open.Terminal.Interactive() {
+				return exit.Usagef("name the resource by its URN, and its new name; without a terminal nobody can be asked")
 			}
-			return c.editState(cmd.Context(), &f, false, func(ctx context.Context, e *stateEdit) error {
-				return e.rename(ctx, args)
+			return stateedit.Run(cmd.Context(), open, &f, false, func(ctx context.Context, e *stateedit.Edit) error {
+				return renameInState(ctx, e, args)
 			})
 		},
 	}
-	f.define(cmd)
+	f.Add(cmd.Flags())
 	return cmd
 }
 
-func (e *stateEdit) rename(ctx context.Context, args []string) error {
-	r, name, err := e.renaming(args)
+func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error {
+	r, name, err := renaming(e, args)
 	if err != nil {
 		return err
 	}
-	now, err := sluice.RenameResource(e.snapshot, r, name)
+	now, err := sluice.RenameResource(e.Snapshot, r, name)
 	if err != nil {
 		return err
 	}
-	if now == e.snapshot {
-		return e.report(fmt.Sprintf("%s has that name already: the state of %s is unchanged.", printable(string(r.URN)), e.name()), nil)
+	if now == e.Snapshot {
+		return stateedit.WriteReport(e, fmt.Sprintf("%s has that name already: the state of %s is unchanged.", format.Printable(string(r.URN)), e.Name()), nil)
 	}
-	renamed := now.Resources[slices.Index(e.snapshot.Resources, r)]
-	lines := fmt.Sprintf("  %s\n  -> %s\n", printable(string(r.URN)), printable(string(renamed.URN)))
-	if err := e.save(ctx, now, "This is to rename:\n"+lines); err != nil {
+	renamed := now.Resources[slices.Index(e.Snapshot.Resources, r)]
+	lines := fmt.Sprintf("  %s\n  -> %s\n", format.Printable(string(r.URN)), format.Printable(string(renamed.URN)))
+	if err := e.Save(ctx, now, "This is to rename:\n"+lines); err != nil {
 		return err
 	}
-	if e.flags.asJSON {
-		return e.cli.writeJSON(stateReport{Stack: e.name(), Changed: []changedInJSON{
+	if e.Flags.JSON {
+		return format.JSON(e.Terminal.Out, stateedit.Report{Stack: e.Name(), Changed: []stateedit.Changed{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},
 		}})
 	}
-	_, err = fmt.Fprintf(e.cli.out, "Renamed in the state of %s:\n%s", e.name(), lines)
+	_, err = fmt.Fprintf(e.Terminal.Out, "Renamed in the state of %s:\n%s", e.Name(), lines)
 	return err
 }
 
 // renaming is what the arguments say, and what somebody answers.
-func (e *stateEdit) renaming(args []string) (*sluice.Resource, string, error) {
+func renaming(e *stateedit.Edit, args []string) (*sluice.Resource, string, error) {
 	var r *sluice.Resource
 	var err error
 	if len(args) > 0 {
-		r, err = sluice.FindResource(e.snapshot, args[0])
+		r, err = sluice.FindResource(e.Snapshot, args[0])
 	} else {
-		r, err = e.cli.chooseResource("Which resource do you want to rename?", e.snapshot.Resources)
+		r, err = stateedit.Choose(e.Terminal, "Which resource do you want to rename?", e.Snapshot.Resources)
 	}
 	if err != nil {
 		return nil, "", err
@@ -73,6 +77,6 @@ func (e *stateEdit) renaming(args []string) (*sluice.Resource, string, error) {
 	if len(args) == 2 {
 		return r, args[1], nil
 	}
-	name, err := e.cli.ask(fmt.Sprintf("What is the new name of %s? ", printable(r.URN.Name())))
+	name, err := e.Terminal.Ask(fmt.Sprintf("What is the new name of %s? ", format.Printable(r.URN.Name())))
 	return r, name, err
 }

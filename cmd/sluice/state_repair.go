@@ -8,10 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 )
 
-func newStateRepairCommand(c *cli) *cobra.Command {
-	var f stateFlags
+func newStateRepairCommand(open *session.Opener) *cobra.Command {
+	var f stateedit.Flags
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Mend a state that other commands refuse",
@@ -20,39 +24,39 @@ func newStateRepairCommand(c *cli) *cobra.Command {
 			"alone, and so is one that cannot be mended like this.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.editState(cmd.Context(), &f, true, func(ctx context.Context, e *stateEdit) error { return e.repair(ctx) })
+			return stateedit.Run(cmd.Context(), open, &f, true, func(ctx context.Context, e *stateedit.Edit) error { return repair(ctx, e) })
 		},
 	}
-	f.define(cmd)
+	f.Add(cmd.Flags())
 	return cmd
 }
 
-func (e *stateEdit) repair(ctx context.Context) error {
-	now, done, err := sluice.RepairState(e.snapshot)
+func repair(ctx context.Context, e *stateedit.Edit) error {
+	now, done, err := sluice.RepairState(e.Snapshot)
 	if err != nil {
 		return fmt.Errorf("%s cannot be repaired automatically: %w\ncorrect it with `sluice state edit`, or in what `sluice stack export` "+
-			"writes, which `sluice stack import` takes back", e.stack.File(ctx), err)
+			"writes, which `sluice stack import` takes back", e.State.File(ctx), err)
 	}
 	if done == nil {
-		return e.reportRepairs(&sluice.StateRepairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.name()))
+		return reportRepairs(e, &sluice.StateRepairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.Name()))
 	}
 	plan := describeRepairs(done)
 	switch {
-	case e.flags.yes:
-	case e.cli.interactive() && !e.flags.asJSON:
-		if err := e.cli.confirmPlan(plan); err != nil {
+	case e.Flags.Yes:
+	case e.Terminal.Interactive() && !e.Flags.JSON:
+		if err := stateedit.ConfirmPlan(e.Terminal, plan); err != nil {
 			return err
 		}
 	default:
-		if !e.flags.asJSON {
-			fmt.Fprint(e.cli.out, plan)
+		if !e.Flags.JSON {
+			fmt.Fprint(e.Terminal.Out, plan)
 		}
-		return usageErrorf("--yes must be passed in to repair the state in non-interactive mode")
+		return exit.Usagef("--yes must be passed in to repair the state in non-interactive mode")
 	}
-	if err := e.busy(func() error { return e.stack.Save(ctx, now) }); err != nil {
+	if err := e.Write(ctx, now); err != nil {
 		return err
 	}
-	return e.reportRepairs(done, plan+fmt.Sprintf("Repaired the state of %s.\n", e.name()))
+	return reportRepairs(e, done, plan+fmt.Sprintf("Repaired the state of %s.\n", e.Name()))
 }
 
 // describeRepairs says what a repair does.
@@ -64,30 +68,30 @@ func describeRepairs(done *sluice.StateRepairs) string {
 	if len(done.Ordered) > 0 {
 		b.WriteString("Put into order:\n")
 		for _, u := range done.Ordered {
-			fmt.Fprintf(&b, "  %s\n", printable(string(u)))
+			fmt.Fprintf(&b, "  %s\n", format.Printable(string(u)))
 		}
 	}
 	if len(done.Dropped) > 0 {
 		b.WriteString("Drop references to what does not exist:\n")
 		for _, c := range done.Dropped {
-			fmt.Fprintf(&b, "  %s\n", printable(c.String()))
+			fmt.Fprintf(&b, "  %s\n", format.Printable(c.String()))
 		}
 	}
 	if len(done.Renamed) > 0 {
 		b.WriteString("Rename, as parents are missing or renamed:\n")
 		for _, r := range done.Renamed {
-			fmt.Fprintf(&b, "  %s\n  -> %s\n", printable(string(r.From)), printable(string(r.To)))
+			fmt.Fprintf(&b, "  %s\n  -> %s\n", format.Printable(string(r.From)), format.Printable(string(r.To)))
 		}
 	}
 	return b.String()
 }
 
-func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error {
-	if !e.flags.asJSON {
-		_, err := fmt.Fprint(e.cli.out, text)
+func reportRepairs(e *stateedit.Edit, done *sluice.StateRepairs, text string) error {
+	if !e.Flags.JSON {
+		_, err := fmt.Fprint(e.Terminal.Out, text)
 		return err
 	}
-	r := repairReport{Stack: e.name(), Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []changedInJSON{}}
+	r := repairReport{Stack: e.Name(), Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []stateedit.Changed{}}
 	for _, u := range done.Ordered {
 		r.Ordered = append(r.Ordered, string(u))
 	}
@@ -95,16 +99,16 @@ func (e *stateEdit) reportRepairs(done *sluice.StateRepairs, text string) error 
 		r.Dropped = append(r.Dropped, c.String())
 	}
 	for _, n := range done.Renamed {
-		r.Renamed = append(r.Renamed, changedInJSON{URN: string(n.From), NewURN: string(n.To)})
+		r.Renamed = append(r.Renamed, stateedit.Changed{URN: string(n.From), NewURN: string(n.To)})
 	}
-	return e.cli.writeJSON(r)
+	return format.JSON(e.Terminal.Out, r)
 }
 
 // repairReport is what a repair has done, for scripts.
 type repairReport struct {
-	Stack   string          `json:"stack"`
-	Magic   bool            `json:"magic"`
-	Ordered []string        `json:"ordered"`
-	Dropped []string        `json:"dropped"`
-	Renamed []changedInJSON `json:"renamed"`
+	Stack   string              `json:"stack"`
+	Magic   bool                `json:"magic"`
+	Ordered []string            `json:"ordered"`
+	Dropped []string            `json:"dropped"`
+	Renamed []stateedit.Changed `json:"renamed"`
 }

@@ -9,9 +9,14 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-func newStateUpgradeCommand(c *cli) *cobra.Command {
+func newStateUpgradeCommand(open *session.Opener) *cobra.Command {
 	var yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "upgrade",
@@ -20,10 +25,12 @@ func newStateUpgradeCommand(c *cli) *cobra.Command {
 			"The project of a stack is what its resources name; for a stack without resources it is asked for, or the stack is\n" +
 			"left as it is. Pulumi versions before 3.61 cannot use the backend afterwards.",
 		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.upgradeState(cmd.Context(), yes, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return upgradeState(cmd.Context(), open.Terminal, yes, asJSON)
+		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVarP(&asJSON, "json", "j", false, "write what has become of the stacks as JSON, and ask nothing")
+	flags.AddYes(cmd.Flags(), &yes, "do not ask for confirmation")
+	flags.AddJSON(cmd.Flags(), &asJSON, "write what has become of the stacks as JSON, and ask nothing")
 	return cmd
 }
 
@@ -34,39 +41,39 @@ type upgradedInJSON struct {
 	Error   string `json:"error,omitempty"`
 }
 
-func (c *cli) upgradeState(ctx context.Context, yes, asJSON bool) error {
-	url, err := c.backendURL()
+func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) error {
+	url, err := session.BackendURL(t.Lookup)
 	if err != nil {
 		return err
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
-		URL: url, LookupEnv: c.lookup, Stores: cloud.Stores(), Note: func(text string) { c.warn("%s", text) },
+		URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores(), Note: func(text string) { t.Warn("%s", text) },
 	})
 	if err != nil {
 		return err
 	}
 	if !yes && !asJSON {
-		if !c.interactive() {
-			return usageErrorf("--yes must be passed in to proceed when running in non-interactive mode")
+		if !t.Interactive() {
+			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := c.confirmByName("This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
+		if err := terminal.ConfirmByName(t, "This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
 			return err
 		}
 	}
 	ask := func(string) (string, error) { return "", nil }
-	if c.interactive() && !asJSON {
+	if t.Interactive() && !asJSON {
 		ask = func(stack string) (string, error) {
-			return c.ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
+			return t.Ask(fmt.Sprintf("Which project does the stack '%s' belong to? (empty to leave it): ", stack))
 		}
 	}
 	upgraded, err := b.Upgrade(ctx, ask)
 	if err = errors.Join(err, b.Close()); err != nil {
 		return err
 	}
-	return c.reportUpgrade(upgraded, asJSON)
+	return reportUpgrade(t, upgraded, asJSON)
 }
 
-func (c *cli) reportUpgrade(upgraded []sluice.UpgradedStack, asJSON bool) error {
+func reportUpgrade(t *terminal.Terminal, upgraded []sluice.UpgradedStack, asJSON bool) error {
 	out := []upgradedInJSON{}
 	done := 0
 	for _, u := range upgraded {
@@ -74,17 +81,17 @@ func (c *cli) reportUpgrade(upgraded []sluice.UpgradedStack, asJSON bool) error 
 		switch {
 		case u.Err != nil:
 			entry.Error = u.Err.Error()
-			c.warn("stack '%s' was left as it is: %v", u.Name, u.Err)
+			t.Warn("stack '%s' was left as it is: %v", u.Name, u.Err)
 		case u.Project == "":
-			c.warn("stack '%s' was left as it is: nobody knows its project", u.Name)
+			t.Warn("stack '%s' was left as it is: nobody knows its project", u.Name)
 		default:
 			done++
 		}
 		out = append(out, entry)
 	}
 	if asJSON {
-		return c.writeJSON(out)
+		return format.JSON(t.Out, out)
 	}
-	_, err := fmt.Fprintf(c.out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
+	_, err := fmt.Fprintf(t.Out, "Upgraded %d of %d stacks.\n", done, len(upgraded))
 	return err
 }

@@ -1,9 +1,18 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
 
-func newUpCommand(c *cli) *cobra.Command {
-	f := &operationFlags{}
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+)
+
+func newUpCommand(open *session.Opener) *cobra.Command {
+	f := &flags.Operation{}
 	cmd := &cobra.Command{
 		Use:     "up",
 		Aliases: []string{"update"},
@@ -17,20 +26,26 @@ func newUpCommand(c *cli) *cobra.Command {
 			"--import-pending-creates and --pending-creates say what to do otherwise.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.operate(cmd.Context(), updateKind, f)
+			return update(cmd.Context(), open, f)
 		},
 	}
-	f.add(cmd)
-	f.addTargets(cmd)
-	f.addExcludeDependents(cmd)
-	f.addRunProgram(cmd, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
-	f.addReplace(cmd)
-	f.policies.add(cmd)
-	f.addConfirmation(cmd)
-	f.addRefresh(cmd)
-	f.addPendingCreates(cmd)
-	f.addExpectNoChanges(cmd)
-	cmd.Flags().StringVar(&f.plan, "plan", "", "do nothing that the plan in this `file` does not allow")
-	cmd.Flags().BoolVar(&f.strict, "strict", false, "do nothing that the preview has not shown; cannot be used with --skip-preview")
+	f.AddUpdate(cmd.Flags())
+	f.AddConfirmation(cmd.Flags())
+	f.Plan.AddFollow(cmd.Flags())
 	return cmd
+}
+
+func update(ctx context.Context, open *session.Opener, f *flags.Operation) error {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), f)
+	if err != nil {
+		return err
+	}
+	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
+		return err
+	}
+	return operate.Run(ctx, job)
 }

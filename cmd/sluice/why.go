@@ -9,7 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -19,7 +24,7 @@ type whyFlags struct {
 	json, urns      bool
 }
 
-func newWhyCommand(c *cli) *cobra.Command {
+func newWhyCommand(open *session.Opener) *cobra.Command {
 	f := &whyFlags{}
 	cmd := &cobra.Command{
 		Use:   "why URN|NAME",
@@ -33,51 +38,51 @@ func newWhyCommand(c *cli) *cobra.Command {
 		Example: "  sluice why web\n  sluice why web --preview --json",
 		Args:    exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.explain(cmd.Context(), args[0], f)
+			return explain(cmd.Context(), open, args[0], f)
 		},
 	}
 	p := cmd.Flags()
-	p.StringVarP(&f.stack, "stack", "s", "", "the stack; the selected one if not given")
+	flags.AddStack(p, &f.stack)
 	p.BoolVar(&f.preview, "preview", false, "explain the last preview")
 	p.BoolVar(&f.update, "update", false, "explain the last operation that was not a preview")
-	p.BoolVarP(&f.json, "json", "j", false, "write JSON to the standard output")
+	flags.AddJSON(p, &f.json, "write JSON to the standard output")
 	p.BoolVar(&f.urns, "urns", false, "show URNs instead of types and names")
 	return cmd
 }
 
 // explain is the command.
-func (c *cli) explain(ctx context.Context, name string, f *whyFlags) error {
+func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags) error {
 	if f.preview && f.update {
-		return usageErrorf("--preview and --update exclude each other")
+		return exit.Usagef("--preview and --update exclude each other")
 	}
-	s, err := c.openStack(ctx, f.stack, "")
+	s, err := open.Stack(ctx, f.stack, "")
 	if err != nil {
 		return err
 	}
-	log, err := s.decisions(ctx, f)
+	log, err := readDecisions(ctx, s, f)
 	if err != nil {
 		return err
 	}
-	u, err := s.pick(log, name)
+	u, err := pickDecision(s, log, name)
 	if err != nil {
 		return err
 	}
-	changed := s.changedSince(ctx, log)
+	changed := changedSince(ctx, s, log)
 	e := log.Why(u)
 	if f.json {
-		return c.writeJSON(explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
+		return format.JSON(open.Terminal.Out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
 	}
-	fmt.Fprintln(c.out, s.headline(log))
+	fmt.Fprintln(open.Terminal.Out, headline(s, log))
 	if changed != nil {
-		fmt.Fprintln(c.out, changed.text())
+		fmt.Fprintln(open.Terminal.Out, changed.text())
 	}
-	fmt.Fprintln(c.out)
+	fmt.Fprintln(open.Terminal.Out)
 	width := 0
-	if c.outTerminal {
-		width = c.width()
+	if open.Terminal.OutTerminal {
+		width = open.Terminal.Width()
 	}
 	return display.WriteExplanation(display.WhyOptions{
-		Out: c.out, Color: c.colored(), Width: width, URNs: f.urns, Refresh: log.Operation == "refresh",
+		Out: open.Terminal.Out, Color: open.Terminal.Colored(), Width: width, URNs: f.urns, Refresh: log.Operation == "refresh",
 	}, e)
 }
 
@@ -89,29 +94,29 @@ type explanationJSON struct {
 	sluice.Explanation
 }
 
-// decisions reads what the flags ask for.
-func (s *session) decisions(ctx context.Context, f *whyFlags) (*kept, error) {
-	var log *kept
+// readDecisions reads what the flags ask for.
+func readDecisions(ctx context.Context, s *session.Stack, f *whyFlags) (*decisions.Kept, error) {
+	var log *decisions.Kept
 	var err error
 	missing := "nothing has been decided about %s yet on this machine; run `sluice preview` or `sluice up` first"
 	switch {
 	case f.preview:
 		missing = "no preview of %s has been made on this machine; run `sluice preview` first"
-		log, err = s.readDecisions(ctx, previewNote)
+		log, err = decisions.Read(ctx, s, decisions.Preview)
 	case f.update:
 		missing = "no operation on %s has been made on this machine; run `sluice up` first, or ask about a preview with --preview"
-		log, err = s.readDecisions(ctx, operationNote)
+		log, err = decisions.Read(ctx, s, decisions.Operation)
 	default:
-		log, err = s.latestDecisions(ctx)
+		log, err = decisions.Latest(ctx, s)
 	}
 	if err == nil && log == nil {
-		err = fmt.Errorf(missing, s.name())
+		err = fmt.Errorf(missing, s.Name())
 	}
 	return log, err
 }
 
-// pick finds the one resource that a text names.
-func (s *session) pick(log *kept, text string) (urn.URN, error) {
+// pickDecision finds the one resource that a text names.
+func pickDecision(s *session.Stack, log *decisions.Kept, text string) (urn.URN, error) {
 	found := log.Find(text)
 	if len(found) == 1 {
 		return found[0], nil
@@ -121,7 +126,7 @@ func (s *session) pick(log *kept, text string) (urn.URN, error) {
 	if len(found) > 1 {
 		fmt.Fprintf(&b, "%q names %d resources; give the URN of one:", text, len(found))
 	} else {
-		fmt.Fprintf(&b, "%s decided nothing about %q", s.operationText(log), text)
+		fmt.Fprintf(&b, "%s decided nothing about %q", operationText(s, log), text)
 		if log.Result != sluice.Succeeded {
 			b.WriteString("; it did not come to its end")
 		}
@@ -135,22 +140,22 @@ func (s *session) pick(log *kept, text string) (urn.URN, error) {
 			fmt.Fprintf(&b, "\n  and %d more", len(list)-most)
 			break
 		}
-		b.WriteString("\n  " + shellQuote(printable(string(u))))
+		b.WriteString("\n  " + format.ShellQuote(format.Printable(string(u))))
 	}
 	return "", fmt.Errorf("%s", b.String())
 }
 
-func (s *session) operationText(log *kept) string {
+func operationText(s *session.Stack, log *decisions.Kept) string {
 	if log.Preview {
-		return fmt.Sprintf("the last preview of %s (%s)", s.name(), log.Operation)
+		return fmt.Sprintf("the last preview of %s (%s)", s.Name(), log.Operation)
 	}
-	return fmt.Sprintf("the last %s of %s", log.Operation, s.name())
+	return fmt.Sprintf("the last %s of %s", log.Operation, s.Name())
 }
 
-func (s *session) headline(log *kept) string {
-	text := s.operationText(log)
+func headline(s *session.Stack, log *decisions.Kept) string {
+	text := operationText(s, log)
 	text = strings.ToUpper(text[:1]) + text[1:]
-	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), ago(time.Since(log.Ended)), log.Result)
+	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), format.Ago(time.Since(log.Ended)), log.Result)
 }
 
 // stateChange says that the state is no longer what the explained operation left.
@@ -169,12 +174,12 @@ func (s *stateChange) text() string {
 }
 
 // changedSince returns nil when the state is as the explained operation left it, as far as can be told.
-func (s *session) changedSince(ctx context.Context, log *kept) *stateChange {
-	if s.stamp(ctx) == log.stamp {
+func changedSince(ctx context.Context, s *session.Stack, log *decisions.Kept) *stateChange {
+	if s.Stamp(ctx) == log.Stamp {
 		return nil
 	}
 	out := &stateChange{}
-	updates, _, err := s.stack.History(ctx) // without it the change is told all the same
+	updates, _, err := s.State.History(ctx) // without it the change is told all the same
 	if err == nil && len(updates) > 0 && updates[0].StartTime >= log.Ended.Unix() {
 		at := time.Unix(updates[0].StartTime, 0).UTC()
 		out.Kind, out.Time = updates[0].Kind, &at

@@ -64,7 +64,7 @@ func code(t *testing.T, f func(file string, line int, n ast.Node)) {
 }
 
 func TestOnlyPipelineKnowsChannels(t *testing.T) {
-	const signals = "cmd/sluice/interrupts.go" // signals come over a channel
+	const signals = "cmd/sluice/internal/interrupts/guard.go" // signals come over a channel
 	code(t, func(file string, line int, n ast.Node) {
 		if _, is := n.(*ast.ChanType); is && !strings.HasPrefix(file, "pipeline/") && file != signals {
 			t.Errorf("%s:%d: a channel outside package pipeline: use what package await offers for waiting", file, line)

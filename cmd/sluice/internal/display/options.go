@@ -17,19 +17,10 @@ type Options struct {
 	Width func() int
 	Color bool
 
-	Diff                 bool // whole property diffs instead of one line for each step
-	ShowConfig           bool // the settings, before anything else
-	ShowSames            bool
-	ShowReads            bool
-	ShowReplacementSteps bool
-	ShowSecrets          bool
-	ShowFullOutput       bool // do not cut long values
-	ShowRemediations     bool // what policies rewrote, case by case
-	SuppressOutputs      bool
-	SuppressProgress     bool
-	ShowURNs             bool
-	Debug                bool // show debug messages
+	Lines
+	Details
 
+	SuppressProgress bool // do not show what is going on, only what has happened
 	// Beginning is what goes on until the first step begins, for example "starting the program".
 	Beginning string
 	// WaitsFor is what is waited for after that while no step runs, for example "the program or a provider": checks and diffs
@@ -38,4 +29,23 @@ type Options struct {
 	// Expected is how many steps the operation is likely to have, 0 when nobody knows.
 	Expected int
 	Now      func() time.Time
+}
+
+// Lines say which lines the log has besides those for steps that change something.
+type Lines struct {
+	ShowConfig           bool // the settings, before anything else
+	ShowSames            bool
+	ShowReads            bool
+	ShowReplacementSteps bool
+	ShowRemediations     bool // what policies rewrote, case by case
+	Debug                bool // debug messages
+}
+
+// Details say how much of a resource and of its values is shown.
+type Details struct {
+	Diff            bool // whole property diffs instead of one line for each step
+	ShowURNs        bool // URNs instead of types and names
+	ShowSecrets     bool
+	ShowFullOutput  bool // do not cut long values
+	SuppressOutputs bool // do not show the outputs of the stack
 }

@@ -59,3 +59,11 @@ func (k Key) Short(project string) string {
 func CompareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
+
+// ParseSettingKey reads a key, or with path a path into a structured setting.
+func ParseSettingKey(text, project string, path bool) (Key, error) {
+	if path {
+		return ParsePathKey(text, project)
+	}
+	return ParseKey(text, project)
+}

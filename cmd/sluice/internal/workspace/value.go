@@ -50,6 +50,16 @@ func HasSecrets(v Value) bool {
 	return false
 }
 
+// AnySecret reports whether one of the values has a secret in it.
+func AnySecret(values map[Key]Value) bool {
+	for _, v := range values {
+		if HasSecrets(v) {
+			return true
+		}
+	}
+	return false
+}
+
 // IsObject tells whether v is a list or a mapping.
 func IsObject(v Value) bool {
 	switch v.(type) {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// newGenCompletionCommand is Pulumi's way of writing `completion`.
+func newGenCompletionCommand(t *terminal.Terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:       "gen-completion SHELL",
+		Short:     "Write the completion script of a shell, as `completion` does",
+		Hidden:    true,
+		Args:      exactArgs(1),
+		ValidArgs: []string{"bash", "fish", "powershell", "zsh"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(t.Out, true)
+			case "fish":
+				return root.GenFishCompletion(t.Out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(t.Out)
+			case "zsh":
+				return root.GenZshCompletion(t.Out)
+			}
+			return exit.Usagef("there is no completion for the shell %q: write bash, fish, powershell or zsh", args[0])
+		},
+	}
+}

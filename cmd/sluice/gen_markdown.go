@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+func newGenMarkdownCommand(t *terminal.Terminal, newRoot func() *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "gen-markdown DIRECTORY",
+		Short: "Write the reference of all commands as Markdown, one file for each",
+		Args:  exactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return writeManual(t.Out, newRoot(), args[0], doc.GenMarkdownTree)
+		},
+	}
+}

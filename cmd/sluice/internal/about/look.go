@@ -1,0 +1,60 @@
+package about
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// Look looks around. Whatever fails is written into the errors of the report. stack is the one to look at, "" for the selected one.
+func Look(ctx context.Context, open *session.Opener, stack string) *Report {
+	a := &Report{
+		CLI: cliReport{
+			Version: sluice.Version, PulumiVersion: sluice.PulumiVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: commit(),
+		},
+		Host:             hostReport{OS: runtime.GOOS, Arch: runtime.GOARCH},
+		BuiltinProviders: sluice.BuiltinProviders(),
+		Plugins:          []pluginReport{}, Environment: variables(), Errors: []string{},
+	}
+	report := func(err error) {
+		if err != nil {
+			a.Errors = append(a.Errors, err.Error())
+		}
+	}
+	home, err := sluice.Home(open.Terminal.Lookup)
+	report(err)
+	a.Home = home
+	project, err := session.FindProject()
+	if err != nil && (!errors.Is(err, workspace.ErrNoProject) || stack != "") {
+		report(err)
+	}
+	options := sluice.PluginOptions{Home: home, LookupEnv: open.Terminal.Lookup}
+	if project != nil {
+		a.Project = &projectReport{Name: project.Name, Description: project.Description, Runtime: project.Runtime, File: project.Path}
+		options.ProjectPlugins = session.ProjectPlugins(project)
+		a.Errors = append(a.Errors, project.Warnings...)
+	}
+	installed := sluice.InstalledPlugins(options)
+	for _, p := range installed {
+		a.Plugins = append(a.Plugins, pluginReport{
+			Kind: string(p.Kind), Name: p.Name, Version: p.Version, Path: p.Location.Executable, Source: string(p.Location.Source),
+		})
+	}
+	a.Runtimes = lookAtRuntimes(ctx, a.Project, installed)
+	for i := range a.Runtimes {
+		if a.Project != nil && a.Runtimes[i].Language == a.Project.Runtime {
+			a.Runtime = &a.Runtimes[i]
+		}
+	}
+	a.Backend, err = lookAtBackend(ctx, open.Terminal.Lookup, home, project)
+	report(err)
+	if project != nil && a.Backend != nil && err == nil {
+		a.Stack, err = lookAtStack(ctx, open, stack)
+		report(err)
+	}
+	return a
+}

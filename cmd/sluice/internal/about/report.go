@@ -1,0 +1,80 @@
+package about
+
+// Report is what sluice finds in a directory. The keys are those of Pulumi's report, where that has them.
+type Report struct {
+	CLI              cliReport       `json:"cliAbout"`
+	Host             hostReport      `json:"host"`
+	Project          *projectReport  `json:"project"`      // null outside of projects
+	Stack            *stackReport    `json:"currentStack"` // null when none is selected
+	Backend          *backendReport  `json:"backend"`
+	Home             string          `json:"home"`
+	Runtime          *runtimeReport  `json:"runtime"` // that of the project
+	Runtimes         []runtimeReport `json:"runtimes"`
+	Plugins          []pluginReport  `json:"plugins"`
+	BuiltinProviders []string        `json:"builtinProviders"`
+	Environment      []string        `json:"environment"` // names of variables, whose values may be secret
+	Errors           []string        `json:"errors"`
+}
+
+type cliReport struct {
+	Version       string `json:"version"`
+	PulumiVersion string `json:"pulumiVersion"` // what it behaves as
+	GoVersion     string `json:"goVersion"`
+	GoCompiler    string `json:"goCompiler"`
+	Commit        string `json:"commit,omitempty"`
+}
+
+type hostReport struct {
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+}
+
+type projectReport struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Runtime     string `json:"runtime"`
+	File        string `json:"file"`
+}
+
+type stackReport struct {
+	Name       string           `json:"name"`
+	FullName   string           `json:"fullyQualifiedName"`
+	Resources  []resourceReport `json:"resources"`
+	PendingOps []resourceReport `json:"pendingOps"`
+}
+
+type resourceReport struct {
+	Type string `json:"type"`
+	URN  string `json:"urn"`
+}
+
+type backendReport struct {
+	URL           string   `json:"url"`
+	User          string   `json:"user"`
+	Organizations []string `json:"organizations"`
+}
+
+type pluginReport struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path"`
+	Source  string `json:"source"` // project, path, cache
+}
+
+// runtimeReport says how the programs of a language would be run.
+type runtimeReport struct {
+	Language   string `json:"language"`
+	How        string `json:"how"` // one of the constants
+	Executable string `json:"executable,omitempty"`
+	Version    string `json:"version,omitempty"` // of the tool that runs them
+	Missing    string `json:"missing,omitempty"` // what would have to be installed
+}
+
+// How programs are run.
+const (
+	runsBuiltIn = "built in"
+	runsDirect  = "directly"
+	runsPlugin  = "language plugin"
+	runsNot     = "not"
+)

@@ -1,0 +1,62 @@
+package about
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// backendReport names the backend; the error says why it cannot be opened.
+func lookAtBackend(ctx context.Context, lookup func(string) (string, bool), home string, project *workspace.Project) (*backendReport, error) {
+	var named, name string
+	if project != nil {
+		named, name = project.BackendURL, project.Name
+	}
+	url, err := sluice.BackendURL(home, named, lookup)
+	if err != nil {
+		return nil, err
+	}
+	who := session.IdentityAt(url)
+	out := &backendReport{URL: who.URL, User: who.User, Organizations: who.Organizations}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: lookup, Stores: cloud.Stores()})
+	if err != nil {
+		return out, err
+	}
+	return out, b.Close()
+}
+
+// stackReport describes a stack, nil when none is selected. No passphrase is needed.
+func lookAtStack(ctx context.Context, open *session.Opener, name string) (*stackReport, error) {
+	in, err := open.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		if name, err = in.Selected(); err != nil || name == "" {
+			return nil, err
+		}
+	}
+	ref, err := in.Choose(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := in.Open(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := &stackReport{Name: s.Name(), FullName: s.Ref.String(), Resources: []resourceReport{}, PendingOps: []resourceReport{}}
+	snapshot, err := s.State.LoadSealed(ctx)
+	if err != nil || snapshot == nil {
+		return out, err
+	}
+	for _, r := range snapshot.Resources {
+		out.Resources = append(out.Resources, resourceReport{Type: string(r.Type), URN: string(r.URN)})
+	}
+	for _, op := range snapshot.Pending {
+		out.PendingOps = append(out.PendingOps, resourceReport{Type: string(op.Resource.Type), URN: string(op.Resource.URN)})
+	}
+	return out, nil
+}

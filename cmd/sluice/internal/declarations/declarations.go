@@ -1,0 +1,104 @@
+// Package declarations writes for the program what has been imported: the declarations that make it go on managing that.
+package declarations
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Options say where the declarations go.
+type Options struct {
+	File    string // "" is the standard output
+	Protect bool   // the resources are protected
+}
+
+// Write writes the declarations of what was imported by a job, after the operation: what it could not import is not there.
+func Write(ctx context.Context, j *operate.Job, requests []sluice.ImportRequest, names importfile.Names, o Options) error {
+	s, f := j.Stack, j.Flags
+	if o.File == "" && f.Display.JSON {
+		return nil // the standard output has JSON on it
+	}
+	snapshot, err := s.State.Load(context.WithoutCancel(ctx))
+	if err != nil || snapshot == nil {
+		return err
+	}
+	resources := imported(snapshot, s.Ref.Name, s.Project.Name, requests)
+	if len(resources) == 0 {
+		return ensureFile(o.File)
+	}
+	if !codegen.Supports(s.Project.Runtime) {
+		j.Terminal.Warn("declarations are written for yaml, nodejs and go, not for the runtime %q; `sluice stack export` shows the "+
+			"inputs that the program has to declare", s.Project.Runtime)
+		return ensureFile(o.File)
+	}
+	text, err := codegen.Generate(s.Project.Runtime, codegen.Program{
+		Resources: resources, Names: names, Schemas: schemas(ctx, j, snapshot, resources), ShowSecrets: f.Display.ShowSecrets(),
+	})
+	if err == nil && o.File != "" {
+		err = writeFile(o.File, text, f.Display.ShowSecrets())
+	}
+	if err != nil {
+		return fmt.Errorf("the resources have been imported, but the declarations could not be written: %w", err)
+	}
+	if o.File != "" {
+		return nil
+	}
+	return show(j.Terminal.Out, text, o.Protect)
+}
+
+func writeFile(path string, text []byte, secrets bool) error {
+	mode := os.FileMode(0o666)
+	if secrets {
+		mode = 0o600
+	}
+	return os.WriteFile(path, text, mode)
+}
+
+func show(out io.Writer, text []byte, protect bool) error {
+	fmt.Fprint(out, "\nCopy the following declarations into the program. Without them the next update deletes what it\n"+
+		"does not find declared.\n\n")
+	if protect {
+		fmt.Fprint(out, "The imported resources are protected. To destroy them, remove the `protect` option first and run\n"+
+			"`sluice up`.\n\n")
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+// ensureFile makes an empty file where there are no declarations: programs that run the command read it. One that is there
+// stays as it is.
+func ensureFile(path string) error {
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return fmt.Errorf("make the file for declarations: %w", err)
+	}
+	return file.Close()
+}
+
+// imported returns the recorded states of what was to be imported, in the order of the requests.
+func imported(s *sluice.Snapshot, stack, project string, requests []sluice.ImportRequest) []*sluice.Resource {
+	live := map[urn.URN]*sluice.Resource{}
+	for _, r := range s.Resources {
+		if !r.Delete {
+			live[r.URN] = r
+		}
+	}
+	var out []*sluice.Resource
+	for _, q := range requests {
+		if r := live[q.URN(stack, project)]; r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}

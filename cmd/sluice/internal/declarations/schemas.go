@@ -1,0 +1,49 @@
+package declarations
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// schemas asks the providers of the resources for the schemas of their packages, each once. What a provider cannot tell is
+// left out: the declarations then follow the usual conventions.
+func schemas(ctx context.Context, j *operate.Job, s *sluice.Snapshot, resources []*sluice.Resource) map[string]*codegen.Schema {
+	recorded := map[string]*sluice.Resource{}
+	for _, r := range s.Resources {
+		if r.Type.IsProvider() && !r.Delete {
+			recorded[urn.ProviderRef{URN: r.URN, ID: r.ID}.String()] = r
+		}
+	}
+	project := j.Stack.Project
+	directory, _, err := sluice.LocateProgram(project.Directory(), project.Main)
+	if err != nil {
+		directory = project.Directory()
+	}
+	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, directory))
+	defer func() { _ = host.Close() }() // what a plugin says while it ends changes nothing
+	out := map[string]*codegen.Schema{}
+	for _, r := range resources {
+		ref := r.Provider
+		if r.Type.IsProvider() {
+			ref = urn.ProviderRef{URN: r.URN, ID: r.ID}.String()
+		}
+		provider := recorded[ref]
+		if _, asked := out[ref]; asked || provider == nil {
+			continue
+		}
+		out[ref] = nil
+		text, err := sluice.PackageSchema(ctx, host, provider)
+		if err == nil {
+			out[ref], err = codegen.ParseSchema(text)
+		}
+		if err != nil {
+			j.Terminal.Warn("the declarations of %s resources are guesses, as the schema of the package is not known: %v",
+				provider.Type.ProviderPackage(), err)
+		}
+	}
+	return out
+}

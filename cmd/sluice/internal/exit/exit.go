@@ -1,0 +1,79 @@
+// Package exit decides with which status a command ends (protocol.md 10.4).
+//
+// Invariant: every error of a command has exactly one status.
+package exit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// The exit statuses.
+const (
+	Failure    = 1
+	Usage      = 2
+	NoStack    = 6
+	HasChanges = 7
+	Cancelled  = 8
+	Internal   = 255
+)
+
+// Error is an error with an exit status of its own. A quiet one has been shown already.
+type Error struct {
+	Status int
+	Err    error
+	Quiet  bool
+}
+
+// Error returns the text of the error that it wraps.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that it wraps.
+func (e *Error) Unwrap() error { return e.Err }
+
+// AsUsage gives an error the status of a wrong invocation.
+func AsUsage(err error) error { return &Error{Status: Usage, Err: err} }
+
+// Usagef formats the error of a wrong invocation.
+func Usagef(format string, args ...any) error { return AsUsage(fmt.Errorf(format, args...)) }
+
+// NoStackf formats the error of a command that finds no stack.
+func NoStackf(format string, args ...any) error {
+	return &Error{Status: NoStack, Err: fmt.Errorf(format, args...)}
+}
+
+// Cancelledf formats the error of a cancelled command.
+func Cancelledf(format string, args ...any) error {
+	return &Error{Status: Cancelled, Err: fmt.Errorf(format, args...)}
+}
+
+// Status returns the status with which a command ends that returns err, which is not nil, and whether err has been shown
+// already.
+func Status(err error) (status int, quiet bool) {
+	var own *Error
+	if errors.As(err, &own) {
+		return own.Status, own.Quiet
+	}
+	var file *workspace.FileError
+	var config *workspace.ConfigError
+	var missing *sluice.StackNotFoundError
+	var failed *sluice.FailedError
+	switch {
+	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject):
+		return Usage, false
+	case errors.As(err, &missing):
+		return NoStack, false
+	case errors.As(err, &failed): // its diagnostics have been shown
+		if failed.Canceled {
+			return Cancelled, true
+		}
+		return Failure, true
+	case errors.Is(err, context.Canceled):
+		return Cancelled, false
+	}
+	return Failure, false
+}

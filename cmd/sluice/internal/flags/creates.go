@@ -1,0 +1,67 @@
+package flags
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// Creates say what is to be done about creates that were interrupted (state.md 9.4 R-6).
+type Creates struct {
+	Clear, Skip bool
+	imports     []string // URNs, each followed by an ID
+	others      string   // what becomes of those that imports does not name
+}
+
+// Add registers the flags of operations that create: what is to be done about a create of which the program declares the
+// resource.
+func (c *Creates) Add(f *pflag.FlagSet) {
+	f.StringVar(&c.others, "pending-creates", "error",
+		"what to do about creates that an earlier operation began and whose end nobody knows: error, when such a resource would be "+
+			"created; create, make another object; clear, forget them: nothing was made")
+	c.addImports(f)
+}
+
+// AddRefresh registers the flags of refreshes.
+func (c *Creates) AddRefresh(f *pflag.FlagSet) {
+	f.BoolVar(&c.Clear, "clear-pending-creates", false, "forget all creates that an earlier operation began and whose end nobody knows")
+	c.addImports(f)
+	f.BoolVar(&c.Skip, "skip-pending-creates", false, "do not ask about interrupted creates")
+}
+
+func (c *Creates) addImports(f *pflag.FlagSet) {
+	f.StringArrayVar(&c.imports, "import-pending-creates", nil,
+		"import what an interrupted create has made: a URN, and with the flag given again its ID; may be repeated")
+}
+
+// Check refuses flags that do not fit together.
+func (c *Creates) Check() error {
+	if c.Skip && c.Clear {
+		return exit.Usagef("cannot set both --skip-pending-creates and --clear-pending-creates")
+	}
+	if len(c.imports)%2 != 0 {
+		return exit.Usagef("--import-pending-creates: each URN must be followed by an ID: found an odd number of entries")
+	}
+	switch c.others {
+	case "", "error", "create", "clear":
+	default:
+		return exit.Usagef("--pending-creates %s: write error, create or clear", c.others)
+	}
+	return nil
+}
+
+// Imported returns the IDs that are given, by URN, and these URNs in the order in which they are given.
+func (c *Creates) Imported() (ids map[string]string, urns []string) {
+	ids = map[string]string{}
+	for i := 0; i+1 < len(c.imports); i += 2 {
+		ids[c.imports[i]] = c.imports[i+1]
+		urns = append(urns, c.imports[i])
+	}
+	return ids, urns
+}
+
+// Others returns what is to be done about creates for which no ID is given.
+func (c *Creates) Others() sluice.CreateResolution {
+	return sluice.CreateResolution{Again: c.others == "create", Clear: c.others == "clear"}
+}

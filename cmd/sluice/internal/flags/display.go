@@ -1,0 +1,64 @@
+package flags
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+)
+
+// Display says what an operation shows, and in which form.
+type Display struct {
+	JSON             bool   // for programs, not for people
+	EventLog         string // the file that events are written to; "" is none
+	suppressProgress bool
+	lines            display.Lines
+	details          display.Details
+	permalink        string // accepted and ignored
+}
+
+// Add registers the flags.
+func (d *Display) Add(f *pflag.FlagSet) {
+	AddJSON(f, &d.JSON, "write JSON to the standard output")
+	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line")
+	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
+	d.addLines(f)
+	d.addDetails(f)
+	f.StringVar(&d.permalink, "suppress-permalink", "", "accepted for scripts: there are no permalinks")
+	f.Lookup("suppress-permalink").NoOptDefVal = "true"
+	_ = f.MarkHidden("suppress-permalink") // fails only for flags that are not there
+}
+
+func (d *Display) addLines(f *pflag.FlagSet) {
+	f.BoolVarP(&d.lines.Debug, "debug", "d", false, "show debug messages")
+	f.BoolVar(&d.lines.ShowConfig, "show-config", false, "show the settings that the program gets")
+	f.BoolVar(&d.lines.ShowSames, "show-sames", false, "show resources that do not change")
+	f.BoolVar(&d.lines.ShowReads, "show-reads", false, "show resources that are only read")
+	f.BoolVar(&d.lines.ShowReplacementSteps, "show-replacement-steps", false, "show the steps of a replacement one by one")
+}
+
+// AddRemediations registers a flag of operations that ask policies.
+func (d *Display) AddRemediations(f *pflag.FlagSet) {
+	f.BoolVar(&d.lines.ShowRemediations, "show-policy-remediations", false, "show each time that a policy has rewritten the inputs of a resource")
+}
+
+func (d *Display) addDetails(f *pflag.FlagSet) {
+	f.BoolVar(&d.details.Diff, "diff", false, "show the changes of properties instead of one line for each resource")
+	f.BoolVar(&d.details.ShowURNs, "urns", false, "show URNs instead of types and names")
+	f.BoolVar(&d.details.ShowSecrets, "show-secrets", false, "show secret values")
+	f.BoolVar(&d.details.ShowFullOutput, "show-full-output", false, "do not cut long values")
+	f.BoolVar(&d.details.SuppressOutputs, "suppress-outputs", false, "do not show the outputs of the stack")
+}
+
+// ShowSecrets reports whether secrets may be shown.
+func (d *Display) ShowSecrets() bool { return d.details.ShowSecrets }
+
+// Diff reports whether changes of properties are shown.
+func (d *Display) Diff() bool { return d.details.Diff }
+
+// Options returns what to show; where to show it and what it is called are left open.
+func (d *Display) Options() display.Options {
+	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress}
+}
+
+// AddJSON registers the flag that asks for JSON.
+func AddJSON(f *pflag.FlagSet, json *bool, usage string) { f.BoolVarP(json, "json", "j", false, usage) }

@@ -1,0 +1,71 @@
+package flags
+
+import "github.com/spf13/pflag"
+
+// Operation are the flags of preview, up, destroy, refresh and import (protocol.md 10.2).
+type Operation struct {
+	Stack        Stack
+	Settings     Settings
+	Display      Display
+	Run          Run
+	Program      Program
+	Targeting    Targeting
+	Policies     Policies
+	Confirmation Confirmation
+	Plan         Plan
+	Creates      Creates
+	History      History
+}
+
+// Add registers the flags that all operations have.
+func (o *Operation) Add(f *pflag.FlagSet) {
+	o.Stack.Add(f)
+	o.Settings.Add(f)
+	o.Display.Add(f)
+	o.Run.Add(f)
+	o.Program.Add(f)
+	o.History.Add(f)
+}
+
+// AddUpdate registers the flags of up and of preview.
+func (o *Operation) AddUpdate(f *pflag.FlagSet) {
+	o.Add(f)
+	o.Targeting.Add(f)
+	o.Targeting.AddExcludeDependents(f)
+	o.Targeting.AddReplace(f)
+	o.Program.AddRun(f, "with --refresh: read each resource when the program declares it, with the configuration that the program gives its provider")
+	o.Program.AddRefresh(f)
+	o.AddPolicies(f)
+	o.Creates.Add(f)
+	o.Confirmation.AddExpectNoChanges(f)
+}
+
+// AddPolicies registers the flags of operations that run the program.
+func (o *Operation) AddPolicies(f *pflag.FlagSet) {
+	o.Policies.Add(f)
+	o.Display.AddRemediations(f)
+}
+
+// AddConfirmation registers the flags of operations that change something.
+func (o *Operation) AddConfirmation(f *pflag.FlagSet) {
+	o.Confirmation.Add(f)
+	o.Run.AddChanges(f)
+}
+
+// Check refuses flags that do not fit together.
+func (o *Operation) Check() error {
+	checks := []func() error{
+		o.Settings.Check,
+		func() error { return o.Plan.Check(o.Confirmation.SkipPreview) },
+		func() error { _, err := o.Targeting.Compile(); return err },
+		func() error { _, err := o.Run.Checkpoints(); return err },
+		o.Creates.Check,
+		o.Policies.Check,
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package flags
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// Policies are the policy packs of operations that run the program.
+type Policies struct {
+	packs, configs []string
+}
+
+// Add registers the flags.
+func (p *Policies) Add(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.packs, "policy-pack", nil, "have the policy pack in this folder judge the program's resources; may be repeated")
+	f.StringArrayVar(&p.configs, "policy-pack-config", nil, "a JSON file with the configuration of the policy pack; one for each --policy-pack, in the same order")
+}
+
+// Check refuses flags that do not fit together.
+func (p *Policies) Check() error {
+	if len(p.configs) > 0 && len(p.configs) != len(p.packs) {
+		return exit.Usagef("--policy-pack-config must be given as often as --policy-pack, in the same order, or not at all: there are %d and %d",
+			len(p.configs), len(p.packs))
+	}
+	return nil
+}
+
+// CheckProgram refuses policy packs when the program does not run.
+func (p *Policies) CheckProgram(runs bool) error {
+	if len(p.packs) > 0 && !runs {
+		return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
+	}
+	return nil
+}
+
+// Open reads the policy packs. They are started with the operation.
+func (p *Policies) Open(o sluice.PluginOptions) ([]*sluice.PolicyPack, error) {
+	var packs []*sluice.PolicyPack
+	for i, directory := range p.packs {
+		config := ""
+		if len(p.configs) > 0 {
+			config = p.configs[i]
+		}
+		pack, err := sluice.OpenPolicyPack(directory, config, o)
+		if err != nil {
+			return nil, exit.AsUsage(err)
+		}
+		packs = append(packs, pack)
+	}
+	return packs, nil
+}

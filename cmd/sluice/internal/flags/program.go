@@ -1,0 +1,60 @@
+package flags
+
+import (
+	"strconv"
+
+	"github.com/spf13/pflag"
+)
+
+// Program says what the program and the providers are asked before anything is decided.
+type Program struct {
+	Run                  bool // the program runs although the operation can do without
+	NoBuiltins           bool // packages without an installed plugin are not served in process
+	SkipConfigValidation bool
+	refresh              optionalBool
+}
+
+// Add registers the flags that all operations have.
+func (p *Program) Add(f *pflag.FlagSet) {
+	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
+	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
+}
+
+// AddRun registers the flag of operations that can do without the program, or have it run while they refresh.
+func (p *Program) AddRun(f *pflag.FlagSet, usage string) {
+	f.BoolVar(&p.Run, "run-program", false, usage)
+}
+
+// AddRefresh registers the flag of operations that can refresh first.
+func (p *Program) AddRefresh(f *pflag.FlagSet) {
+	f.VarPF(&p.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
+}
+
+// Refreshes reports whether everything is to be read first; otherwise is what the project says for all operations.
+func (p *Program) Refreshes(otherwise bool) bool {
+	if p.refresh.given {
+		return p.refresh.value
+	}
+	return otherwise
+}
+
+// optionalBool is a flag that is true, false or not given.
+type optionalBool struct{ given, value bool }
+
+// Set parses the flag.
+func (b *optionalBool) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	*b = optionalBool{given: err == nil, value: v}
+	return err
+}
+
+// String shows the flag.
+func (b *optionalBool) String() string {
+	if !b.given {
+		return ""
+	}
+	return strconv.FormatBool(b.value)
+}
+
+// Type names the flag's type in help texts.
+func (b *optionalBool) Type() string { return "bool" }

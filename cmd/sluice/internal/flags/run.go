@@ -1,0 +1,57 @@
+package flags
+
+import (
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// Run says how changes are made and recorded.
+type Run struct {
+	parallel        int
+	ContinueOnError bool
+	ignoreProtect   bool
+	checkpoint      string
+}
+
+// automatic stands for a degree of parallelism that nobody has given. It is no number that somebody could mean.
+const automatic = math.MinInt
+
+// Add registers the flags that all operations have.
+func (r *Run) Add(f *pflag.FlagSet) {
+	f.IntVarP(&r.parallel, "parallel", "p", automatic, "how many resources may change at once; 1 or less is one at a time")
+	f.Lookup("parallel").DefValue = "4 for each processor"
+	f.BoolVar(&r.ignoreProtect, "ignore-protect", false, "delete protected resources too")
+}
+
+// AddChanges registers the flags of the operations that change something.
+func (r *Run) AddChanges(f *pflag.FlagSet) {
+	f.BoolVar(&r.ContinueOnError, "continue-on-error", false, "go on with other resources when one fails")
+	f.StringVar(&r.checkpoint, "checkpoint", "timed",
+		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
+}
+
+// DefaultRun is how changes are made where no flags are registered.
+func DefaultRun() Run { return Run{parallel: automatic} }
+
+// Apply completes the options of the engine.
+func (r *Run) Apply(o *sluice.Options) {
+	o.ContinueOnError, o.IgnoreProtect = r.ContinueOnError, r.ignoreProtect
+	if r.parallel != automatic { // otherwise the engine chooses
+		o.Parallel = max(r.parallel, 1)
+	}
+}
+
+// Checkpoints returns how often an operation writes the whole state.
+func (r *Run) Checkpoints() (sluice.CheckpointCadence, error) {
+	switch r.checkpoint {
+	case "", "timed":
+		return "", nil
+	case string(sluice.CheckpointsAtEnd), string(sluice.CheckpointsEveryStep):
+		return sluice.CheckpointCadence(r.checkpoint), nil
+	}
+	return "", exit.Usagef("--checkpoint %s: write timed, end or every-step", r.checkpoint)
+}

@@ -1,0 +1,20 @@
+package flags
+
+import "github.com/spf13/pflag"
+
+// Stack says on which stack, and with which settings file, a command works.
+type Stack struct {
+	Name       string // "" is the selected one
+	ConfigFile string // "" is that of the stack
+}
+
+// Add registers the flags.
+func (s *Stack) Add(f *pflag.FlagSet) {
+	AddStack(f, &s.Name)
+	f.StringVar(&s.ConfigFile, "config-file", "", "use this file instead of Pulumi.<stack>.yaml")
+}
+
+// AddStack registers the flag that names a stack.
+func AddStack(f *pflag.FlagSet, name *string) {
+	f.StringVarP(name, "stack", "s", "", "the stack; the selected one if not given")
+}

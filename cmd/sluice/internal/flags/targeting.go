@@ -1,0 +1,60 @@
+package flags
+
+import (
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Targeting chooses resources (steps.md 6.1).
+type Targeting struct {
+	Targets, Excludes                   []string
+	replace, targetReplace              []string
+	targetDependents, excludeDependents bool
+}
+
+// Add registers the flags that all operations but imports have.
+func (t *Targeting) Add(f *pflag.FlagSet) {
+	f.StringArrayVarP(&t.Targets, "target", "t", nil, "touch only the resource with this `URN`; * stands for any text without \":\", ** for any text; may be repeated")
+	f.BoolVar(&t.targetDependents, "target-dependents", false, "touch what depends on a target too")
+	f.StringArrayVarP(&t.Excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
+}
+
+// AddExcludeDependents registers a flag that destroy does not have: what depends on an excluded resource can be deleted
+// without harm to it, so destroy deletes it, and the reference refuses the flag there.
+func (t *Targeting) AddExcludeDependents(f *pflag.FlagSet) {
+	f.BoolVar(&t.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
+}
+
+// AddReplace registers the flags that ask for replacements.
+func (t *Targeting) AddReplace(f *pflag.FlagSet) {
+	f.StringArrayVar(&t.replace, "replace", nil, "replace the resource with this URN; may be repeated")
+	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this URN and touch nothing else; may be repeated")
+}
+
+// Compile turns the flags into the engine's terms.
+func (t *Targeting) Compile() (sluice.Targeting, error) {
+	out := sluice.Targeting{TargetDependents: t.targetDependents, ExcludeDependents: t.excludeDependents}
+	targets := slices.Concat(t.Targets, t.targetReplace)
+	if len(targets) > 0 && len(t.Excludes) > 0 {
+		return out, exit.Usagef("--target and --exclude cannot be used together")
+	}
+	for _, x := range []struct {
+		flags string
+		set   **urn.PatternSet
+		list  []string
+	}{
+		{"--target or --target-replace", &out.Targets, targets}, {"--exclude", &out.Excludes, t.Excludes},
+		{"--replace", &out.Replace, slices.Concat(t.replace, t.targetReplace)},
+	} {
+		var err error
+		if *x.set, err = urn.CompileSet(x.list...); err != nil {
+			return out, exit.Usagef("%s: %v; give a URN, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,55 @@
+package format
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Printable returns a name on one line, whatever characters it has: quoted if it is not one otherwise.
+func Printable(name string) string {
+	quoted := strconv.Quote(name)
+	if quoted[1:len(quoted)-1] == name {
+		return name
+	}
+	return quoted
+}
+
+var needsNoQuotes = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
+
+// ShellQuote quotes a text for a POSIX shell, where it needs that.
+func ShellQuote(text string) string {
+	if needsNoQuotes.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'"'"'`) + "'"
+}
+
+// Resources returns "1 resource" or "n resources".
+func Resources(n int) string {
+	if n == 1 {
+		return "1 resource"
+	}
+	return fmt.Sprintf("%d resources", n)
+}
+
+// Ago says how long ago something was, in the largest unit that fits.
+func Ago(d time.Duration) string {
+	units := []struct {
+		size time.Duration
+		name string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}}
+	for _, u := range units {
+		if n := int(d / u.size); n == 1 {
+			return "1 " + u.name + " ago"
+		} else if n > 1 {
+			return fmt.Sprintf("%d %ss ago", n, u.name)
+		}
+	}
+	return "now"
+}
+
+// Time returns a time as documents in JSON have it.
+func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,30 @@
+package format
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// JSON writes a value with two spaces of indentation.
+func JSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Table writes two columns.
+func Table(w io.Writer, rows [][2]string) error {
+	width := 0
+	for _, r := range rows {
+		width = max(width, len([]rune(r[0])))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		line := r[0] + strings.Repeat(" ", width-len([]rune(r[0]))) + "  " + r[1]
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,102 @@
+package interrupts
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first stops admission, the second
+// asks the providers to abort, the third gives the lock back and ends the process. A terminal that goes away is a first Ctrl-C. That
+// nobody reads what is printed any more stops nothing.
+type Guard struct {
+	Interrupts *sluice.Interrupts
+	// Note shows a line; Running names what has begun, with elapsed times. Both may be called at any time.
+	Note    func(text string)
+	Running func() []string
+	// Asking reports whether somebody at the terminal is being asked, and nothing else goes on. May be called at any time.
+	Asking func() bool
+	// Leave gives back what others would wait for and ends the process.
+	Leave func()
+}
+
+// Run calls f and returns when f has.
+func (g *Guard) Run(ctx context.Context, f func()) {
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, append(terminations(), os.Interrupt)...)
+	_, unread := signal.NotifyContext(ctx, syscall.SIGPIPE) // and nobody listens; ignored signals would be the program's too
+	ctx, done := context.WithCancel(ctx)
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		for count := 1; ; count++ {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGHUP && count > 1 {
+					continue // the shell passes on what the system sends
+				}
+				g.handle(s, count)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	defer func() {
+		signal.Stop(signals)
+		unread()
+		done()
+		wg.Wait()
+	}()
+	f()
+}
+
+func (g *Guard) handle(s os.Signal, count int) {
+	name, again := "^C received", "press ^C again"
+	switch s {
+	case syscall.SIGTERM:
+		name, again = "SIGTERM received", "send SIGTERM again"
+	case syscall.SIGHUP:
+		name, again = "the terminal is gone", "send SIGTERM"
+	}
+	switch {
+	case count == 1 && g.Asking():
+		g.Note("\n" + name + "; cancelled. Nothing was changed.")
+		g.Leave()
+	case count == 1:
+		g.Note(g.stopMessage(name, again))
+		g.Interrupts.Stop()
+		if g.Asking() { // by now
+			g.Leave()
+		}
+	case count == 2:
+		g.Note(fmt.Sprintf("%s; the providers are asked to abort. To leave at once, %s: what is running would stay pending in the state.", name, again))
+		g.Interrupts.Cancel()
+	default:
+		g.Note(leaveMessage(name, g.Running()))
+		g.Leave()
+	}
+}
+
+func (g *Guard) stopMessage(name, again string) string {
+	running := g.Running()
+	if len(running) == 0 {
+		return fmt.Sprintf("%s; cancelling. Nothing is running. If you would like to terminate immediately, %s.", name, again)
+	}
+	return fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish:\n    %s\n"+
+		"To ask the providers to abort them, %s. That may leave resources in an unknown state.",
+		name, len(running), strings.Join(running, "\n    "), again)
+}
+
+func leaveMessage(name string, running []string) string {
+	if len(running) == 0 {
+		return name + "; terminating"
+	}
+	return fmt.Sprintf("%s; terminating. Nobody knows what becomes of the following, it stays pending in the state:\n    %s",
+		name, strings.Join(running, "\n    "))
+}

@@ -1,0 +1,92 @@
+package newproject
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// New makes a project.
+func New(ctx context.Context, open *session.Opener, f Options) error {
+	n, err := start(ctx, open, f)
+	if err != nil {
+		return err
+	}
+	written, err := n.template.Write(n.directory, n.project, f.Force)
+	if err != nil {
+		return err
+	}
+	before, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	undo := func() error { return errors.Join(os.Chdir(before), written.Undo()) }
+	n.terminal.Undo(func() { _ = undo() }) // at a Ctrl-C at the question for a passphrase; there is nobody left to be told
+	err = makeStack(ctx, n, written)
+	n.terminal.Undo(nil)
+	if err != nil {
+		return errors.Join(err, undo())
+	}
+	if err := checkRuntime(n); err != nil {
+		return err
+	}
+	if !f.GenerateOnly {
+		if err := install(ctx, n); err != nil {
+			return err
+		}
+	}
+	return sayWhatIsNext(n, before)
+}
+
+func start(ctx context.Context, open *session.Opener, f Options) (*creation, error) {
+	t := open.Terminal
+	n := &creation{open: open, terminal: t, options: f, asks: t.Interactive() && !f.Yes}
+	if !n.asks && !f.Yes {
+		return nil, exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
+	}
+	if f.Name != "" && !workspace.IsProjectName(f.Name) {
+		return nil, exit.Usagef("--name: %w", projectNameError(f.Name))
+	}
+	if !f.GenerateOnly {
+		source := sluice.NewPassphrases(n.terminal.Lookup, nil).WithKeepers(cloud.Keepers())
+		if err := sluice.CheckSecretsProvider(f.SecretsProvider, source); err != nil {
+			return nil, exit.Usagef("%w", err)
+		}
+	}
+	var err error
+	if n.template, err = chooseTemplate(n, f.Template); err != nil {
+		return nil, exit.AsUsage(err)
+	}
+	if n.directory, err = filepath.Abs(f.Directory); err != nil {
+		return nil, err
+	}
+	if err := checkEmpty(n.directory, f.Force); err != nil {
+		return nil, err
+	}
+	return n, askAll(ctx, n)
+}
+
+// checkEmpty refuses a directory with files in it. A repository without files is empty.
+func checkEmpty(directory string, force bool) error {
+	entries, err := os.ReadDir(directory)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return exit.Usagef("--dir: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" && !force {
+			return exit.Usagef("%s is not empty: there is %s in it; name another directory with --dir, or use --force to write into this one",
+				directory, e.Name())
+		}
+	}
+	return nil
+}

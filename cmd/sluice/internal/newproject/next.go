@@ -1,0 +1,34 @@
+package newproject
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// sayWhatIsNext says how to go on.
+func sayWhatIsNext(n *creation, before string) error {
+	var b strings.Builder
+	if n.options.GenerateOnly {
+		fmt.Fprintf(&b, "Created project '%s'\n", n.project.Name)
+	}
+	b.WriteString("\nThe project is ready. To make what it declares:\n\n")
+	if n.directory != before {
+		to, err := filepath.Rel(before, n.directory)
+		if err != nil {
+			to = n.directory
+		}
+		fmt.Fprintf(&b, "    cd %s\n", to)
+	}
+	if n.options.GenerateOnly {
+		if tool, err := installerOf(n); err == nil && tool != nil {
+			for _, step := range tool.steps {
+				fmt.Fprintf(&b, "    %s\n", strings.Join(step, " "))
+			}
+		}
+		fmt.Fprintf(&b, "    sluice stack init %s\n", n.stack)
+	}
+	b.WriteString("    sluice up\n")
+	_, err := fmt.Fprint(n.terminal.Out, b.String())
+	return err
+}

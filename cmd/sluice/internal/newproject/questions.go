@@ -1,0 +1,147 @@
+package newproject
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+func projectNameError(name string) error {
+	return fmt.Errorf("%q is not a project name; use up to 100 letters, digits, underscores, periods and hyphens", name)
+}
+
+// chooseTemplate finds the template, or lets somebody choose one.
+func chooseTemplate(n *creation, name string) (*templates.Template, error) {
+	if name == "" && !n.asks {
+		return nil, fmt.Errorf("name a template: %s, or a folder", strings.Join(templates.Names(), ", "))
+	}
+	if name != "" {
+		return templates.Find(name)
+	}
+	for i, known := range templates.Names() {
+		t, err := templates.Find(known)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(n.terminal.Out, "%3d  %-10s  %s\n", i+1, t.Name, t.Description)
+	}
+	for {
+		answer, err := n.terminal.Ask("Please choose a template by number or name: ")
+		if err != nil {
+			return nil, err
+		}
+		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(templates.Names()) {
+			answer = templates.Names()[i-1]
+		}
+		t, err := templates.Find(answer)
+		if err == nil {
+			return t, nil
+		}
+		fmt.Fprintln(n.terminal.Err, err)
+	}
+}
+
+// askAll completes the name, the description and the stack.
+func askAll(ctx context.Context, n *creation) error {
+	f := n.options
+	n.stack = cmp.Or(f.Stack, "dev")
+	name := f.Name
+	if parts := strings.Split(f.Stack, "/"); name == "" && len(parts) == 3 {
+		name = parts[1] // organization/project/stack
+	}
+	n.project = templates.Project{
+		Name:        cmp.Or(name, projectNameFrom(filepath.Base(n.directory))),
+		Description: cmp.Or(f.Description, n.template.ProjectDescription),
+	}
+	for otherwise := n.project.Name; ; {
+		if name == "" && n.asks {
+			var err error
+			if n.project.Name, err = askDefault(n, "The name of the project", otherwise); err != nil {
+				return err
+			}
+		}
+		problem := checkName(ctx, n)
+		if problem == nil {
+			break
+		}
+		if name != "" || !n.asks {
+			return problem
+		}
+		fmt.Fprintln(n.terminal.Err, problem)
+	}
+	if !n.asks {
+		return nil
+	}
+	var err error
+	if f.Description == "" {
+		if n.project.Description, err = askDefault(n, "The description of the project", n.project.Description); err != nil {
+			return err
+		}
+	}
+	if f.Stack == "" && !f.GenerateOnly {
+		n.stack, err = askDefault(n, "The name of the stack", n.stack)
+	}
+	return err
+}
+
+// checkName refuses a name that another project with stacks has: the two would share them.
+func checkName(ctx context.Context, n *creation) error {
+	name := n.project.Name
+	if !workspace.IsProjectName(name) {
+		return exit.Usagef("%w", projectNameError(name))
+	}
+	if n.options.GenerateOnly || n.options.Force {
+		return nil
+	}
+	home, err := sluice.Home(n.terminal.Lookup)
+	if err != nil {
+		return err
+	}
+	url, err := sluice.BackendURL(home, "", n.terminal.Lookup)
+	if err != nil {
+		return err
+	}
+	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: url, Project: name, LookupEnv: n.terminal.Lookup, Stores: cloud.Stores()})
+	if err != nil {
+		return err
+	}
+	stacks, err := b.Stacks(ctx, name)
+	if err = errors.Join(err, b.Close()); err != nil {
+		return err
+	}
+	for _, l := range stacks {
+		if l.Ref.Project != name {
+			continue // of a backend without projects
+		}
+		if n.options.Stack != "" && (n.options.Stack == l.Ref.Name || n.options.Stack == l.Ref.String()) {
+			return nil // somebody wants that stack
+		}
+		return exit.Usagef("there are stacks of a project named %q already, such as %q, and this project would share them; "+
+			"choose another name with --name, or use that stack with --stack %[2]s", name, l.Ref.Name)
+	}
+	return nil
+}
+
+func askDefault(n *creation, question, otherwise string) (string, error) {
+	answer, err := n.terminal.Ask(fmt.Sprintf("%s (%s): ", question, otherwise))
+	return cmp.Or(answer, otherwise), err
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// projectNameFrom makes a project name of the name of a directory.
+func projectNameFrom(directory string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
+	return cmp.Or(name[:min(len(name), 100)], "project")
+}

@@ -1,0 +1,26 @@
+package newproject
+
+import (
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+)
+
+// checkRuntime warns if there is nothing that runs the program.
+func checkRuntime(n *creation) error {
+	project, err := session.FindProject()
+	if err != nil {
+		return err
+	}
+	home, err := sluice.Home(n.terminal.Lookup)
+	if err != nil {
+		return err
+	}
+	program, err := sluice.NewProgram(
+		sluice.ProgramFiles{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: n.directory, Directory: n.directory, Entry: "."},
+		sluice.PluginOptions{Home: home, LookupEnv: n.terminal.Lookup, ProjectPlugins: session.ProjectPlugins(project)})
+	if err != nil {
+		n.terminal.Warn("%v", err)
+		return nil
+	}
+	return program.Close()
+}

@@ -1,0 +1,7 @@
+// Package operate runs the operations of the engine for somebody at a screen: it prepares what the engine needs, shows a
+// preview, asks, runs the operation, and records it.
+//
+// A command opens a stack with [Open], makes a [Job] with [Prepare], completes it and calls [Run].
+//
+// Invariant: the lock of the stack is held while anything is changed, and is given back on every way out but a kill.
+package operate

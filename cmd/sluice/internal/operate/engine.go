@@ -1,0 +1,93 @@
+package operate
+
+import (
+	"context"
+	"io"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// engineOptions assembles what the engine needs. The returned function ends plugins and programs.
+func engineOptions(ctx context.Context, o *operation, preview bool) (options sluice.Options, closeAll func(), err error) {
+	var closers []io.Closer
+	closeAll = func() {
+		for i := len(closers) - 1; i >= 0; i-- {
+			_ = closers[i].Close() // what a plugin says while it ends changes nothing
+		}
+	}
+	defer func() {
+		if err != nil {
+			closeAll()
+		}
+	}()
+	service, err := sluice.ServeEngine(ctx)
+	if err != nil {
+		return options, closeAll, err
+	}
+	closers = append(closers, service)
+	project := o.Stack.Project
+	directory, entry, err := sluice.LocateProgram(project.Directory(), project.Main)
+	if err != nil {
+		return options, closeAll, exit.AsUsage(err)
+	}
+	plugins := PluginOptions(o.Job, service, directory)
+	host := sluice.NewPluginHost(plugins)
+	closers = append(closers, host)
+	options = basicOptions(o, preview)
+	options.Directory, options.Providers, options.Service = directory, host, service
+	if err := addFlags(&options, o.Job, plugins); err != nil {
+		return options, closeAll, err
+	}
+	program, err := sluice.NewProgram(sluice.ProgramFiles{
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+	}, plugins)
+	switch {
+	case err == nil:
+		options.Program = program
+		closers = append(closers, program)
+	case o.runsProgram():
+		return options, closeAll, err
+	case o.Kind.AsksProgram:
+		o.remarks.warn("providers have the versions that the state names, as the program cannot be asked: %v", err)
+	}
+	return options, closeAll, nil
+}
+
+// basicOptions are those that cannot be wrong.
+func basicOptions(o *operation, preview bool) sluice.Options {
+	s, f := o.Stack, o.Flags
+	return sluice.Options{
+		Stack: s.Ref.Name, Project: s.Project.Name, Root: s.Project.Directory(), Config: o.config,
+		ShowSecrets: f.Display.ShowSecrets(), Legacy: legacy(o.Terminal), Interrupts: &o.interrupts,
+		Refresh: f.Program.Refreshes(s.Project.RefreshAlways), RunProgram: f.Program.Run, ResolveCreate: o.Creates.Resolve,
+		Plan: o.plan, MakePlan: preview && (f.Plan.Save != "" || f.Plan.Strict && o.plan == nil),
+		StackOutputs: s.Backend.StackOutputs, StackResources: s.Backend.StackResources,
+	}
+}
+
+// addFlags adds what the flags and the environment say.
+func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) error {
+	j.Flags.Run.Apply(options)
+	var err error
+	if options.Targeting, err = j.Flags.Targeting.Compile(); err != nil {
+		return err
+	}
+	if options.AnalyzeLimit, err = analyzeLimit(j.Terminal); err != nil {
+		return err
+	}
+	options.PolicyPacks, err = j.Flags.Policies.Open(plugins)
+	return err
+}
+
+// legacy is the old behaviour that the environment asks for.
+func legacy(t *terminal.Terminal) sluice.Legacy {
+	return sluice.Legacy{
+		Diff:                 t.EnvIsTrue("PULUMI_ENABLE_LEGACY_DIFF"),
+		RefreshDiff:          t.EnvIsTrue("PULUMI_ENABLE_LEGACY_REFRESH_DIFF"),
+		ProviderPreview:      t.EnvIsTrue("PULUMI_LEGACY_PROVIDER_PREVIEW"),
+		NoResourceReferences: t.EnvIsTrue("PULUMI_DISABLE_RESOURCE_REFERENCES"),
+		NoOutputValues:       t.EnvIsTrue("PULUMI_DISABLE_OUTPUT_VALUES"),
+	}
+}

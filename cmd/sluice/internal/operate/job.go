@@ -1,0 +1,35 @@
+package operate
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// Job is an operation on a stack that is ready to run.
+type Job struct {
+	Stack    *session.Stack
+	Terminal *terminal.Terminal
+	Kind     Kind
+	Flags    *flags.Operation
+	Creates  pending.Answers // what is to be done about interrupted creates
+
+	// AfterPreview follows a preview that has succeeded and is all there is to do; nil does nothing.
+	AfterPreview func(context.Context, *sluice.Result) error
+	// AfterOperation follows the operation, whether it has succeeded or not, while the lock is held; nil does nothing.
+	AfterOperation func(context.Context) error
+
+	values  map[workspace.Key]workspace.Value // the settings
+	config  sluice.Config                     // the settings as the engine gets them
+	secrets sluice.SecretsManager             // nil when nothing needs one
+	plan    *sluice.Plan                      // what the phases are held to; nil allows everything
+	remarks *remarks
+}
+
+// runsProgram reports whether the operation runs the program.
+func (j *Job) runsProgram() bool { return j.Kind.NeedsProgram || j.Flags.Program.Run }

@@ -1,0 +1,60 @@
+package operate
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Kind is what updates, destroys, refreshes and the like differ in.
+type Kind struct {
+	History           string // the kind in the history
+	Noun              string // in questions
+	Previewing, Doing string // the titles
+	// NeedsProgram is set when the program runs. AsksProgram is set when it does not, but is asked for the versions of its
+	// packages.
+	NeedsProgram, AsksProgram bool
+	Preview, Perform          func(context.Context, sluice.Options) (*sluice.Result, error)
+}
+
+// Update is the kind of up and preview.
+func Update() Kind {
+	return Kind{
+		History: "update", Noun: "update", Previewing: "Previewing update", Doing: "Updating", NeedsProgram: true,
+		Preview: sluice.Preview, Perform: sluice.Update,
+	}
+}
+
+// Destroy is the kind of destroy.
+func Destroy() Kind {
+	return Kind{
+		History: "destroy", Noun: "destroy", Previewing: "Previewing destroy", Doing: "Destroying",
+		Preview: sluice.PreviewDestroy, Perform: sluice.Destroy,
+	}
+}
+
+// Refresh is the kind of refresh.
+func Refresh() Kind {
+	return Kind{
+		History: "refresh", Noun: "refresh", Previewing: "Previewing refresh", Doing: "Refreshing",
+		Preview: sluice.PreviewRefresh, Perform: sluice.Refresh,
+	}
+}
+
+// Recovery is the kind of recover. In the history it is a refresh. It has no preview.
+func Recovery() Kind {
+	return Kind{History: Refresh().History, Noun: "recovery", Doing: "Recovering", Perform: sluice.Recover}
+}
+
+// Import is the kind of an import of these resources.
+func Import(requests []sluice.ImportRequest) Kind {
+	return Kind{
+		History: "import", Noun: "import", Previewing: "Previewing import", Doing: "Importing", AsksProgram: true,
+		Preview: func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			return sluice.PreviewImport(ctx, o, requests...)
+		},
+		Perform: func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+			return sluice.Import(ctx, o, requests...)
+		},
+	}
+}

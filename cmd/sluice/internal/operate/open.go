@@ -1,0 +1,43 @@
+package operate
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// Open checks the flags of an operation and opens its stack.
+func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := analyzeLimit(open.Terminal); err != nil {
+		return nil, err
+	}
+	if err := f.Confirmation.Check(open.Terminal.Interactive() && !f.Display.JSON); err != nil {
+		return nil, err
+	}
+	checkpoints, err := f.Run.Checkpoints()
+	if err != nil {
+		return nil, err
+	}
+	return open.WithCheckpoints(checkpoints).Stack(ctx, f.Stack.Name, f.Stack.ConfigFile)
+}
+
+// analyzeLimit reads how many policy packs may judge at once; 0 is all.
+func analyzeLimit(t *terminal.Terminal) (int, error) {
+	const name = "PULUMI_PARALLEL_ANALYZE"
+	text := t.Env(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, exit.Usagef("the environment variable %s is %q: write how many policy packs may judge at once, or 0 for all", name, text)
+	}
+	return n, nil
+}

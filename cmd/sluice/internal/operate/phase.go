@@ -1,0 +1,54 @@
+package operate
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+)
+
+// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many steps it is likely to
+// have, 0 when nobody knows.
+func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
+	screen, err := openScreen(o.Job, preview, expected, o.warnedOfPending)
+	if err != nil {
+		return nil, err
+	}
+	o.foreground.setScreen(screen)
+	defer o.foreground.setScreen(nil)
+	result, runErr := runEngine(ctx, o, preview, screen)
+	closeErr := screen.close(result, runErr)
+	o.warnedOfPending = screen.warned
+	note := decisions.Operation
+	if preview {
+		note = decisions.Preview
+	}
+	decisions.Keep(ctx, o.Stack, note, result)
+	if runErr != nil {
+		return result, runErr
+	}
+	return result, closeErr
+}
+
+func runEngine(ctx context.Context, o *operation, preview bool, screen *screen) (*sluice.Result, error) {
+	options, closeAll, err := engineOptions(ctx, o, preview)
+	if err != nil {
+		return nil, err
+	}
+	fence := sluice.NewFence(o.Stack.State)
+	if o.lock != nil {
+		fence.Guard(o.lock.Check)
+	}
+	options.State = fence
+	o.foreground.setProcesses(fence, closeAll)
+	defer func() {
+		o.foreground.setProcesses(nil, nil)
+		closeAll()
+	}()
+	options.Observe = screen.observe
+	run := o.Kind.Perform
+	if preview {
+		run = o.Kind.Preview
+	}
+	return run(ctx, options)
+}

@@ -1,0 +1,60 @@
+package operate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// readPlan reads the file of --plan; there is none if path is empty. Nothing has been done yet when it is refused.
+func readPlan(ctx context.Context, path string, secrets sluice.SecretsManager) (*sluice.Plan, error) {
+	if path == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, exit.AsUsage(fmt.Errorf("--plan: %w", err))
+	}
+	plan, err := sluice.DecodePlan(ctx, path, content, secrets)
+	if err != nil {
+		return nil, exit.AsUsage(fmt.Errorf("--plan: %w", err))
+	}
+	return plan, nil
+}
+
+// SavePlan writes the plan that a preview has made into the file of --save-plan.
+func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
+	path := j.Flags.Plan.Save
+	if path == "" || r.Plan == nil {
+		return nil
+	}
+	plan := *r.Plan
+	plan.Config = make(map[string]json.RawMessage, len(j.values))
+	for k, v := range j.values {
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(workspace.JSONForm(v)); err != nil {
+			return err
+		}
+		plan.Config[k.String()] = bytes.TrimSpace(text.Bytes())
+	}
+	content, err := sluice.EncodePlan(ctx, &plan, j.secrets, j.Flags.Display.ShowSecrets())
+	if err != nil {
+		return err
+	}
+	// A plan can hold secrets in plain text.
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if !j.Flags.Display.JSON {
+		fmt.Fprintf(j.Terminal.Out, "\nThe plan is in %s. Run `sluice up --plan %s` to do what it says and nothing more.\n", path, path)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package operate
+
+import (
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// PluginOptions says how plugins are found and started for a job. directory is where the program is; service is nil when they
+// are not called by an engine.
+func PluginOptions(j *Job, service *sluice.EngineService, directory string) sluice.PluginOptions {
+	s := j.Stack
+	options := sluice.PluginOptions{
+		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
+		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
+		NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note, ProjectPlugins: session.ProjectPlugins(s.Project),
+	}
+	for name, v := range s.Project.RuntimeOptions {
+		if !workspace.IsObject(v) {
+			options.RuntimeOptions[name] = workspace.Text(v)
+		}
+	}
+	return options
+}

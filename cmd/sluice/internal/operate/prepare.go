@@ -1,0 +1,83 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// Prepare makes an operation ready: it applies the settings of the flags, checks the configuration, opens the secrets and
+// reads the plan. The settings are saved.
+func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
+	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f, remarks: &remarks{terminal: s.Terminal}}
+	if err := checkRequiredVersion(s.Project); err != nil {
+		return nil, err
+	}
+	if _, err := f.Policies.Open(sluice.PluginOptions{}); err != nil {
+		return nil, err // found before anything is done
+	}
+	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {
+		return nil, err
+	}
+	if s.Settings.HasEnvironments() {
+		return nil, fmt.Errorf("%s asks for environments of the hosted service, which are not supported; remove `environment`", s.Settings.Path)
+	}
+	if err := prepareConfig(ctx, j); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.plan, err = readPlan(ctx, f.Plan.File, j.secrets); err != nil {
+		return nil, err
+	}
+	return j, s.Settings.Save()
+}
+
+// prepareConfig decrypts and validates the settings. The stack uses the secrets manager from then on.
+func prepareConfig(ctx context.Context, j *Job) error {
+	s, f := j.Stack, j.Flags
+	values, missing := workspace.Effective(s.Project, s.Settings)
+	var dec workspace.Decrypter
+	if !f.Confirmation.PreviewOnly || workspace.AnySecret(values) || f.Plan.Save != "" {
+		manager, err := session.SecretsManager(ctx, s)
+		if err != nil {
+			return err
+		}
+		j.secrets, dec = manager, manager.Decrypter()
+	}
+	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
+		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
+			return err
+		}
+	}
+	config, err := workspace.EngineConfig(ctx, values, dec)
+	if err != nil {
+		return err
+	}
+	if j.secrets != nil {
+		s.State = s.State.WithSecrets(j.secrets)
+	}
+	j.values, j.config = values, config
+	return nil
+}
+
+// checkRequiredVersion refuses a project that wants another version of Pulumi (state.md 6.1).
+func checkRequiredVersion(p *workspace.Project) error {
+	wanted := p.RequiredVersion
+	if wanted == "" {
+		return nil
+	}
+	ok, err := sluice.SatisfiesPulumiRange(wanted)
+	switch {
+	case err != nil:
+		return exit.Usagef("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", p.Path, err)
+	case !ok:
+		return exit.Usagef("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
+			p.Path, wanted, sluice.Version, sluice.PulumiVersion)
+	}
+	return nil
+}

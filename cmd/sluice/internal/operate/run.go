@@ -1,0 +1,136 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+)
+
+// Run runs a job under the rules for Ctrl-C: its preview, or the whole operation.
+func Run(ctx context.Context, j *Job) error {
+	o := &operation{Job: j}
+	o.foreground.terminal = j.Terminal
+	guard := &interrupts.Guard{
+		Interrupts: &o.interrupts,
+		Note:       o.foreground.note,
+		Running:    o.foreground.running,
+		Asking:     o.foreground.asking.Load,
+		Leave:      o.foreground.leave,
+	}
+	var err error
+	guard.Run(ctx, func() {
+		if j.Flags.Confirmation.PreviewOnly {
+			err = previewOnly(ctx, o)
+		} else {
+			err = previewAndPerformLocked(ctx, o)
+		}
+	})
+	return err
+}
+
+func previewOnly(ctx context.Context, o *operation) error {
+	result, err := runPhase(ctx, o, true, 0)
+	if err != nil {
+		return err
+	}
+	if err := checkNoChanges(o.Job, result); err != nil {
+		return err
+	}
+	if o.AfterPreview != nil {
+		return o.AfterPreview(ctx, result)
+	}
+	return nil
+}
+
+// previewAndPerformLocked holds the lock of the stack meanwhile. A signal that comes while it is taken or given back does not
+// end the process: the lock would stay.
+func previewAndPerformLocked(ctx context.Context, o *operation) error {
+	lock, err := o.Stack.State.Lock(ctx, sluice.StackLockOptions{Operation: o.Kind.History, OnLost: func(err error) {
+		o.foreground.note(err.Error())
+		o.interrupts.Stop()
+	}})
+	if err != nil {
+		return err
+	}
+	o.lock = lock
+	o.foreground.setLock(lock)
+	err = previewAndPerform(ctx, o)
+	if unlockErr := lock.Close(); unlockErr != nil {
+		o.Terminal.Warn("the lock of the stack could not be released: %v", unlockErr)
+	}
+	return err
+}
+
+// previewAndPerform is the flow of up and destroy (protocol.md 10.2). The lock is held.
+func previewAndPerform(ctx context.Context, o *operation) error {
+	expected, err := previewAndConfirm(ctx, o)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	result, err := runPhase(ctx, o, false, expected)
+	historyErr := writeHistory(ctx, o.Job, started, result, err)
+	if err == nil {
+		err = checkNoChanges(o.Job, result)
+	}
+	if o.AfterOperation != nil {
+		switch also := o.AfterOperation(ctx); {
+		case err == nil:
+			err = also
+		case also != nil:
+			o.Terminal.Warn("%v", also)
+		}
+	}
+	if historyErr != nil {
+		o.Terminal.Warn("the history of the stack was not written: %v", historyErr)
+	}
+	return err
+}
+
+// previewAndConfirm does what comes before the changes, and returns how many steps are expected, 0 when nobody knows.
+func previewAndConfirm(ctx context.Context, o *operation) (expected int, err error) {
+	f := o.Flags
+	if f.Confirmation.SkipPreview {
+		if !f.Confirmation.Yes && o.Terminal.Interactive() {
+			return 0, confirm(o, nil)
+		}
+		return 0, nil
+	}
+	result, err := runPhase(ctx, o, true, 0)
+	if err != nil {
+		return 0, err
+	}
+	if o.interrupts.Stopped() {
+		return 0, errCancelled()
+	}
+	if f.Plan.Strict && o.plan == nil {
+		o.plan = result.Plan
+	}
+	if !f.Confirmation.Yes {
+		err = confirm(o, result)
+	}
+	return countVisible(result), err
+}
+
+func countVisible(r *sluice.Result) int {
+	n := 0
+	if r != nil {
+		for _, s := range r.Steps {
+			if s.Op != sluice.OpSame && s.Op != sluice.OpReplace && !s.Internal {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func checkNoChanges(j *Job, r *sluice.Result) error {
+	if j.Flags.Confirmation.ExpectNoChanges && r != nil && r.HasChanges() {
+		return &exit.Error{Status: exit.HasChanges, Err: errors.New("no changes were expected but changes occurred")}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// screen shows one phase of an operation to everybody who looks: people, programs that read JSON, the event log.
+type screen struct {
+	scrub    func(sluice.Event) sluice.Event
+	log      *display.Log             // nil in JSON modes
+	document *display.PreviewDocument // nil unless preview --json
+	events   []*display.EventLog
+	out      io.Writer
+
+	stop func() // ends the ticking
+	wg   conc.WaitGroup
+
+	mu   sync.Mutex // guards said and warned
+	said bool       // an error was shown
+	// warned is true once interrupted operations have been listed, on this screen or on that of the preview before.
+	warned bool
+}
+
+// tick is how often the live line is redrawn.
+const tick = 100 * time.Millisecond
+
+// openScreen opens the screen of a phase. warned says whether interrupted operations have been listed.
+func openScreen(j *Job, preview bool, expected int, warned bool) (*screen, error) {
+	f := j.Flags
+	s := &screen{out: j.Terminal.Out, scrub: display.Scrub(secretTexts(j)), warned: warned}
+	if f.Display.EventLog != "" {
+		l, err := display.OpenEventLog(f.Display.EventLog)
+		if err != nil {
+			return nil, exit.AsUsage(err)
+		}
+		s.events = append(s.events, l)
+	}
+	options := displayOptions(j, preview, expected)
+	switch {
+	case !f.Display.JSON:
+		if !preview && !f.Confirmation.SkipPreview {
+			fmt.Fprintln(s.out) // between the preview and the operation
+		}
+		s.log = display.NewLog(options)
+		s.startTicking()
+	case f.Confirmation.PreviewOnly && !j.Terminal.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && j.Kind.NeedsProgram:
+		s.document = display.NewPreviewDocument(options)
+	default:
+		s.events = append(s.events, display.StreamEvents(s.out))
+	}
+	return s, nil
+}
+
+func displayOptions(j *Job, preview bool, expected int) display.Options {
+	title := j.Kind.Doing
+	if preview {
+		title = j.Kind.Previewing
+	}
+	t := j.Terminal
+	options := j.Flags.Display.Options()
+	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
+	options.Out, options.Color, options.Width = t.Out, t.Colored(), t.Width
+	if j.Kind.NeedsProgram {
+		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
+	} else {
+		options.Beginning, options.WaitsFor = "starting the providers", "a provider"
+	}
+	if t.Live() {
+		options.Live = t.Out
+	}
+	return options
+}
+
+// secretTexts are the decrypted settings that must not appear in messages.
+func secretTexts(j *Job) []string {
+	if j.Flags.Display.ShowSecrets() {
+		return nil
+	}
+	var out []string
+	for _, v := range j.config {
+		if v.Secret {
+			out = append(out, v.Text)
+		}
+	}
+	return out
+}
+
+func (s *screen) startTicking() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.wg.Go(func() {
+		t := time.NewTicker(tick)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				s.log.Tick()
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (s *screen) observe(e sluice.Event) {
+	e = s.scrub(e)
+	s.mu.Lock()
+	again := false
+	switch e := e.(type) {
+	case sluice.Diagnostic:
+		s.said = s.said || e.Severity == sluice.Error
+		again = s.warned && e.Pending != nil
+		s.warned = s.warned || e.Pending != nil
+	case sluice.StepFailed:
+		s.said = true
+	case sluice.PolicyViolation:
+		s.said = s.said || e.Level == sluice.Mandatory
+	}
+	s.mu.Unlock()
+	if s.log != nil && !again {
+		s.log.Observe(e)
+	}
+	if s.document != nil {
+		s.document.Observe(e)
+	}
+	for _, l := range s.events {
+		l.Observe(e)
+	}
+}
+
+// close shows what comes at the end. An error that nobody has been told of goes into the event logs as a message.
+func (s *screen) close(r *sluice.Result, runErr error) error {
+	if runErr != nil && !s.saidWhy() {
+		for _, l := range s.events {
+			l.Observe(s.scrub(sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Error, Message: runErr.Error()}}))
+		}
+	}
+	if s.stop != nil {
+		s.stop()
+		s.wg.Wait()
+	}
+	if s.log != nil {
+		s.log.Close()
+	}
+	var errs []error
+	if s.document != nil {
+		errs = append(errs, s.document.Write(s.out, r))
+	}
+	for _, l := range s.events {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *screen) saidWhy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said
+}

@@ -1,0 +1,40 @@
+package pending
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// Ask asks what an interrupted create has led to.
+func Ask(t *terminal.Terminal, name string) (sluice.CreateResolution, error) {
+	for {
+		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
+			"  clear   it does not exist: forget the create\n"+
+			"  import  it exists: read it by its ID and record it\n"+
+			"  skip    leave it as it is\n"+
+			"What is to be done? [clear/import/skip] (skip): ", name))
+		if err != nil {
+			return sluice.CreateResolution{}, err
+		}
+		switch strings.ToLower(answer) {
+		case "clear":
+			return sluice.CreateResolution{Clear: true}, nil
+		case "", "skip":
+			return sluice.CreateResolution{}, nil
+		case "import":
+			id, err := t.Ask("ID: ")
+			if err != nil {
+				return sluice.CreateResolution{}, err
+			}
+			if id != "" {
+				return sluice.CreateResolution{ID: id}, nil
+			}
+			fmt.Fprintln(t.Out, "Without its ID nothing can be imported.")
+			continue
+		}
+		fmt.Fprintln(t.Out, "Please answer clear, import or skip.")
+	}
+}

@@ -1,0 +1,109 @@
+package pending
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+)
+
+// Report is what has become of operations that were cut off, for scripts.
+type Report struct {
+	Stack     string    `json:"stack"`
+	Settled   []Settled `json:"settled"`
+	Left      []Settled `json:"left"`
+	Discarded string    `json:"discardedJournal,omitempty"`
+}
+
+// Settled is one operation that was cut off.
+type Settled struct {
+	Type    string `json:"type"`
+	URN     string `json:"urn"`
+	Outcome string `json:"outcome"` // "adopted", "notCreated", "exists", "gone", "dropped" or "unknown"
+	ID      string `json:"id,omitempty"`
+}
+
+// Compare says what became of each operation that was pending before, by comparing it with the state after and with what is
+// left pending.
+func Compare(stack string, before, left []sluice.PendingOperation, after *sluice.Snapshot) Report {
+	ids := map[string]string{}
+	exists := map[string]bool{}
+	if after != nil {
+		for _, r := range sluice.LiveResources(after) {
+			ids[string(r.URN)], exists[string(r.URN)] = r.ID, true
+		}
+	}
+	open := map[string]bool{}
+	for _, op := range left {
+		open[string(op.Type)+string(op.Resource.URN)] = true
+	}
+	report := NewReport(stack)
+	for _, op := range before {
+		line := Settled{Type: string(op.Type), URN: string(op.Resource.URN)}
+		if open[line.Type+line.URN] {
+			line.Outcome = "unknown"
+			report.Left = append(report.Left, line)
+			continue
+		}
+		line.Outcome = outcomeOf(op, exists[line.URN])
+		if line.Outcome == "adopted" || line.Outcome == "exists" {
+			line.ID = ids[line.URN]
+		}
+		report.Settled = append(report.Settled, line)
+	}
+	return report
+}
+
+// NewReport returns a report about nothing.
+func NewReport(stack string) Report {
+	return Report{Stack: stack, Settled: []Settled{}, Left: []Settled{}}
+}
+
+func outcomeOf(op sluice.PendingOperation, exists bool) string {
+	switch {
+	case op.Type == sluice.PendingCreate && exists:
+		return "adopted"
+	case op.Type == sluice.PendingCreate:
+		return "notCreated"
+	case op.Type == sluice.PendingRead || op.Type == sluice.PendingImport:
+		return "dropped"
+	case exists:
+		return "exists"
+	}
+	return "gone"
+}
+
+// Text returns the report for people.
+func (r Report) Text() string {
+	var b strings.Builder
+	if len(r.Settled)+len(r.Left) == 0 {
+		fmt.Fprintf(&b, "Nothing is left to recover on stack '%s'.\n", r.Stack)
+		return b.String()
+	}
+	words := map[string]string{
+		"adopted": "it had created", "notCreated": "it had created nothing", "exists": "is recorded as it is now", "gone": "does not exist any more",
+		"dropped": "had changed nothing",
+	}
+	for _, l := range r.Settled {
+		fmt.Fprintf(&b, "%s %s: %s", l.Type, format.Printable(l.URN), words[l.Outcome])
+		if l.ID != "" && l.Outcome == "adopted" {
+			fmt.Fprintf(&b, " %s", format.Printable(l.ID))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// LeftError says what nobody knows, and how to answer.
+func LeftError(left []sluice.PendingOperation) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "nobody knows what became of %d:", len(left))
+	for _, op := range left {
+		fmt.Fprintf(&b, "\n  %s %s", op.Type, format.Printable(string(op.Resource.URN)))
+	}
+	b.WriteString("\nLook for the objects with the provider's own tools. Then `sluice recover --adopt URN=ID` records one that exists, and " +
+		"`sluice recover --assume-not-created` forgets the creates of the others.")
+	return errors.New(b.String())
+}

@@ -1,0 +1,84 @@
+package pending
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// ForUpdate returns what the flags of an update say about interrupted creates. Nobody is asked.
+func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers, error) {
+	answers := Answers{Others: f.Others()}
+	imports, names := f.Imported()
+	if len(imports) == 0 {
+		return answers, nil
+	}
+	pending, err := s.Pending(ctx)
+	if err != nil {
+		return answers, err
+	}
+	answers.ByURN = map[string]sluice.CreateResolution{}
+	for name, id := range imports {
+		answers.ByURN[name] = sluice.CreateResolution{ID: id}
+	}
+	warnOfUnused(s.Terminal, names, func(name string) bool { return !HasCreate(pending, name) })
+	return answers, nil
+}
+
+// ForRefresh returns what the flags of a refresh say about interrupted creates, and what somebody at a terminal answers
+// about the rest.
+func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk bool) (Answers, error) {
+	answers := Answers{}
+	snapshot, err := s.State.Load(ctx)
+	if err != nil || snapshot == nil {
+		return answers, err
+	}
+	imports, names := f.Imported()
+	answers.ByURN = map[string]sluice.CreateResolution{}
+	var left []string // unasked
+	for _, op := range snapshot.Pending {
+		if op.Type != sluice.PendingCreate {
+			continue
+		}
+		name := string(op.Resource.URN)
+		if _, again := answers.ByURN[name]; again {
+			continue // interrupted more than once: there is one answer for the resource
+		}
+		id, given := imports[name]
+		delete(imports, name)
+		switch {
+		case given:
+			answers.ByURN[name] = sluice.CreateResolution{ID: id}
+		case f.Clear:
+			answers.ByURN[name] = sluice.CreateResolution{Clear: true}
+		case f.Skip:
+		case !mayAsk:
+			answers.ByURN[name] = sluice.CreateResolution{}
+			left = append(left, format.Printable(name))
+		default:
+			if answers.ByURN[name], err = Ask(s.Terminal, name); err != nil {
+				return answers, err
+			}
+		}
+	}
+	if len(left) > 0 {
+		s.Terminal.Warn("nobody knows what became of creates that were interrupted, and they stay pending:\n    %s\n"+
+			"Answer with --import-pending-creates or --clear-pending-creates, or at a terminal without --yes.", strings.Join(left, "\n    "))
+	}
+	warnOfUnused(s.Terminal, names, func(name string) bool { _, unused := imports[name]; return unused })
+	return answers, nil
+}
+
+// warnOfUnused names what --import-pending-creates says about resources that have no interrupted create.
+func warnOfUnused(t *terminal.Terminal, names []string, unused func(name string) bool) {
+	for _, name := range names {
+		if unused(name) {
+			t.Warn("%q did not correspond to a pending create", name)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// follow makes what this project knows of a stack follow it to its new name: its settings file and the selection. It is
+// told of renames by this process and of those that were cut off and are completed by it, perhaps in the folder of another
+// project or on another machine than they began.
+func follow(s *Session, from, to sluice.StackRef) (remark string, err error) {
+	if selected, err := s.Selection.Stack(); err == nil && selected != "" {
+		if ref, err := s.Backend.Resolve(selected); err == nil && ref == from {
+			if err := s.Selection.Select(to.String()); err != nil {
+				return "", err
+			}
+		}
+	}
+	source, target := s.Project.StackFilePath(from.Name), s.Project.StackFilePath(to.Name)
+	if source == target || from.Project == "" {
+		return "", nil
+	}
+	if !s.Owns(from) {
+		return fmt.Sprintf("its configuration file has to be renamed from %s to %s in the folder of its project",
+			filepath.Base(source), filepath.Base(target)), nil
+	}
+	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if _, err := os.Lstat(target); err == nil {
+		return fmt.Sprintf("%s and %s are both there: keep the one that is right as %s", source, target, filepath.Base(target)), nil
+	}
+	if err := os.Rename(source, target); err != nil {
+		return "", fmt.Errorf("the stack is called %s now, but its configuration file is not: %w", to.Display(s.Project.Name), err)
+	}
+	return "", nil
+}

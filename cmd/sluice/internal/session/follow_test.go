@@ -1,0 +1,84 @@
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// What names a stack in the folder of its project follows it to its new name, and nothing else does.
+func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
+	for name, c := range map[string]struct {
+		files, after []string
+		from, to     sluice.StackRef
+		selected     string // afterwards; organization/demo/dev before
+		remark       string
+	}{
+		"its own stack": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
+			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "",
+		},
+		"a stack that has followed already": {
+			[]string{"Pulumi.live.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
+			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "",
+		},
+		"a stack that goes to another project": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
+			sluice.StackRef{Project: "other", Name: "live"}, "organization/other/live", "",
+		},
+		"a stack that only changes its project": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
+			sluice.StackRef{Project: "other", Name: "dev"}, "organization/other/dev", "",
+		},
+		"a stack that is not selected": {
+			[]string{"Pulumi.dev.yaml", "Pulumi.test.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "test"},
+			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/dev", "",
+		},
+		"another project's stack": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "other", Name: "dev"},
+			sluice.StackRef{Project: "other", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+		},
+		"another project's stack that comes here": {
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "other", Name: "dev"},
+			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+		},
+		"two files": {
+			[]string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
+			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "keep the one that is right as Pulumi.live.yaml",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, file := range c.files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte("config: {}\n"), 0o644))
+			}
+			project := &workspace.Project{Name: "demo", Path: filepath.Join(dir, "Pulumi.yaml")}
+			b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{URL: "file://" + t.TempDir(), Project: "demo"})
+			require.NoError(t, err)
+			s := &Session{Project: project, Backend: b, Selection: sluice.NewSelection(t.TempDir(), "demo", project.Path, "file://x")}
+			require.NoError(t, s.Selection.Select("organization/demo/dev"))
+			for range 2 { // it may be told so again
+				remark, err := follow(s, c.from, c.to)
+				require.NoError(t, err)
+				require.Contains(t, remark, c.remark)
+				require.Equal(t, c.remark == "", remark == "")
+			}
+			found, err := filepath.Glob(filepath.Join(dir, "Pulumi.*.yaml"))
+			require.NoError(t, err)
+			var names []string
+			for _, path := range found {
+				names = append(names, filepath.Base(path))
+			}
+			require.Equal(t, c.after, names)
+			selected, err := s.Selection.Stack()
+			require.NoError(t, err)
+			require.Equal(t, c.selected, selected)
+		})
+	}
+}

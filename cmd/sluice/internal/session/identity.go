@@ -1,0 +1,36 @@
+package session
+
+import (
+	"os/user"
+
+	"github.com/sluice-iac/sluice"
+)
+
+// Identity is who uses which backend, in JSON.
+type Identity struct {
+	User          string   `json:"user"`
+	Organizations []string `json:"organizations"`
+	URL           string   `json:"url"`
+}
+
+// IdentityAt returns who uses the backend of a URL.
+func IdentityAt(url string) Identity {
+	who := Identity{User: "unknown", Organizations: []string{}, URL: sluice.MaskURL(url)}
+	if u, err := user.Current(); err == nil {
+		who.User = u.Username
+	}
+	return who
+}
+
+// BackendURL returns the URL of the backend in use here. The project, if there is one, may name it.
+func BackendURL(lookup func(name string) (string, bool)) (string, error) {
+	home, err := sluice.Home(lookup)
+	if err != nil {
+		return "", err
+	}
+	var fromProject string
+	if project, err := FindProject(); err == nil {
+		fromProject = project.BackendURL
+	}
+	return sluice.BackendURL(home, fromProject, lookup)
+}

@@ -1,0 +1,46 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// Init makes a stack: its state, then the secrets parameters in its settings (state.md 7.2).
+func Init(ctx context.Context, in *Session, name, provider string) (*Stack, error) {
+	ref, err := in.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	if ref.Project != "" && ref.Project != in.Project.Name {
+		return nil, exit.Usagef("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, in.Project.Name)
+	}
+	s := &Stack{Session: in, Ref: ref}
+	if err := s.ReadSettings(""); err != nil {
+		return nil, err
+	}
+	// Whether it exists is known before anybody has to type a passphrase.
+	var missing *sluice.StackNotFoundError
+	if _, err := in.Backend.Open(ctx, ref); err == nil {
+		return nil, &sluice.StackExistsError{Name: s.Name()}
+	} else if !errors.As(err, &missing) {
+		return nil, err
+	}
+	if !sluice.IsPassphraseProvider(provider) && s.Settings.SecretsProvider() != provider {
+		if s.Settings.HasSecrets() {
+			return nil, fmt.Errorf("%s has secrets under another key; make the stack with that, and then use `sluice stack change-secrets-provider`", s.Settings.Path)
+		}
+		s.Settings.SetSecrets(provider, "", "")
+	}
+	manager, err := SecretsManager(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.State, err = in.Backend.Init(ctx, ref, manager); err != nil {
+		return nil, err
+	}
+	return s, s.Settings.Save()
+}

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// Opener opens projects and stacks for a command.
+type Opener struct {
+	Terminal      *terminal.Terminal
+	SkipIntegrity bool // do not check that the state is consistent
+
+	checkpoints sluice.CheckpointCadence // how often an operation writes the stack file
+	deciding    bool                     // the command is the decision about a journal
+	undecided   map[string]bool          // the stacks whose journals the user was warned of
+}
+
+// NewOpener returns an opener for the command that has this terminal.
+func NewOpener(t *terminal.Terminal) *Opener {
+	return &Opener{Terminal: t, undecided: map[string]bool{}}
+}
+
+// WithCheckpoints returns an opener of stacks whose file an operation writes as often as this.
+func (o *Opener) WithCheckpoints(c sluice.CheckpointCadence) *Opener {
+	changed := *o
+	changed.checkpoints = c
+	return &changed
+}
+
+// Deciding returns an opener for the command that decides about a journal, and needs no warning of it.
+func (o *Opener) Deciding() *Opener {
+	changed := *o
+	changed.deciding = true
+	return &changed
+}
+
+// WarnedOf reports whether the user was warned that the journal of a stack needs a decision.
+func (o *Opener) WarnedOf(stack string) bool { return o.undecided[stack] }
+
+func (o *Opener) warnUndecided(err *sluice.StackJournalError) {
+	if o.deciding {
+		return
+	}
+	o.undecided[err.Stack] = true
+	o.Terminal.Warn("%v", err)
+}
+
+// Session finds the project and opens its backend (state.md 4.1).
+func (o *Opener) Session(ctx context.Context) (*Session, error) {
+	t := o.Terminal
+	project, err := FindProject()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range project.Warnings {
+		t.Warn("%s", w)
+	}
+	var prompt sluice.PassphrasePrompt
+	if t.Interactive() {
+		prompt = terminal.AskPassphrase(t)
+	}
+	s := &Session{Terminal: t, Project: project, Passphrases: sluice.NewPassphrases(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
+	if s.Home, err = sluice.Home(t.Lookup); err != nil {
+		return nil, err
+	}
+	if s.BackendURL, err = sluice.BackendURL(s.Home, project.BackendURL, t.Lookup); err != nil {
+		return nil, err
+	}
+	s.Selection = sluice.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
+	s.Backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
+		URL: s.BackendURL, Project: project.Name, LookupEnv: t.Lookup, Passphrases: s.Passphrases, SkipIntegrity: o.SkipIntegrity,
+		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: func(text string) { t.Warn("%s", text) }, Undecided: o.warnUndecided,
+		Renamed: func(from, to sluice.StackRef) (string, error) { return follow(s, from, to) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// State opens a stack of the project: the named one, or the selected one. Its settings are not read: no edit of a state
+// needs them.
+func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
+	s, err := o.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := s.Choose(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Open(ctx, ref)
+}
+
+// Stack opens a stack of the project, the named one or the selected one, and reads its settings from a file, or, if that is
+// empty, from the stack's own.
+func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, error) {
+	s, err := o.State(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.ReadSettings(settings)
+}

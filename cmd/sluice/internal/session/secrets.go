@@ -1,0 +1,57 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// SecretsManager returns the manager for an operation that may write, and puts its parameters into the settings when they
+// are new (state.md 5.5). The settings have been read, and are not saved.
+func SecretsManager(ctx context.Context, s *Stack) (sluice.SecretsManager, error) {
+	var recorded *sluice.SecretsProvider
+	if s.State != nil { // otherwise it is about to be made
+		var err error
+		if recorded, err = s.State.SecretsProvider(ctx); err != nil {
+			return nil, err
+		}
+	}
+	choice, err := sluice.ChooseSecretsManager(ctx, sluice.SecretsSettings{
+		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
+	}, recorded, s.Passphrases)
+	if errors.Is(err, sluice.ErrIncorrectPassphrase) || errors.Is(err, sluice.ErrNoPassphrase) {
+		return nil, fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.Name(), s.Settings.Path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if choice.Disagrees {
+		s.Terminal.Warn("the state of %s is encrypted with other secrets parameters than %s names; it will be re-encrypted",
+			s.Name(), s.Settings.Path)
+	}
+	if choice.Save != nil {
+		s.Settings.SetSecrets(choice.Save.Provider, choice.Save.EncryptedKey, choice.Save.Salt)
+	}
+	return choice.Manager, nil
+}
+
+// SettingsDecrypter returns what decrypts the settings of a stack.
+func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, error) {
+	m, err := SecretsManager(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return m.Decrypter(), nil
+}
+
+// SettingsEncrypter returns what encrypts for the settings of a stack; saving them saves new secrets parameters too.
+func SettingsEncrypter(ctx context.Context, s *Stack) (workspace.Encrypter, error) {
+	m, err := SecretsManager(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return m.Encrypter(), nil
+}

@@ -1,0 +1,126 @@
+package session
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// Session is a project with its backend.
+type Session struct {
+	Terminal    *terminal.Terminal
+	Project     *workspace.Project
+	Backend     sluice.Backend
+	BackendURL  string
+	Selection   sluice.Selection
+	Home        string // Pulumi's home directory
+	Passphrases sluice.Passphrases
+}
+
+// Open opens an existing stack. Its settings are not read.
+func (s *Session) Open(ctx context.Context, ref sluice.StackRef) (*Stack, error) {
+	stack, err := s.Backend.Open(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &Stack{Session: s, Ref: ref, State: stack}, nil
+}
+
+// Resolve returns the stack that a text names.
+func (s *Session) Resolve(name string) (sluice.StackRef, error) {
+	ref, err := s.Backend.Resolve(name)
+	if err != nil {
+		return sluice.StackRef{}, exit.AsUsage(err)
+	}
+	return ref, nil
+}
+
+// Choose returns the stack that a text names; "" is the selected one.
+func (s *Session) Choose(name string) (sluice.StackRef, error) {
+	if name == "" {
+		selected, err := s.Selected()
+		if err != nil {
+			return sluice.StackRef{}, err
+		}
+		name = selected
+	}
+	if name == "" {
+		return sluice.StackRef{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
+	}
+	return s.Resolve(name)
+}
+
+// Selected returns the name of the stack that commands without --stack use, "" for none.
+func (s *Session) Selected() (string, error) {
+	if name := s.Terminal.Env("PULUMI_STACK"); name != "" {
+		return name, nil
+	}
+	return s.Selection.Stack()
+}
+
+// Forget selects nothing if ref is what was selected.
+func (s *Session) Forget(ref sluice.StackRef) error {
+	name, err := s.Selection.Stack()
+	if err != nil || name == "" {
+		return err
+	}
+	if selected, err := s.Backend.Resolve(name); err != nil || selected != ref {
+		return nil // something else is selected, or what is means nothing here
+	}
+	return s.Selection.Clear()
+}
+
+// Owns reports whether the settings of a stack are in the folder of this project.
+func (s *Session) Owns(ref sluice.StackRef) bool { return owns(s.Project, ref) }
+
+func owns(p *workspace.Project, ref sluice.StackRef) bool {
+	return ref.Project == "" || ref.Project == p.Name
+}
+
+// Stack is an opened stack of a project.
+type Stack struct {
+	*Session
+	Ref      sluice.StackRef
+	State    sluice.Stack
+	Settings *workspace.StackFile // nil until they are read
+}
+
+// Name returns the stack's name as people write it in the project.
+func (s *Stack) Name() string { return s.Ref.Display(s.Project.Name) }
+
+// ReadSettings reads the settings from a file, or, if path is empty, from that of the stack.
+func (s *Stack) ReadSettings(path string) error {
+	if path == "" {
+		path = s.Project.StackFilePath(s.Ref.Name)
+	}
+	file, err := workspace.ReadStackFile(path, s.Project.Name)
+	if err != nil {
+		return err
+	}
+	for _, w := range file.Warnings {
+		s.Terminal.Warn("%s", w)
+	}
+	s.Settings = file
+	return nil
+}
+
+// Pending returns the operations of the recorded state that have not ended.
+func (s *Stack) Pending(ctx context.Context) ([]sluice.PendingOperation, error) {
+	snapshot, err := s.State.LoadSealed(ctx)
+	if err != nil || snapshot == nil {
+		return nil, err
+	}
+	return snapshot.Pending, nil
+}
+
+// Stamp tells one state of the stack from the next; "" is no known one.
+func (s *Stack) Stamp(ctx context.Context) string {
+	revision, err := s.State.Revision(ctx)
+	if err != nil {
+		return ""
+	}
+	return revision
+}

@@ -1,0 +1,66 @@
+// Package settings has what the commands on the configuration of a stack share: the form of settings in JSON, and how a
+// text becomes a stored value.
+package settings
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+)
+
+// Entry is a setting in JSON listings (state.md 6.5).
+type Entry struct {
+	Value       *string `json:"value,omitempty"`
+	ObjectValue any     `json:"objectValue,omitempty"`
+	Secret      bool    `json:"secret"`
+}
+
+// Storage says how a value is to be stored.
+type Storage struct {
+	Secret    bool   // encrypted
+	Plaintext bool   // not encrypted even if it looks like a secret
+	Path      bool   // as a part of a structured setting
+	Type      string // string, int, bool or float; "" is text
+}
+
+// Store makes of a text the value that the settings of a stack have for a key.
+func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key, text string) (workspace.Value, error) {
+	if how.Secret {
+		enc, err := session.SettingsEncrypter(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		ciphertext, err := enc.Encrypt(ctx, text)
+		if err != nil {
+			return nil, fmt.Errorf("encrypt the setting %s: %w", key, err)
+		}
+		return workspace.Secure(ciphertext), nil
+	}
+	if !how.Plaintext && workspace.LooksSecret(key, text) {
+		return nil, fmt.Errorf("config value for '%s' looks like a secret; rerun with --secret to encrypt it, or --plaintext if you meant to store in plaintext",
+			key.Short(s.Project.Name))
+	}
+	if how.Type != "" {
+		return workspace.TypedScalar(how.Type, text)
+	}
+	if how.Path {
+		return workspace.PathScalar(text), nil
+	}
+	return text, nil
+}
+
+// Remove removes a setting, or a part of one, from the settings of a stack in memory.
+func Remove(s *session.Stack, text string, path bool) error {
+	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
+	if err != nil {
+		return err
+	}
+	if path {
+		_, err = s.Settings.RemovePath(key)
+	} else {
+		_, err = s.Settings.Remove(key)
+	}
+	return err
+}

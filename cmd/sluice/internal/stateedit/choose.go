@@ -1,0 +1,73 @@
+package stateedit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// mostChoices is how many resources are listed at once.
+const mostChoices = 40
+
+// Choose asks which of the resources is meant. An answer is a number of the list or a part of a URN, which makes
+// the list shorter.
+func Choose(t *terminal.Terminal, question string, resources []*sluice.Resource) (*sluice.Resource, error) {
+	if len(resources) == 0 {
+		return nil, fmt.Errorf("the state has no resources")
+	}
+	shown := resources
+	for {
+		fmt.Fprintln(t.Out, question)
+		for i, r := range shown[:min(mostChoices, len(shown))] {
+			fmt.Fprintf(t.Out, "  %d  %s\n", i+1, choiceText(r, shown))
+		}
+		if len(shown) > mostChoices {
+			fmt.Fprintf(t.Out, "  and %d more\n", len(shown)-mostChoices)
+		}
+		answer, err := t.Ask("Write a number, or a part of the URN: ")
+		if err != nil {
+			return nil, err
+		}
+		if answer == "" {
+			return nil, fmt.Errorf("no resource was chosen; the state is unchanged")
+		}
+		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= min(mostChoices, len(shown)) {
+			return shown[n-1], nil
+		}
+		matching := containing(resources, answer)
+		switch len(matching) {
+		case 0:
+			fmt.Fprintf(t.Out, "No resource has %q in its URN.\n", answer)
+			shown = resources
+		case 1:
+			return matching[0], nil
+		default:
+			shown = matching
+		}
+	}
+}
+
+func containing(resources []*sluice.Resource, part string) []*sluice.Resource {
+	var out []*sluice.Resource
+	for _, r := range resources {
+		if strings.Contains(strings.ToLower(string(r.URN)), strings.ToLower(part)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// choiceText is the URN, with what tells this copy from others that can be chosen.
+func choiceText(r *sluice.Resource, among []*sluice.Resource) string {
+	text := format.Printable(string(r.URN))
+	for _, other := range among {
+		if other != r && other.URN == r.URN {
+			return text + " (" + sluice.DescribeCopy(r) + ")"
+		}
+	}
+	return text
+}

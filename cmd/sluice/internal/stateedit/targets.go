@@ -1,0 +1,49 @@
+package stateedit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// CheckTargets refuses arguments that do not fit together before anything is opened.
+func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
+	switch {
+	case all && len(args) > 0:
+		return exit.Usagef("--all means every resource; do not name any beside it")
+	case !all && len(args) == 0 && !t.Interactive():
+		return exit.Usagef("name the resources by their URNs; without a terminal nobody can be asked")
+	}
+	return nil
+}
+
+// Targets returns the live resources that the arguments name, all of them, or the one that somebody chooses.
+func Targets(e *Edit, args []string, all bool, verb string) ([]*sluice.Resource, error) {
+	live := sluice.LiveResources(e.Snapshot)
+	if all {
+		return live, nil
+	}
+	if len(args) == 0 {
+		r, err := Choose(e.Terminal, "Which resource do you want to "+verb+"?", live)
+		return []*sluice.Resource{r}, err
+	}
+	var found []*sluice.Resource
+	var faults []string
+	for _, text := range args {
+		r, err := sluice.FindLiveResource(e.Snapshot, text)
+		switch {
+		case err != nil:
+			faults = append(faults, err.Error())
+		case !slices.Contains(found, r):
+			found = append(found, r)
+		}
+	}
+	if faults != nil {
+		return nil, fmt.Errorf("%s", strings.Join(faults, "\n"))
+	}
+	return found, nil
+}

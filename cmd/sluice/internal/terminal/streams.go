@@ -1,0 +1,40 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Streams are where a command reads and writes.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// InTerminal and OutTerminal report whether somebody sits there; Width returns the terminal's width in cells.
+	InTerminal, OutTerminal bool
+	Width                   func() int
+	Lookup                  func(name string) (string, bool) // of a variable of the environment
+}
+
+// ProcessStreams returns the streams of this process.
+func ProcessStreams() Streams {
+	outTerminal := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("TERM") != "dumb"
+	return Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTerminal: term.IsTerminal(int(os.Stdin.Fd())), OutTerminal: outTerminal,
+		Width: func() int {
+			if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+				return w
+			}
+			return 80
+		},
+		Lookup: os.LookupEnv,
+	}
+}
+
+// IsTrue reads a boolean variable (state.md appendix A).
+func IsTrue(value string) bool {
+	return value == "1" || strings.EqualFold(value, "true")
+}

@@ -1,0 +1,113 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+)
+
+// Terminal is where the user of a command sits, or nobody.
+type Terminal struct {
+	Streams
+	Color          string // when to write colours: always, never, raw or auto
+	NonInteractive bool   // nothing is asked, even on a terminal
+
+	cancellation *cancellation
+}
+
+// New returns the terminal of a command with these streams.
+func New(s Streams) *Terminal {
+	return &Terminal{Streams: s, Color: "auto", cancellation: &cancellation{}}
+}
+
+// Muted returns the same terminal without what is written to its standard output.
+func (t *Terminal) Muted() *Terminal {
+	muted := *t
+	muted.Out = io.Discard
+	return &muted
+}
+
+// Env returns a variable, "" when it is not set.
+func (t *Terminal) Env(name string) string {
+	value, _ := t.Lookup(name)
+	return value
+}
+
+// EnvIsTrue reports whether a boolean variable is set to true.
+func (t *Terminal) EnvIsTrue(name string) bool { return IsTrue(t.Env(name)) }
+
+// Interactive reports whether somebody is there to answer questions (protocol.md 10.1).
+func (t *Terminal) Interactive() bool {
+	return t.InTerminal && t.OutTerminal && !t.NonInteractive && !t.inCI()
+}
+
+// Live reports whether lines can be redrawn on the standard output.
+func (t *Terminal) Live() bool { return t.OutTerminal && !t.inCI() && !t.NonInteractive }
+
+func (t *Terminal) inCI() bool {
+	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
+		if value := t.Env(name); value != "" && !strings.EqualFold(value, "false") {
+			return true
+		}
+	}
+	return false
+}
+
+// Colored reports whether to write colours.
+func (t *Terminal) Colored() bool {
+	switch t.Color {
+	case "always":
+		return true
+	case "auto":
+		return t.OutTerminal && t.Env("NO_COLOR") == ""
+	}
+	return false
+}
+
+// Warn shows a remark that stops nothing.
+func (t *Terminal) Warn(format string, args ...any) {
+	fmt.Fprintf(t.Err, "warning: "+format+"\n", args...)
+}
+
+// Ask prints a question and reads one line.
+func (t *Terminal) Ask(question string) (string, error) {
+	if _, err := fmt.Fprint(t.Out, question); err != nil {
+		return "", err
+	}
+	answer, err := ReadLine(t.In)
+	if err != nil && answer == "" {
+		return "", exit.Cancelledf("no answer was given")
+	}
+	return strings.TrimSpace(answer), nil
+}
+
+// AskHidden prints a question and reads one line that is not shown.
+func (t *Terminal) AskHidden(question string) (string, error) {
+	fmt.Fprint(t.Err, question)
+	defer fmt.Fprintln(t.Err)
+	if f, ok := t.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return t.cancellation.readHidden(int(f.Fd()), t.Err)
+	}
+	return ReadLine(t.In)
+}
+
+// HandleSignals says whether somebody else ends the process after a signal at a hidden question, by calling
+// [Terminal.Cancel].
+func (t *Terminal) HandleSignals(elsewhere bool) { t.cancellation.handled = elsewhere }
+
+// Undo is called before a signal at a hidden question ends the process; nil takes nothing back.
+func (t *Terminal) Undo(undo func()) {
+	if undo == nil {
+		t.cancellation.undo.Store(nil)
+		return
+	}
+	t.cancellation.undo.Store(&undo)
+}
+
+// Cancel ends the process after a signal.
+func (t *Terminal) Cancel() { t.cancellation.end(t.Err) }

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+// removeWithSettings removes a stack, its configuration file, what is known of its decisions, and its selection.
+func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bool, removal sluice.StackRemoval) error {
+	snapshot, loadErr := s.State.LoadSealed(ctx)
+	if err := s.Backend.Remove(ctx, s.Ref, removal); err != nil {
+		return err
+	}
+	if loadErr == nil && snapshot != nil {
+		warnOfForgotten(s.Terminal, snapshot.Pending)
+	}
+	if !preserveConfig && s.Owns(s.Ref) {
+		if err := os.Remove(s.Project.StackFilePath(s.Ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the stack's configuration: %w", err)
+		}
+	}
+	decisions.Forget(ctx, s)
+	return s.Forget(s.Ref)
+}
+
+// warnOfForgotten names the operations that only the removed state knew of: no resource is recorded for them, and so a stack
+// that has nothing else counts as empty.
+func warnOfForgotten(t *terminal.Terminal, pending []sluice.PendingOperation) {
+	if len(pending) == 0 {
+		return
+	}
+	lines := make([]string, len(pending))
+	for i, op := range pending {
+		lines[i] = fmt.Sprintf("%s %s", op.Type, format.Printable(string(op.Resource.URN)))
+	}
+	t.Warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
+		strings.Join(lines, "\n    "))
+}

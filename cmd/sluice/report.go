@@ -1,0 +1,29 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+)
+
+// report shows the error of a command and returns the exit status.
+func report(open *session.Opener, err error) int {
+	if err == nil {
+		return 0
+	}
+	status, quiet := exit.Status(err)
+	var undecided *sluice.StackJournalError
+	says := open.Terminal.Err
+	switch {
+	case quiet:
+	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // it has been explained
+		fmt.Fprintf(says, "error: stack %s is not changed before the decision that the warning above asks for\n", undecided.Stack)
+	default:
+		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+	}
+	return status
+}
