@@ -69,6 +69,31 @@ func TestProviderThatSaysSoHasItsResourcesReplaced(t *testing.T) {
 	})
 }
 
+func TestResourceThatIsLeftWithAFormerProviderIsReplacedTheNextTime(t *testing.T) {
+	for name, renamed := range map[string]bool{"same name": false, "renamed": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
+			p := func(region int, name string, with ...option) func(s *script) {
+				return func(s *script) {
+					_, ref := s.provider(name, in{"immutableRegion": region}, with...)
+					s.thing("a", nil, via(ref))
+				}
+			}
+			k.up(program(p(1, "prov")))
+			first := k.recorded("a").Provider
+			k.fails(program(p(2, "prov")), "refused to create a")
+			require.Equal(t, first, k.recorded("a").Provider)
+			next := p(2, "prov")
+			if renamed {
+				next = p(2, "other", alias(urn.Alias{Name: "prov"}))
+			}
+			r := k.up(program(next))
+			require.Equal(t, []string{"provider"}, r.step(sluice.OpReplace, "a").Keys)
+			require.Equal(t, []string{"create a", "delete a"}, r.changed())
+		})
+	}
+}
+
 func TestExplicitProviderIsUpdatedInPlace(t *testing.T) {
 	k := newKit(t)
 	p := func(region int) func(s *script) {

@@ -412,3 +412,26 @@ func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	k.up(turned)
 	require.Equal(t, []urn.URN{urnOf("c")}, k.recorded("a").Dependencies)
 }
+
+// Whether something goes on with what is kept for the sake of what refers to it is known at the end of the run.
+func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		x := s.thing("x", in{"size": 1})
+		s.thing("y", nil, dependsOn(s.thing("d", nil, dependsOn(x))))
+		s.thing("t", in{"size": 1})
+	}))
+	k.options.Targeting.Targets = set(t, string(urnOf("t")))
+	r := k.up(program(func(s *script) {
+		s.thing("y", nil)
+		s.thing("t", in{"size": 2})
+		s.thing("x", in{"size": 1})
+	}))
+	shown := map[string]int{}
+	for _, e := range r.events {
+		if d, ok := e.(sluice.StepDone); ok {
+			shown[d.Step.URN.Name()]++
+		}
+	}
+	require.Equal(t, map[string]int{"default": 1, "d": 1, "t": 1, "x": 1, "y": 1}, shown)
+}

@@ -194,7 +194,13 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	if err != nil {
 		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
-	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN {
+	// A replacement of the provider that broke off may have left the one that the resource was made with beside the new one
+	// (decision 0021).
+	made := r.Base.Providers[before.String()]
+	if made == nil {
+		made = r.Base.Olds[before.URN]
+	}
+	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
 		return false, nil
 	}
 	p, err := r.ProviderOf(l)
@@ -202,8 +208,8 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 		return false, err
 	}
 	req := providers.DiffRequest{URN: now.URN, Name: now.URN.Name(), Type: now.URN.Type(), ID: now.ID, AllowUnknowns: true}
-	if s := r.Base.Olds[before.URN]; s != nil {
-		req.OldInputs, req.OldOutputs = providers.Configuration(s.Inputs), s.Outputs
+	if made != nil {
+		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
 	}
 	if s, ok := r.World.Lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)

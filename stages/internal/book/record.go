@@ -156,6 +156,13 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 	return out
 }
 
+// Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
+// over.
+func (r *Book) Provisional() []stages.Step {
+	all := slices.DeleteFunc(r.Record.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
+	return r.final(all)
+}
+
 // NoteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
 func (r *Book) NoteStay(res *state.Resource, why stages.Reason) {
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll}, StepInfo: stages.StepInfo{

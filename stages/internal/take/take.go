@@ -91,7 +91,9 @@ func (r *Taker) RunStep(d *stages.Decision, q *stages.Question) (stopped bool, e
 // start shows that a step begins and records it.
 func (r *Taker) start(s *Taking) (err error) {
 	r.Record.Begin(s.Decision) // most have been noted when they were decided on
-	r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	if s.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
+		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	}
 	if s.begun, err = r.begin(s.Decision); err != nil {
 		return r.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
 	}
