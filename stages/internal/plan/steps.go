@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -39,13 +40,15 @@ func (p *Plans) isUncertain(u urn.URN) bool {
 }
 
 // stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one comes;
-// false if it is not allowed there. It is the next one, except where it is uncertain whether the resource is replaced: then
-// it may be replaced on its own account, in another order, and the object may be deleted because it is not declared any
-// more, or as the old copy that it was before.
-func (p *Plans) stepFor(of urn.URN, actual stages.Op) (int, bool) {
-	left := p.left[of]
+// false if it is not allowed there. It is the next one, but for two things. The delete of an old copy may come before or
+// after what the registration of the resource leads to: nothing orders them. And where it is uncertain whether the resource is
+// replaced, it may be replaced on its own account, in another order, and the object may be deleted because it is not declared
+// any more, or as the old copy that it was before.
+func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
+	left, actual := p.left[of], d.Op
 	if !p.isUncertain(of) {
-		return 0, allows(left[0], actual)
+		i := p.nextFor(of, d)
+		return i, allows(left[i], actual) || isOldCopy(d.Old) && deletes(left[i]) && deletes(string(actual))
 	}
 	if i := slices.Index(left, string(actual)); i >= 0 {
 		return i, true
@@ -60,6 +63,32 @@ func (p *Plans) stepFor(of urn.URN, actual stages.Op) (int, bool) {
 		return allows(planned, actual)
 	})
 	return max(i, 0), i >= 0
+}
+
+// nextFor returns the place of the next planned step of the resource itself, or of one of its recorded old copies.
+func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
+	left := p.left[of]
+	if isOldCopy(d.Old) {
+		return max(slices.IndexFunc(left, deletes), 0)
+	}
+	copies := 0
+	for _, r := range p.All[of] {
+		if r.Delete {
+			copies++
+		}
+	}
+	i := 0
+	for i < min(copies, len(left)-1) && deletes(left[i]) && !allows(left[i], d.Op) {
+		i++
+	}
+	return i
+}
+
+func isOldCopy(r *state.Resource) bool { return r != nil && r.Delete }
+
+// deletes reports whether a planned step deletes an object.
+func deletes(planned string) bool {
+	return planned == string(stages.OpDelete) || planned == string(stages.OpDeleteReplaced)
 }
 
 // passOver crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
@@ -96,7 +125,7 @@ func (p *Plans) take(of urn.URN, s *stages.Decision, why stages.Reason) *stages.
 		v.Planned = orNothing(p.held.Resources[of].Ops) + ", and no more"
 		return v
 	}
-	i, ok := p.stepFor(of, s.Op)
+	i, ok := p.stepFor(of, s)
 	p.left[of] = slices.Concat(left[:i], left[i+1:])
 	if ok {
 		return nil
