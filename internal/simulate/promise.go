@@ -48,13 +48,13 @@ func (a *attempt) wasInterrupted() bool {
 	return a.op.Interrupt > 0 && len(a.events) >= a.op.Interrupt || a.journal.crashed()
 }
 
-// wasStopped tells whether something may have been under way when a failure stopped the run. A serial program has nothing
-// else under way; deletes after it have.
+// wasStopped reports whether something may have been under way when a failure stopped the run. A serial program has nothing
+// else under way, except for the deletes of a delete-before-replace; deletes after the program have.
 func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
 	}
-	if a.op.runsProgram() && a.op.Manner == Serial && !a.failedLate {
+	if a.op.runsProgram() && a.op.Manner == Serial && !a.failedLate && (a.op.ContinueOnError || !a.failedInClosure()) {
 		return false
 	}
 	if a.op.Throw > 0 && a.op.runsProgram() {
@@ -77,6 +77,14 @@ func (a *attempt) wasStopped() bool {
 		}
 	}
 	return failed < len(a.errors())
+}
+
+// failedInClosure reports whether a delete of a delete-before-replace has failed.
+func (a *attempt) failedInClosure() bool {
+	return slices.ContainsFunc(a.events, func(e sluice.Event) bool {
+		f, ok := e.(sluice.StepFailed)
+		return ok && f.Step.Op == sluice.OpDeleteReplaced
+	})
 }
 
 // dependsOnArrival tells whether a program that registers in any order met something that the order decides.
