@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -67,7 +66,7 @@ func (a *attempt) wasStopped() bool {
 	// cannot be read before that.
 	failed := 0
 	for _, e := range a.events {
-		if f, ok := e.(sluice.StepFailed); ok && f.Step.Op != sluice.OpRefresh {
+		if f, ok := e.(stages.StepFailed); ok && f.Step.Op != stages.OpRefresh {
 			failed++
 		}
 	}
@@ -81,9 +80,9 @@ func (a *attempt) wasStopped() bool {
 
 // failedInClosure reports whether a delete of a delete-before-replace has failed.
 func (a *attempt) failedInClosure() bool {
-	return slices.ContainsFunc(a.events, func(e sluice.Event) bool {
-		f, ok := e.(sluice.StepFailed)
-		return ok && f.Step.Op == sluice.OpDeleteReplaced
+	return slices.ContainsFunc(a.events, func(e stages.Event) bool {
+		f, ok := e.(stages.StepFailed)
+		return ok && f.Step.Op == stages.OpDeleteReplaced
 	})
 }
 
@@ -98,7 +97,7 @@ func (a *attempt) dependsOnArrival() bool {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
-		return s.Op == sluice.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
+		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
 	})
 }
 
