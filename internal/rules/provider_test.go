@@ -88,7 +88,7 @@ func TestResourceThatIsLeftWithAFormerProviderIsReplacedTheNextTime(t *testing.T
 				next = p(2, "other", alias(urn.Alias{Name: "prov"}))
 			}
 			r := k.up(program(next))
-			require.Equal(t, []string{"provider"}, r.step(sluice.OpReplace, "a").Keys)
+			require.Equal(t, []string{"provider"}, r.step(stages.OpReplace, "a").Keys)
 			require.Equal(t, []string{"create a", "delete a"}, r.changed())
 		})
 	}

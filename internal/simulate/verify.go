@@ -256,28 +256,22 @@ func (a verification) mayBeGone(id string) bool {
 	})
 }
 
-// verifyDeletes is about the order of deletes, those of delete-before-replaces while the program runs and those after its
-// end: what depends on something goes first, and stays in the way if it could not be deleted (steps.md 3.9, 5.3).
+// verifyDeletes is about the order of the deletes after the program's end: what depends on something goes first, and
+// stays in the way if it could not be deleted (steps.md 5.3).
 func (a verification) verifyDeletes() {
-	a.verifyOrder(a.before.resources(), false)
-	a.verifyOrder(a.remaining(), true)
-}
-
-// verifyOrder is about the deletes of recorded resources before or after the end of the program.
-func (a verification) verifyOrder(recorded []*state.Resource, late bool) {
 	type object struct {
 		urn urn.URN
 		id  string
 	}
-	deleted := map[object]*call{}
+	late := map[object]*call{}
 	for _, c := range a.calls {
-		if c.method == providers.MethodDelete && c.late == late {
-			deleted[object{c.urn, c.id}] = c
+		if c.method == providers.MethodDelete && c.late {
+			late[object{c.urn, c.id}] = c
 		}
 	}
 	at := map[urn.URN][]*call{}
-	for _, r := range recorded {
-		own := deleted[object{r.URN, r.ID}]
+	for _, r := range a.remaining() {
+		own := late[object{r.URN, r.ID}]
 		if own != nil && r.External && !a.isManagedToo(r.ID) {
 			a.fault("the object %s of %s is deleted, which the stack does not manage", r.ID, r.URN)
 		}
