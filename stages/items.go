@@ -121,7 +121,7 @@ type Located struct {
 	Alias urn.URN
 }
 
-// IsRenamed tells whether the recorded state has another name.
+// IsRenamed reports whether the recorded state has another name.
 func (l Located) IsRenamed() bool { return l.Alias != "" }
 
 // Checked is a registration whose inputs its provider has accepted.
@@ -170,7 +170,7 @@ type Diffed struct {
 	Gone bool
 }
 
-// Replaces tells whether the resource would be replaced.
+// Replaces reports whether the resource would be replaced.
 func (d Diffed) Replaces() bool {
 	if d.Old == nil {
 		return false
@@ -179,7 +179,7 @@ func (d Diffed) Replaces() bool {
 	return changed && (d.MustReplace || d.Triggered || d.IsPending())
 }
 
-// IsPending tells whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
+// IsPending reports whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
 func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.Gone }
 
 // Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the

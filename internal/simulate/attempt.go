@@ -112,7 +112,7 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 	return a
 }
 
-// isLate tells whether the program, if there is one, has ended.
+// isLate reports whether the program, if there is one, has ended.
 func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
 
 func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {

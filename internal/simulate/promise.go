@@ -86,7 +86,7 @@ func (a *attempt) failedInClosure() bool {
 	})
 }
 
-// dependsOnArrival tells whether a program that registers in any order met something that the order decides.
+// dependsOnArrival reports whether a program that registers in any order met something that the order decides.
 func (a *attempt) dependsOnArrival() bool {
 	if slices.ContainsFunc(a.errors(), func(e string) bool {
 		return strings.Contains(e, "Duplicate resource") || strings.Contains(e, "has not been registered yet")
@@ -101,12 +101,12 @@ func (a *attempt) dependsOnArrival() bool {
 	})
 }
 
-// mayFailOrNot tells whether even the success of an operation is a matter of time.
+// mayFailOrNot reports whether even the success of an operation is a matter of time.
 func (a *attempt) mayFailOrNot() bool {
 	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
 
-// sharesObjects tells whether two resources, declared or recorded, name one object.
+// sharesObjects reports whether two resources, declared or recorded, name one object.
 func (a *attempt) sharesObjects() bool {
 	users := map[string]map[string]bool{}
 	add := func(id, name string) {

@@ -47,7 +47,7 @@ func Reasons(r *sluice.Result) (faults []string) {
 	return faults
 }
 
-// leadsBack tells whether a link is among the causes of its causes.
+// leadsBack reports whether a link is among the causes of its causes.
 func leadsBack(e *why.Explanation, from int) bool {
 	seen := map[int]bool{}
 	for todo := slices.Clone(e.Links[from].Next); len(todo) > 0; {

@@ -206,14 +206,14 @@ func (a verification) verifyObjects() {
 	}
 }
 
-// wasLetGo tells whether the state said that an object is to be kept, or deleted by deleting another one.
+// wasLetGo reports whether the state said that an object is to be kept, or deleted by deleting another one.
 func (a verification) wasLetGo(id string) bool {
 	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }
 
-// wasDenied tells whether the provider said of something that it made that it had not.
+// wasDenied reports whether the provider said of something that it made that it had not.
 func (a verification) wasDenied(u urn.URN) bool {
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
@@ -237,7 +237,7 @@ func (a verification) verifyEntries() {
 	}
 }
 
-// mayBeGone tells whether a delete failed although it was done, or was done for another entry of the same object.
+// mayBeGone reports whether a delete failed although it was done, or was done for another entry of the same object.
 func (a verification) mayBeGone(id string) bool {
 	entries, names := 0, map[urn.URN]bool{}
 	for _, r := range a.before.resources() {
@@ -300,7 +300,7 @@ func (a verification) remaining() []*state.Resource {
 	return a.journal.ending.Resources
 }
 
-// isManagedToo tells whether another entry manages the object: a program may read what it imports.
+// isManagedToo reports whether another entry manages the object: a program may read what it imports.
 func (a verification) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
 }

@@ -158,7 +158,7 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 	return tasks, nil
 }
 
-// lingers tells whether a provider is used by something that does not go with it: a resource that is only read, or the old
+// lingers reports whether a provider is used by something that does not go with it: a resource that is only read, or the old
 // copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14
 // I-4), so the old provider stays until the end, as in a replacement that deletes last.
 func (b *builder) lingers(res *state.Resource, members []closure.Member) bool {

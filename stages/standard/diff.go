@@ -159,7 +159,7 @@ func (r *differ) triggerFired(l stages.Located) (bool, error) {
 	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
 }
 
-// ordered tells whether something other than a difference demands a replacement, and the key that events name.
+// ordered reports whether something other than a difference demands a replacement, and the key that events name.
 func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	if r.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
@@ -178,7 +178,7 @@ func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	return stages.Reason{}, ""
 }
 
-// providerChanged tells whether a resource must be replaced because another provider manages it now (steps.md 3.8).
+// providerChanged reports whether a resource must be replaced because another provider manages it now (steps.md 3.8).
 func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Old.Provider == l.Goal.Provider {
 		return false, nil

@@ -44,7 +44,7 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	}
 }
 
-// mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
+// mustImport reports whether a registration names an object that is not managed yet. That is so for one that is not part of
 // the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
 // created, is left out.
 func (r *importer) mustImport(l stages.Located) bool {

@@ -21,7 +21,7 @@ func (r locator) standBy(l *stages.Located) {
 	}
 }
 
-// isStranded tells whether a registration or a read refers to something that is not created.
+// isStranded reports whether a registration or a read refers to something that is not created.
 func (r locator) isStranded(l *stages.Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
@@ -53,7 +53,7 @@ func (r *Book) includes(s *state.Resource) bool {
 	return true
 }
 
-// refersTo tells whether a state refers to a member of the set, in another way than one of those left out.
+// refersTo reports whether a state refers to a member of the set, in another way than one of those left out.
 func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	for ref := range s.References() {
 		if ref.Kind&without == 0 && set.Matches(ref.URN) {
@@ -102,7 +102,7 @@ func (r locator) include(l *stages.Located) {
 	}
 }
 
-// dependsOnAny tells whether the registration refers to a member of the set.
+// dependsOnAny reports whether the registration refers to a member of the set.
 func dependsOnAny(l *stages.Located, set *urn.PatternSet) bool {
 	return refersTo(l.NewState(stages.Checked{}), set, 0)
 }

@@ -47,12 +47,12 @@ func (i *interruptions) Settle(u urn.URN) []*state.Resource {
 	return creates
 }
 
-// IsMoot tells whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
+// IsMoot reports whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
 func IsMoot(res *state.Resource) bool {
 	return !res.Custom || res.Type.IsProvider() || res.Type.Package() == stages.BuiltinPackage
 }
 
-// hasObject tells whether the object of a resource is recorded under its URN.
+// hasObject reports whether the object of a resource is recorded under its URN.
 func (b *Base) hasObject(res *state.Resource) bool {
 	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
 }

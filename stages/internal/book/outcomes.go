@@ -70,7 +70,7 @@ func (o *outcomes) Remove(u urn.URN, what outcome) {
 	o.byID[u] &^= what
 }
 
-// Has tells whether any of the given things was decided about u.
+// Has reports whether any of the given things was decided about u.
 func (o *outcomes) Has(u urn.URN, what outcome) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -127,7 +127,7 @@ func (o *outcomes) SetDeletion(r *state.Resource, by stages.Deletion) {
 	o.deletes[r] = by
 }
 
-// IsGone tells whether a delete-before-replace of something else deletes a base state. A registration that continues the
+// IsGone reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
 // state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
 // registration may have another name.
 func (o *outcomes) IsGone(r *state.Resource) bool {

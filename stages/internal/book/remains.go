@@ -112,7 +112,7 @@ func (a *arrangement) place(i int) {
 	a.all, a.placed[s] = append(a.all, s), true
 }
 
-// isOld tells whether a state of the base awaits Deletion, from before or because the program has declared another one in its
+// isOld reports whether a state of the base awaits Deletion, from before or because the program has declared another one in its
 // place.
 func (a *arrangement) isOld(res *state.Resource) bool {
 	now := a.World.Current(res)
@@ -149,7 +149,7 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 	return true
 }
 
-// waits tells whether any of these declared states, or of those that they refer to, is just being placed.
+// waits reports whether any of these declared states, or of those that they refer to, is just being placed.
 func (a *arrangement) waits(of []int, seen map[int]bool) bool {
 	for _, n := range of {
 		if a.begun[n] {

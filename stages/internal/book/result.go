@@ -110,7 +110,7 @@ func (r *Book) OldStackOutputs() property.Map {
 	return property.Map{}
 }
 
-// IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
+// IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
 func (r *Book) IsUncertain() bool {
 	return r.Record.isUncertain()
 }

@@ -65,13 +65,13 @@ func (r *Book) GiveWay(old *state.Resource, c *state.Change) {
 	}
 }
 
-// IsProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
+// IsProtected reports whether a replacement must be refused: both the old and the new state say so, so that a resource can
 // be unprotected and replaced in one update (steps.md 3.9).
 func (r *Book) IsProtected(l stages.Located) bool {
 	return l.Goal.IsProtected() && l.Old.Protect && !r.IgnoreProtect
 }
 
-// IsOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
+// IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
 // that is created is not in the base; one that is imported may be there as what a replacement deleted first.
 func (r *Book) IsOperatedOn(u urn.URN) bool {
 	return r.Outcomes.Has(r.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)

@@ -61,7 +61,7 @@ func (w *world) addViews(base []*state.Resource) {
 	}
 }
 
-// isOfAnother tells whether a view is one of another copy of its resource, and that one still exists.
+// isOfAnother reports whether a view is one of another copy of its resource, and that one still exists.
 func (w *world) isOfAnother(v, owner *state.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

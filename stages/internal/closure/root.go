@@ -24,7 +24,7 @@ func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
 }
 
-// IsPrecededBy tells whether a registration before the root's goes on with a recorded state.
+// IsPrecededBy reports whether a registration before the root's goes on with a recorded state.
 func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
 	return ok && by < c.D.Seq

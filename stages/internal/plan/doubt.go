@@ -13,7 +13,7 @@ import (
 // then does not take with it what it was to take: that stays, or is replaced on its own account and in its own order. All of
 // that may happen in the update of an unchanged program, so plans say of which resources it is true (decision 0013).
 
-// isUnsure tells whether the preview does not know what will be done to the resource of a registration: because of values
+// isUnsure reports whether the preview does not know what will be done to the resource of a registration: because of values
 // that it does not know, or because of what will be done to another one.
 func (p *Plans) isUnsure(d stages.Diffed) bool {
 	switch {

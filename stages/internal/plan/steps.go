@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// allows tells whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
+// allows reports whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
 func allows(planned string, actual stages.Op) bool {
 	switch stages.Op(planned) {
 	case stages.OpCreate:
@@ -23,7 +23,7 @@ func allows(planned string, actual stages.Op) bool {
 	return string(actual) == planned
 }
 
-// replaces tells whether a planned step is part of a replacement.
+// replaces reports whether a planned step is part of a replacement.
 func replaces(planned string) bool {
 	switch stages.Op(planned) {
 	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpRemovePendingReplace:
@@ -32,7 +32,7 @@ func replaces(planned string) bool {
 	return false
 }
 
-// isUncertain tells whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
+// isUncertain reports whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
 // the values that were not known.
 func (p *Plans) isUncertain(u urn.URN) bool {
 	r := p.held.Resources[u]
@@ -146,7 +146,7 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayRest tells whether the planned steps that are left of a resource were not needed after all: those of a replacement of
+// mayRest reports whether the planned steps that are left of a resource were not needed after all: those of a replacement of
 // which the preview was not sure. What was to be declared must have been.
 func (p *Plans) mayRest(u urn.URN) bool {
 	r, left := p.held.Resources[u], p.left[u]

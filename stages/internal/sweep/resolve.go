@@ -62,7 +62,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 	return nil
 }
 
-// adopt records an object that an interrupted create has made, and tells whether that is done. What it referred to and is
+// adopt records an object that an interrupted create has made, and reports whether that is done. What it referred to and is
 // gone by now is left out. It takes the place of what a replacement had deleted before.
 func (r *Recoverer) adopt(op state.Pending, id string, place int) bool {
 	old := r.Base.Olds[op.Resource.URN]

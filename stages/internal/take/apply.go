@@ -171,7 +171,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
 }
 
-// sparesCall tells whether an object is let go without its provider being asked (steps.md 5.4 item 4).
+// sparesCall reports whether an object is let go without its provider being asked (steps.md 5.4 item 4).
 func (r *Taker) sparesCall(old *state.Resource) bool {
 	with := old.DeletedWith
 	return old.External || old.RetainOnDelete || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))

@@ -79,7 +79,7 @@ func classify(err error) int {
 	return statusOK
 }
 
-// isLost tells whether a provider was asked to do something and its answer is missing.
+// isLost reports whether a provider was asked to do something and its answer is missing.
 func isLost(err error) bool {
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost

@@ -151,7 +151,7 @@ type failedEvent struct {
 	Steps    int           `json:"steps"`
 }
 
-// fill sets the part of the envelope that e belongs to, and tells whether there is one.
+// fill sets the part of the envelope that e belongs to, and reports whether there is one.
 func (n *eventEnvelope) fill(e stages.Event) bool {
 	switch e := e.(type) {
 	case stages.Prelude:

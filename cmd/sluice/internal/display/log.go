@@ -206,7 +206,7 @@ func (l *Log) redraw() {
 	l.live.draw(l.progress(l.lastDraw))
 }
 
-// isBeginning tells whether no step has begun yet and it is known what goes on instead.
+// isBeginning reports whether no step has begun yet and it is known what goes on instead.
 func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
 
 // progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". Before the first

@@ -111,7 +111,7 @@ func (m *model) countLeft(step stages.StepInfo) {
 // unchanged counts the resources that are there and stay as they are.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
 
-// sameStep tells whether two events are about one step. A URN can have two copies: the state tells them apart.
+// sameStep reports whether two events are about one step. A URN can have two copies: the state tells them apart.
 func sameStep(a, b stages.StepInfo) bool {
 	if a.URN != b.URN {
 		return false

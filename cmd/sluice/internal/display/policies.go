@@ -18,7 +18,7 @@ type policyModel struct {
 	remediations []stages.PolicyRemediation
 }
 
-// mandatory tells whether a violation has made the operation fail.
+// mandatory reports whether a violation has made the operation fail.
 func (m policyModel) mandatory() bool {
 	return slices.ContainsFunc(m.violations, func(v stages.PolicyViolation) bool { return v.Level == stages.Mandatory })
 }

@@ -22,7 +22,7 @@ type stepPrinter struct {
 // unchangedReason is that of a refresh that found nothing.
 const unchangedReason = stages.ReasonKind("unchanged")
 
-// shows tells whether a step gets a line of its own.
+// shows reports whether a step gets a line of its own.
 func (p stepPrinter) shows(s stages.StepInfo) bool {
 	switch {
 	case s.Op == stages.OpRefresh:

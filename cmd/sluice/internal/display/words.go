@@ -46,7 +46,7 @@ func wordsFor(op stages.Op) words {
 	return words{"  ", plain, text, text, text, text, text}
 }
 
-// isReplacementPart tells whether op is a part of a replacement that people see only as one.
+// isReplacementPart reports whether op is a part of a replacement that people see only as one.
 func isReplacementPart(op stages.Op) bool {
 	switch op {
 	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced,

@@ -309,7 +309,7 @@ func isGiven(text json.RawMessage) bool {
 	return len(text) > 0 && !bytes.Equal(text, []byte("null"))
 }
 
-// HasProperties tells whether the file has values, which may be encrypted.
+// HasProperties reports whether the file has values, which may be encrypted.
 func (f *File) HasProperties() bool {
 	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
 		return isGiven(q.Inputs) || isGiven(q.Outputs)
