@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// SettledBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
-func SettledBy(i *Interruption) urn.URN {
+// ResolvedBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
+func ResolvedBy(i *InterruptedCreate) urn.URN {
 	if i == nil {
 		return ""
 	}
@@ -104,10 +104,10 @@ type Located struct {
 	Rereads bool
 	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
 	// checked nor compared.
-	Passive bool
+	Bypassed bool
 	// stranded is true when it is passive because it refers to something that is not created. Reads are passive for no other
 	// reason.
-	Stranded bool
+	RefersToSkipped bool
 	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
 	// to be decided, because others may wait for that.
 	Answered bool
@@ -116,7 +116,7 @@ type Located struct {
 	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	Invalid error
 	// interrupted are the interrupted creates of the resource, nil if there are none.
-	Interrupted *Interruption
+	InterruptedCreate *InterruptedCreate
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
@@ -167,7 +167,7 @@ type Diffed struct {
 	By Decider
 	// gone is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
 	// it counts nevertheless, because the program has another name for the resource.
-	Gone bool
+	DeletedByClosure bool
 }
 
 // Replaces reports whether the resource would be replaced.
@@ -180,7 +180,7 @@ func (d Diffed) Replaces() bool {
 }
 
 // IsPending reports whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
-func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.Gone }
+func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.DeletedByClosure }
 
 // Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
 // resource.
@@ -229,8 +229,8 @@ type Deletion struct {
 	Root int // number of the registration that the delete belongs to
 }
 
-// Interruption is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
-type Interruption struct {
+// InterruptedCreate is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+type InterruptedCreate struct {
 	URN urn.URN
 	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
 	Open, Again bool

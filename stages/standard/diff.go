@@ -47,7 +47,7 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Answered || a.Passive || a.Violation != nil:
+	case a.Goal == nil || a.Answered || a.Bypassed || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
@@ -60,7 +60,7 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
-	case r.IsForgotten(a.Located):
+	case r.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
 	}
 	d.Compared = true
@@ -69,7 +69,7 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 			return d, err
 		}
 		// The comparison only counts if the state does.
-		if forgotten, waitErr := r.IsForgottenAfterAll(ctx, a.Located); waitErr != nil || forgotten {
+		if forgotten, waitErr := r.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
 		return d, r.Bail(d.Located, stages.CodeFailed, err)
@@ -211,7 +211,7 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	if made != nil {
 		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
 	}
-	if s, ok := r.World.Lookup(now.URN); ok {
+	if s, ok := r.Results.Lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)
 	} else if s := r.Base.Providers[l.Goal.Provider]; s != nil {
 		req.NewInputs = providers.Configuration(s.Inputs)

@@ -49,7 +49,7 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 // created, is left out.
 func (r *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Passive {
+	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Bypassed {
 		return false
 	}
 	if !l.Included && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
@@ -85,12 +85,12 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 			Op: stages.OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.NewState(stages.Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: stages.Reason{Kind: stages.ReasonImport},
 		},
-		Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace}, Settles: stages.SettledBy(l.Interrupted),
+		Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace}, Resolves: stages.ResolvedBy(l.InterruptedCreate),
 	}
 	steps := []*stages.Decision{s}
 	switch {
 	case l.Old == nil:
-	case r.Outcomes.IsGone(l.Claimed):
+	case r.Outcomes.IsDeletedByClosure(l.Claimed):
 		s.Displaced = l.Old
 	default:
 		s.Op, s.Old, s.Displaced = stages.OpImportReplacement, l.Old, l.Old
@@ -124,10 +124,10 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 // takeImport takes the steps of an import unless something that the registration needs has failed.
 func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) error {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
-	if cause, ok := r.Blamed(b); ok {
+	if cause, ok := r.FailedDependencyOf(b); ok {
 		return r.SkipChain(take.Assignment{Steps: steps, Cause: cause}, b)
 	}
-	if now := r.World.Current(l.Claimed); r.Outcomes.IsGone(l.Claimed) && now != nil && !now.PendingReplacement {
+	if now := r.Results.Current(l.Claimed); r.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
 		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and is still there
 	}
 	_, err := r.TakeTask(steps, b)

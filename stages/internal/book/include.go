@@ -12,8 +12,8 @@ import (
 // before. The names must be locked.
 func (r locator) standBy(l *stages.Located) {
 	if r.Mode != stages.ModeUpdate {
-		l.Stranded = r.isStranded(l)
-		l.Passive = l.Stranded || l.Goal != nil && l.Goal.IsManaged()
+		l.RefersToSkipped = r.isStranded(l)
+		l.Bypassed = l.RefersToSkipped || l.Goal != nil && l.Goal.IsManaged()
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
 		l.Rereads = true
@@ -84,7 +84,7 @@ func (r locator) include(l *stages.Located) {
 		return
 	}
 	sel, n := r.Targeting, r.Names
-	grows := !r.Outcomes.IsGone(l.Claimed) && (l.Old == nil || !l.Old.External)
+	grows := !r.Outcomes.IsDeletedByClosure(l.Claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
 		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)

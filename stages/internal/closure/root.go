@@ -30,8 +30,8 @@ func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
 	return ok && by < c.D.Seq
 }
 
-// Judge decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
-func (c *Root) Judge(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
+// NeedsReplace decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
+func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
 	if !res.Custom || res.External {
 		return false, stages.Reason{}, nil
 	}
@@ -59,7 +59,7 @@ func (c *Root) Judge(id graph.ID, res *state.Resource) (in bool, why stages.Reas
 	return false, stages.Reason{}, &Probe{Root: c.D.Seq, Id: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
 }
 
-func (c *Root) Settle(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
+func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
 	delete(c.Pending, id)
 	c.Closure.Answer(id, in)
 	if in {

@@ -27,8 +27,8 @@ func (p *Plans) isUnsure(d stages.Diffed) bool {
 	return d.Accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.unsure[d.Reason.Cause]
 }
 
-// noteDoubt writes down whether the preview is sure about a registration, when it is decided.
-func (p *Plans) noteDoubt(d stages.Diffed) {
+// markUncertain writes down whether the preview is sure about a registration, when it is decided.
+func (p *Plans) markUncertain(d stages.Diffed) {
 	if !p.isUnsure(d) {
 		return
 	}
@@ -38,8 +38,8 @@ func (p *Plans) noteDoubt(d stages.Diffed) {
 	}
 }
 
-// NoteDoubtAbout writes down that what a delete-before-replace takes with it goes only if it happens.
-func (p *Plans) NoteDoubtAbout(root stages.Diffed, members []closure.Member) {
+// MarkClosureUncertain writes down that what a delete-before-replace takes with it goes only if it happens.
+func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Member) {
 	if !p.isUnsure(root) {
 		return
 	}

@@ -91,17 +91,17 @@ func deletes(planned string) bool {
 	return planned == string(stages.OpDelete) || planned == string(stages.OpDeleteReplaced)
 }
 
-// passOver crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
+// consumeSame crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
 // step.
-func (p *Plans) passOver(u urn.URN) {
+func (p *Plans) consumeSame(u urn.URN) {
 	if left := p.left[u]; len(left) > 0 && allows(left[0], stages.OpSame) {
 		p.left[u] = left[1:]
 	}
 }
 
-// take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
+// consume crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
 // place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
-func (p *Plans) take(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
+func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
 	if p.held == nil {
 		return nil
 	}
@@ -146,9 +146,9 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayRest reports whether the planned steps that are left of a resource were not needed after all: those of a replacement of
+// mayBeLeftOver reports whether the planned steps that are left of a resource were not needed after all: those of a replacement of
 // which the preview was not sure. What was to be declared must have been.
-func (p *Plans) mayRest(u urn.URN) bool {
+func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 	r, left := p.held.Resources[u], p.left[u]
 	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
 		return false
@@ -164,7 +164,7 @@ func (r *Plans) CheckPlanFulfilled() {
 	}
 	for _, u := range slices.Sorted(maps.Keys(r.left)) {
 		left := r.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayRest(u) {
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayBeLeftOver(u) {
 			continue
 		}
 		v := &stages.PlanViolation{

@@ -56,7 +56,7 @@ func (r *Recoverer) SettleChanges(ctx context.Context) error {
 // FindCreated is [Run.FindCreated].
 func (r *Recoverer) FindCreated(op state.Pending) (id string, absent bool) {
 	res := op.Resource
-	if book.IsMoot(res) {
+	if book.HasNoObject(res) {
 		return "", true
 	}
 	names := r.identifyingNames(res)
