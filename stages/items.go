@@ -95,31 +95,55 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
-	// Included is false for a resource that is not part of the operation (steps.md 6.2): it stays as it is.
-	Included bool
-	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
+	// Claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
 	// by that. It is nil when Old was imported by this run.
 	Claimed *state.Resource
-	// rereads is true when the recorded state is read again.
-	Rereads bool
-	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
-	// checked nor compared.
-	Bypassed bool
-	// stranded is true when it is passive because it refers to something that is not created. Reads are passive for no other
-	// reason.
-	RefersToSkipped bool
-	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
-	// to be decided, because others may wait for that.
-	Answered bool
-	// imported is true when Old was recorded by this very run (steps.md 4.2).
-	Imported bool
-	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
+	// Origin says where Old is from.
+	Origin Origin
+	// Course says what the run does with the registration.
+	Course Course
+	// Invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	Invalid error
-	// interrupted are the interrupted creates of the resource, nil if there are none.
+	// InterruptedCreate is about the interrupted creates of the resource, nil if there are none.
 	InterruptedCreate *InterruptedCreate
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
+
+// Course is what a run does with a registration.
+type Course uint8
+
+// The courses.
+const (
+	// Managed is checked, compared, and made what the program declares.
+	Managed Course = iota
+	// LeftOut is not part of the operation (steps.md 6.2): it stays as it is.
+	LeftOut
+	// Bypassed is not made what the program declares, because the run refreshes or destroys (steps.md 7.4, 7.5): it is neither
+	// checked nor compared.
+	Bypassed
+	// RefersToSkipped is bypassed because it refers to something that is not created. Reads are bypassed for no other reason.
+	RefersToSkipped
+	// Answered has failed, and the program knows: nothing more is to be done, but it still has to be decided, because others may
+	// wait for that.
+	Answered
+)
+
+// IsBypassed reports whether the registration is not made what the program declares.
+func (c Course) IsBypassed() bool { return c == Bypassed || c == RefersToSkipped }
+
+// Origin is where the old state of a registration is from.
+type Origin uint8
+
+// The origins.
+const (
+	// FromBase is the recorded state that the run began with.
+	FromBase Origin = iota
+	// ToReread is a recorded state that is read again before anything is decided.
+	ToReread
+	// FromImport was recorded by this very run (steps.md 4.2).
+	FromImport
+)
 
 // IsRenamed reports whether the recorded state has another name.
 func (l Located) IsRenamed() bool { return l.Alias != "" }

@@ -131,16 +131,16 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
 	switch {
-	case d.Answered:
+	case d.Course == stages.Answered:
 		return b.commit(d, nil, x)
-	case d.Bypassed:
+	case d.Course.IsBypassed():
 		return b.decideBypassed(d, x)
 	case d.Read != nil:
 		return b.read(d, x)
 	case o.IsDeletedByClosure(d.Claimed) && d.Compared && d.IsRenamed():
 		return b.renew(d, x)
 	case o.IsDeletedByClosure(d.Claimed):
-		if d.Goal.Custom && !d.Raw && d.Included {
+		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
 			b.rechecks[d.Seq] = d
 			x.Ask(Ask{recheck: &d})
 			return nil
@@ -148,7 +148,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.recreate(d, x)
 	case d.Violation != nil:
 		return b.Bail(d.Located, 0, d.Violation)
-	case !d.Included && (d.Old == nil || !d.Old.External):
+	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
 		o.Add(d.URN, book.Created)
@@ -164,7 +164,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		s.Keys = nil
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
-	if d.Imported {
+	if d.Origin == stages.FromImport {
 		d.Question.Answer(importedReply(d.URN, d.Old))
 		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}

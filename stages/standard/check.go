@@ -52,10 +52,10 @@ func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 
 func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
-	if l.Goal == nil || l.Answered {
+	if l.Goal == nil || l.Course == stages.Answered {
 		return c, nil
 	}
-	if !l.Included || l.Bypassed {
+	if l.Course != stages.Managed {
 		if l.Old != nil {
 			c.Inputs = l.Old.Inputs
 		}

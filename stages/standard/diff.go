@@ -47,12 +47,12 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Answered || a.Bypassed || a.Violation != nil:
+	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
 		return d, nil
-	case !a.Included:
+	case a.Course == stages.LeftOut:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonNew}

@@ -49,10 +49,10 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 // created, is left out.
 func (r *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Bypassed {
+	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
 		return false
 	}
-	if !l.Included && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
+	if l.Course == stages.LeftOut && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
 		return false
 	}
 	if l.Old == nil || l.Old.External {
@@ -114,10 +114,10 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	case stages.IsReported(err):
 		return l, err
 	case err != nil || imported.Fate != stages.FateDone:
-		l.Answered = true
+		l.Course = stages.Answered
 		return l, nil
 	}
-	l.Old, l.Claimed, l.Imported = imported.Made, nil, true
+	l.Old, l.Claimed, l.Origin = imported.Made, nil, stages.FromImport
 	return l, nil
 }
 

@@ -8,7 +8,7 @@ import (
 // what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that settle the doubt learn
 // that they do.
 func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) error {
-	if d.InterruptedCreate == nil || d.Imported {
+	if d.InterruptedCreate == nil || d.Origin == stages.FromImport {
 		return nil
 	}
 	for _, s := range steps {

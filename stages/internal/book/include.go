@@ -12,11 +12,15 @@ import (
 // before. The names must be locked.
 func (r locator) standBy(l *stages.Located) {
 	if r.Mode != stages.ModeUpdate {
-		l.RefersToSkipped = r.isStranded(l)
-		l.Bypassed = l.RefersToSkipped || l.Goal != nil && l.Goal.IsManaged()
+		switch {
+		case r.isStranded(l):
+			l.Course = stages.RefersToSkipped
+		case l.Goal != nil && l.Goal.IsManaged():
+			l.Course = stages.Bypassed
+		}
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
-		l.Rereads = true
+		l.Origin = stages.ToReread
 		r.Names.readers[l.Old] = l.Seq
 	}
 }
@@ -79,25 +83,28 @@ func (r *Book) NoteDeclared(steps []*stages.Decision) {
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
 func (r locator) include(l *stages.Located) {
-	l.Included = true
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
 	}
-	sel, n := r.Targeting, r.Names
+	sel, n, included := r.Targeting, r.Names, true
 	grows := !r.Outcomes.IsDeletedByClosure(l.Claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
-		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
-		if l.Included && grows {
+		included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
+		if included && grows {
 			n.grown.targets.Add(l.URN)
 		}
 	case sel.Excludes.IsConstrained():
-		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
-		if !l.Included && grows {
+		included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
+		if !included && grows {
 			n.grown.excludes.Add(l.URN)
 		}
 	}
-	if !l.Included && l.Alias != "" {
+	if included {
+		return
+	}
+	l.Course = stages.LeftOut
+	if l.Alias != "" {
 		n.kept[l.Alias] = true // the program is told the recorded name
 	}
 }

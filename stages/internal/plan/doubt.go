@@ -17,7 +17,7 @@ import (
 // that it does not know, or because of what will be done to another one.
 func (p *Plans) isUnsure(d stages.Diffed) bool {
 	switch {
-	case !p.making || d.Answered:
+	case !p.making || d.Course == stages.Answered:
 		return false
 	case d.Read != nil:
 		return d.Read.ID.HasUnknowns()

@@ -83,13 +83,13 @@ func (r *Plans) formerInputs(c stages.Checked) property.Map {
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	p.markUncertain(d)
-	if d.Goal == nil || d.Answered || p.held == nil && !p.making {
+	if d.Goal == nil || d.Course == stages.Answered || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
 		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.SeedFor(d.URN)}
 	}
-	if d.Imported && len(steps) == 0 {
+	if d.Origin == stages.FromImport && len(steps) == 0 {
 		p.consumeSame(d.URN)
 	}
 	for i, s := range steps {
