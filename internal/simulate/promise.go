@@ -93,11 +93,25 @@ func (a *attempt) dependsOnArrival() bool {
 	}) {
 		return true
 	}
+	if a.op.Do == Destroy && a.dependsOnComponents() {
+		return true // it depends on the children that are declared before it (steps.md 5.3)
+	}
 	if a.result == nil {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
 		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
+	})
+}
+
+// dependsOnComponents reports whether something that the program declares depends on a component or on the stack.
+func (a *attempt) dependsOnComponents() bool {
+	components := map[string]bool{}
+	for _, d := range a.op.Program {
+		components[d.Name] = d.Kind == Component || d.Kind == Stack
+	}
+	return slices.ContainsFunc(a.op.Program, func(d Declaration) bool {
+		return slices.ContainsFunc(d.DependsOn, func(on string) bool { return components[on] })
 	})
 }
 

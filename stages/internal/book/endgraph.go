@@ -1,7 +1,10 @@
 package book
 
 import (
+	"slices"
+
 	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -16,7 +19,10 @@ type EndGraph struct {
 func (r *Book) Remains() EndGraph {
 	a := endOrder{Book: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
 	isDeclared := map[*state.Resource]bool{}
-	for _, s := range r.Record.stepsOf(r.Declared) {
+	// The program's order is that of the registrations' numbers, whatever was decided first.
+	inOrder := slices.Clone(r.Declared)
+	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
+	for _, s := range r.Record.stepsOf(inOrder) {
 		if s.Made != nil && r.Results.Current(s.Made) == s.Made && !isDeclared[s.Made] {
 			isDeclared[s.Made] = true
 			a.declare(s.Made)
