@@ -3,6 +3,7 @@ package stages
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -13,20 +14,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ResolvedBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
-func ResolvedBy(i *InterruptedCreate) urn.URN {
-	if i == nil {
-		return ""
-	}
-	return i.URN
-}
-
 // Submitted is what arrives from a program: a registration or a read that somebody waits for.
 type Submitted struct {
 	*Question
 	Register *RegisterRequest
 	Read     *ReadRequest
 	Internal *Goal // made by the engine: a default provider
+}
+
+// String names the item for messages about a panic.
+func (s Submitted) String() string {
+	switch {
+	case s.Register != nil:
+		return fmt.Sprintf("%s %q", s.Register.Type, s.Register.Name)
+	case s.Read != nil:
+		return fmt.Sprintf("%s %q", s.Read.Type, s.Read.Name)
+	}
+	return fmt.Sprintf("%s %q", s.Internal.Type, s.Internal.Name)
 }
 
 // Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
@@ -37,6 +41,8 @@ type Question struct {
 	reportsResult bool
 }
 
+// NewQuestion returns a question that nobody has answered. reportsResult is false for an SDK that understands no results but
+// success.
 func NewQuestion(reportsResult bool) *Question {
 	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
@@ -70,6 +76,12 @@ type Registered struct {
 	Goal     *Goal
 	Read     *ReadGoal // not nil for a read; Goal is nil then
 	Internal bool      // a default provider: neither shown nor counted
+}
+
+// String names the item for messages about a panic.
+func (r Registered) String() string {
+	s := r.Subject()
+	return fmt.Sprintf("%s %q", s.Typ, s.Name)
 }
 
 // ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
@@ -109,6 +121,12 @@ type Located struct {
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
+
+// String names the item for messages about a panic.
+func (l Located) String() string { return string(l.URN) }
+
+// Sequence is the number of the registration: errors are listed by it.
+func (l Located) Sequence() int64 { return int64(l.Seq) }
 
 // Course is what a run does with a registration.
 type Course uint8
@@ -157,11 +175,11 @@ type Checked struct {
 	Raw        bool
 	Seed       []byte
 	Autonaming *providers.Autonaming
-	// accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
+	// Accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
 	Accepted property.Map
-	// violation is set when the registration is not as planned, unless it turns out to be made anew.
+	// Violation is set when the registration is not as planned, unless it turns out to be made anew.
 	Violation *PlanViolation
-	// deleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
+	// DeleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
 	DeleteFirst bool
 }
 
@@ -170,7 +188,7 @@ type Analyzed struct {
 	Checked
 	// Violations are those that did not stop it.
 	Violations []Violation
-	// remediated is true when an analyzer has rewritten the inputs.
+	// Remediated is true when an analyzer has rewritten the inputs.
 	Remediated bool
 }
 
@@ -187,9 +205,9 @@ type Diffed struct {
 	// Rechecked are the inputs for the new object of a replacement: those of a second Check without old inputs.
 	Rechecked *property.Map
 	Reason    Reason
-	// by says who has compared.
+	// By says who has compared.
 	By Decider
-	// gone is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
+	// DeletedByClosure is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
 	// it counts nevertheless, because the program has another name for the resource.
 	DeletedByClosure bool
 }
@@ -225,12 +243,12 @@ type Built struct {
 	Located
 	// Tasks hold the steps. Each step is in one of them.
 	Tasks []Task
-	// after are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
+	// After are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
 	// only once it is gone, and a dependency is deleted only after its dependents.
 	After []Deletion
-	// refusal is why the steps must not be taken, nil for almost all.
+	// Refusal is why the steps must not be taken, nil for almost all.
 	Refusal error
-	// keepsGoing is true where a failure stops nothing but what waits for it.
+	// KeepsGoing is true where a failure stops nothing but what waits for it.
 	KeepsGoing bool
 }
 
@@ -258,6 +276,14 @@ type InterruptedCreate struct {
 	URN urn.URN
 	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
 	Open, Again bool
+}
+
+// ResolvedBy is the URN of interrupted creates for [Decision.Resolves]; "" for none.
+func ResolvedBy(i *InterruptedCreate) urn.URN {
+	if i == nil {
+		return ""
+	}
+	return i.URN
 }
 
 // Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
