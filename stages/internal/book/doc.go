@@ -1,0 +1,6 @@
+// Package book holds what a run knows about states: what was recorded before it, which names mean what, what was decided
+// about each of them, and what has become of it.
+//
+// Each part has one writer: lookup writes the names, build the decisions, execute the outcomes. Any stage may read. Each
+// part has a lock of its own, which is never held across a call of another part.
+package book

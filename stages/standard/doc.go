@@ -1,0 +1,12 @@
+// Package standard is the standard pipeline: the stages that a registration goes through, one file each, and the run that
+// they work for.
+//
+//	register → lookup → (refresh) → import → check → analyze → diff → build → execute
+//
+// All provider I/O happens in the parallel stages (refresh, import, check, analyze, diff, execute). All decisions over shared state
+// happen in stages with one writer that never does I/O: lookup owns names, build owns decisions. What the stages share is
+// in the rooms of stages/internal; this package joins them and is the only one that knows them all.
+//
+// Package stages has the items that pass between the stages. The package does not know where registrations come from
+// (package source) or what surrounds a run (package sluice).
+package standard
