@@ -91,6 +91,34 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
+// rooms are those of folders that are divided into floors, from the top to the bottom: each may import those after it.
+var rooms = map[string][]string{
+	"stages/internal": {
+		"sweep", "admit", "execute", "take", "plan", "closure", "targeting", "access", "compare", "book", "control",
+	},
+}
+
+func TestRoomsImportThoseBelowThem(t *testing.T) {
+	for _, p := range packages(t) {
+		house, name := path.Split(p.path)
+		house = path.Clean(house)
+		floors := rooms[house]
+		if floors == nil {
+			continue
+		}
+		own := slices.Index(floors, name)
+		if own < 0 {
+			t.Errorf("package %s has no floor", p.path)
+			continue
+		}
+		for _, i := range p.imports {
+			if below, ours := strings.CutPrefix(relative(i), house+"/"); ours && slices.Index(floors, below) < own {
+				t.Errorf("package %s must not import %s, which is above it", p.path, below)
+			}
+		}
+	}
+}
+
 // vocabulary are the packages below the top-level folders that clients need to say what they want: they have the types of
 // what the root package takes and returns.
 var vocabulary = []string{
