@@ -15,6 +15,8 @@ import (
 )
 
 // File is a backend that keeps a file for each stack, in a directory or whatever else a [store.Store] is.
+//
+// Invariant: what it lists and opens has been recovered if that could be done.
 type File struct {
 	*storage
 	recovery *recovery

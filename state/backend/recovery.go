@@ -43,7 +43,7 @@ func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.C
 	}
 	var l Lock
 	if err == nil {
-		l, err = remains{s}.lock(ctx, LockOptions{Operation: "recovery"})
+		l, err = remains{s}.acquire(ctx, LockOptions{Operation: "recovery"})
 	}
 	if err == nil {
 		err = l.Close()

@@ -25,8 +25,8 @@ func (r remains) recover(ctx context.Context) error {
 	return r.journal().recover(ctx)
 }
 
-// setAside keeps what was cut off where no command uses it, without applying it. The lock is held. It returns where, "" if there is
-// nothing.
+// setAside keeps what was cut off where no command uses it, without applying it. The lock is held. It returns where, "" if there
+// is nothing.
 func (r remains) setAside(ctx context.Context) (where string, err error) {
 	aside, err := r.pairs().setAside(ctx)
 	if err == nil {
@@ -47,9 +47,9 @@ func (r remains) exist(ctx context.Context) (bool, error) {
 	return r.journal().Exists(ctx)
 }
 
-// lock takes the lock and recovers what was cut off.
-func (r remains) lock(ctx context.Context, o LockOptions) (Lock, error) {
-	l, err := r.stackFiles.lock(ctx, o)
+// acquire takes the lock and recovers what was cut off.
+func (r remains) acquire(ctx context.Context, o LockOptions) (Lock, error) {
+	l, err := r.lock(ctx, o)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,10 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// fileStack is a stack of a [File] backend: its files, and who opens and encrypts the secrets in them. It holds nothing that
+// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. It holds nothing that
 // changes.
+//
+// Invariant: a lock that it hands out is of a stack of which nothing is left to recover.
 type fileStack struct {
 	stackFiles
 	secrets secrets.Manager // nil: what the state names
@@ -99,7 +101,7 @@ func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, err
 
 // Lock implements [Stack].
 func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
-	return remains{s.stackFiles}.lock(ctx, o)
+	return remains{s.stackFiles}.acquire(ctx, o)
 }
 
 // Locks implements [Stack].

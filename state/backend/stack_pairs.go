@@ -76,7 +76,8 @@ func (s stackPairs) setAside(ctx context.Context) (where []string, err error) {
 	return where, nil
 }
 
-// locks lists the locks that sluice has of the other stack of each of them: whoever began the operation has both, or had. Pulumi's are not among them.
+// locks lists the locks that sluice has of the other stack of each of them: whoever began the operation has both, or had.
+// Pulumi's are not among them.
 func (s stackPairs) locks(ctx context.Context) (held []lock.Held, err error) {
 	pairs, err := s.list(ctx)
 	if err != nil {

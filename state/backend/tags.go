@@ -23,11 +23,11 @@ type tagsFile struct {
 
 // all returns what the stack is labelled with.
 func (t tags) all(ctx context.Context) (map[string]string, error) {
-	all, _, err := t.read(ctx)
+	all, _, err := t.readFile(ctx)
 	return all, err
 }
 
-func (t tags) read(ctx context.Context) (map[string]string, store.Info, error) {
+func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, error) {
 	b, info, err := t.store.Read(ctx, t.keys().Tags())
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, store.Info{}, nil
@@ -55,7 +55,7 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 		return err
 	}
 	for {
-		all, info, err := t.read(ctx)
+		all, info, err := t.readFile(ctx)
 		if err != nil {
 			return err
 		}
