@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/catalog"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // BuiltinsKey is the key of the configuration whose value "false" turns the built-in providers off.
@@ -43,9 +44,9 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
 }
 
 func (e *EngineService) nativeMessage(m native.Message) {
-	out := LogMessage{Severity: Info, Message: m.Text, URN: m.URN, Ephemeral: !m.Warning}
+	out := stages.LogMessage{Severity: stages.Info, Message: m.Text, URN: m.URN, Ephemeral: !m.Warning}
 	if m.Warning {
-		out.Severity = Warning
+		out.Severity = stages.Warning
 	}
 	e.log(out)
 }

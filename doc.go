@@ -9,8 +9,8 @@
 //		Project: "shop", Stack: "dev",
 //		State:     &sluice.MemoryState{},                 // or a stack of a backend, see OpenBackend
 //		Providers: cloud.Host(),                          // or plugins, see NewPluginHost
-//		Program:   sluice.ProgramFunc(declareResources),  // or a program's files, see NewProgram
-//		Observe:   func(e sluice.Event) { ... },
+//		Program:   source.Func(declareResources),          // or a program's files, see NewProgram
+//		Observe:   func(e stages.Event) { ... },
 //	})
 //
 // Each registration goes through typed stages, which run at the same time:

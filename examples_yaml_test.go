@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // deployYAML previews and updates a stack with a program in YAML and the providers that come with sluice, and sees that a
@@ -18,16 +21,16 @@ func deployYAML(t *testing.T, directory, shop string) {
 	t.Helper()
 	plugins := sluice.PluginOptions{
 		Directory: directory, LookupEnv: func(string) (string, bool) { return "", false },
-		ProjectPlugins: []sluice.ProjectPlugin{{Kind: sluice.ResourcePlugin, Name: "shop", Directory: shop}},
+		ProjectPlugins: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "shop", Directory: shop}},
 	}
-	files := sluice.ProgramFiles{Runtime: "yaml", Root: directory, Directory: directory}
+	files := source.Project{Runtime: "yaml", Root: directory, Directory: directory}
 	program, err := sluice.NewProgram(files, plugins)
 	require.NoError(t, err)
 	options := sluice.Options{
 		Stack: "dev", Project: "shop", Directory: directory, Root: directory, Program: program, State: &sluice.MemoryState{},
 		Providers: sluice.NewPluginHost(plugins), Config: sluice.Config{"shop:password": {Text: "sesame", Secret: true}},
-		Observe: func(e sluice.Event) {
-			if d, ok := e.(sluice.Diagnostic); ok {
+		Observe: func(e stages.Event) {
+			if d, ok := e.(stages.Diagnostic); ok {
 				t.Errorf("%v: %s", d.Severity, d.Message)
 			}
 		},
@@ -36,7 +39,7 @@ func deployYAML(t *testing.T, directory, shop string) {
 	require.NoError(t, err)
 	made, err := sluice.Update(t.Context(), options)
 	require.NoError(t, err)
-	require.NotZero(t, made.Changes[sluice.OpCreate])
+	require.NotZero(t, made.Changes[stages.OpCreate])
 	again, err := sluice.Update(t.Context(), options)
 	require.NoError(t, err)
 	require.False(t, again.HasChanges())

@@ -6,28 +6,19 @@ import (
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-)
-
-// Describing imports.
-type (
-	// ImportRequest names one object that is to be taken under management.
-	ImportRequest = stages.ImportRequest
-	// Package says which plugin serves a package.
-	Package = stages.Package
-	// Parameterization makes one plugin serve another package.
-	Parameterization = stages.Parameterization
+	"github.com/sluice-iac/sluice/state"
 )
 
 // Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is
 // changed, and the program does not run; Options.Program is only asked for the versions of its packages and may be nil.
 // Requests that make no sense are refused before anything is done. One that fails later keeps only what belongs to it from
 // being imported; the error is then a [*FailedError].
-func (e *Engine) Import(ctx context.Context, requests ...ImportRequest) (*Result, error) {
+func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, operation{name: "import", imports: requests})
 }
 
 // PreviewImport says what Import would do, and records nothing. It reads the objects.
-func (e *Engine) PreviewImport(ctx context.Context, requests ...ImportRequest) (*Result, error) {
+func (e *Engine) PreviewImport(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, operation{name: "preview", dryRun: true, imports: requests})
 }
 
@@ -39,12 +30,12 @@ func (e *Engine) imports(ctx context.Context, op operation) (*Result, error) {
 }
 
 // Import takes existing objects under management; see [Engine.Import].
-func Import(ctx context.Context, o Options, requests ...ImportRequest) (*Result, error) {
+func Import(ctx context.Context, o Options, requests ...stages.ImportRequest) (*Result, error) {
 	return Standard(o).Import(ctx, requests...)
 }
 
 // PreviewImport says what Import would do, and records nothing.
-func PreviewImport(ctx context.Context, o Options, requests ...ImportRequest) (*Result, error) {
+func PreviewImport(ctx context.Context, o Options, requests ...stages.ImportRequest) (*Result, error) {
 	return Standard(o).PreviewImport(ctx, requests...)
 }
 
@@ -63,7 +54,7 @@ func (s *session) importedPackages(ctx context.Context) []stages.Package {
 
 // PackageSchema returns the schema of the package that a recorded provider serves, as JSON. It starts the provider and ends
 // it again, and does not configure it.
-func PackageSchema(ctx context.Context, host providers.Host, provider *Resource) (string, error) {
+func PackageSchema(ctx context.Context, host providers.Host, provider *state.Resource) (string, error) {
 	spec, err := providers.SpecFromInputs(provider.Type, provider.Inputs)
 	if err != nil {
 		return "", err
@@ -78,9 +69,4 @@ func PackageSchema(ctx context.Context, host providers.Host, provider *Resource)
 	}
 	text, err := p.Schema(ctx, req)
 	return text, errors.Join(err, p.Close())
-}
-
-// ProviderPackage returns what the inputs of a provider resource say about the plugin that it needs.
-func ProviderPackage(provider *Resource) (Package, error) {
-	return stages.PackageOf(provider.Type, provider.Inputs)
 }

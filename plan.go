@@ -8,11 +8,12 @@ import (
 
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // EncodePlan returns the content of a plan file that Pulumi reads too (steps.md 12.1). Secrets are encrypted with the stack's
 // manager, or in plain text if showSecrets is true; a nil manager will do for a plan without secrets.
-func EncodePlan(ctx context.Context, p *Plan, m SecretsManager, showSecrets bool) ([]byte, error) {
+func EncodePlan(ctx context.Context, p *state.Plan, m secrets.Manager, showSecrets bool) ([]byte, error) {
 	o := state.EncoderOptions{Plaintext: showSecrets}
 	if m != nil {
 		o.Encrypter, o.Crypter = m.Encrypter(), m.Provider().Identity()
@@ -22,7 +23,7 @@ func EncodePlan(ctx context.Context, p *Plan, m SecretsManager, showSecrets bool
 
 // DecodePlan reads a plan file. name is the file's, for errors. Secrets are decrypted with the stack's manager, which may be
 // nil for a plan without secrets.
-func DecodePlan(ctx context.Context, name string, content []byte, m SecretsManager) (*Plan, error) {
+func DecodePlan(ctx context.Context, name string, content []byte, m secrets.Manager) (*state.Plan, error) {
 	o := state.PlanDecodeOptions{Name: name}
 	if m != nil {
 		o.Decrypter, o.Crypter = m.Decrypter(), m.Provider().Identity()
@@ -59,11 +60,11 @@ func (s *session) makesPlan() bool { return s.options.MakePlan && s.op.plans() }
 // plans tells whether there are plans for the operation: for updates and their previews.
 func (o operation) plans() bool { return o.mode == stages.ModeUpdate && !o.isImport() }
 
-func (s *session) madePlan() *Plan {
+func (s *session) madePlan() *state.Plan {
 	if !s.makesPlan() {
 		return nil
 	}
-	return &Plan{
+	return &state.Plan{
 		Manifest:  state.Manifest{Time: s.options.Now(), Magic: state.Magic(manifestVersion), Version: manifestVersion},
 		Resources: s.deployment.Planned(),
 	}

@@ -19,7 +19,7 @@ import (
 // One service may serve several operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
 	server *engine.Server
-	sink   atomic.Pointer[func(LogMessage)] // nil drops
+	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
 }
 
 // ServeEngine starts the service. The end of ctx stops it like Close, which must be called in any case.
@@ -33,7 +33,7 @@ func ServeEngine(ctx context.Context) (*EngineService, error) {
 	return e, nil
 }
 
-func (e *EngineService) log(m LogMessage) {
+func (e *EngineService) log(m stages.LogMessage) {
 	if sink := e.sink.Load(); sink != nil {
 		(*sink)(m)
 	}
@@ -50,7 +50,7 @@ func (e *EngineService) attach(ctx context.Context, m stages.Monitor) (detach fu
 	if e == nil {
 		return func() {}
 	}
-	sink := func(message LogMessage) { m.Log(ctx, message) }
+	sink := func(message stages.LogMessage) { m.Log(ctx, message) }
 	e.sink.Store(&sink)
 	return func() { e.sink.Store(nil) }
 }
@@ -58,35 +58,19 @@ func (e *EngineService) attach(ctx context.Context, m stages.Monitor) (detach fu
 // pluginOutput takes in what plugins print: for people when the plugin runs dynamic providers, which the program's author
 // writes, and for debugging otherwise (protocol.md 1.7).
 func (e *EngineService) pluginOutput(l plugin.Line) {
-	m := LogMessage{Severity: Debug, Message: l.Text + "\n", StreamID: l.Stream}
+	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text + "\n", StreamID: l.Stream}
 	if dynamic := l.Plugin == "pulumi-resource-pulumi-nodejs" || l.Plugin == "pulumi-resource-pulumi-python"; dynamic {
-		m.Severity = Info
+		m.Severity = stages.Info
 		if l.Stderr {
-			m.Severity = InfoErr
+			m.Severity = stages.InfoErr
 		}
 	}
 	e.log(m)
 }
 
-// ProjectPlugin is a plugin that a project takes from the disk.
-type ProjectPlugin = plugin.ProjectPlugin
-
-// PluginKind is the kind of a plugin.
-type PluginKind = plugin.Kind
-
-// The kinds of plugins.
-const (
-	ResourcePlugin = plugin.Resource
-	LanguagePlugin = plugin.Language
-	AnalyzerPlugin = plugin.Analyzer
-)
-
-// InstalledPlugin is a plugin that is there.
-type InstalledPlugin = plugin.Listing
-
 // InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. Of o the places
 // of plugins count. Nothing is started.
-func InstalledPlugins(o PluginOptions) []InstalledPlugin {
+func InstalledPlugins(o PluginOptions) []plugin.Listing {
 	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv}.List()
 }
 
@@ -102,7 +86,7 @@ type PluginOptions struct {
 	// Config is the stack's configuration, for the plugins that run dynamic providers.
 	Config Config
 	// ProjectPlugins win over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
-	ProjectPlugins []ProjectPlugin
+	ProjectPlugins []plugin.ProjectPlugin
 	Home           string
 	// LookupEnv reads the environment; nil is [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)

@@ -13,17 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-type (
-	// PolicyPack is a policy pack on the disk. Operations that run the program load it, one after the other.
-	PolicyPack = policy.Pack
-	// Analyzer judges resources and the stack. Go programs may bring their own.
-	Analyzer = stages.Analyzer
-)
-
 // OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
 // be "". The pack is started by each operation that has it in its [Options]. Of o the places of plugins and the Engine
 // service count.
-func OpenPolicyPack(directory, configFile string, o PluginOptions) (*PolicyPack, error) {
+func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
 	options := policy.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
 	}}

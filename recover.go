@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // Recover settles what earlier operations began and did not end, because they were cut off or a plugin died (state.md 9.4,
@@ -21,7 +22,7 @@ func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	r := *e
 	r.options.RunProgram = false
 	if r.options.ResolveCreate == nil {
-		r.options.ResolveCreate = func(PendingOperation) CreateResolution { return CreateResolution{} }
+		r.options.ResolveCreate = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{} }
 	}
 	return r.operate(ctx, operation{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }

@@ -29,7 +29,7 @@ type operation struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
 	mode    stages.Mode
-	imports []ImportRequest // nothing but these imports
+	imports []stages.ImportRequest // nothing but these imports
 	// recovers is true for a refresh of nothing but what earlier operations began and did not end.
 	recovers bool
 }

@@ -40,11 +40,11 @@ func (s *session) refresh() error {
 	if !s.op.recovers {
 		return r.ResolveCreates(s.operations, s.options.ResolveCreate)
 	}
-	return r.ResolveCreates(s.operations, func(op state.Pending) CreateResolution {
+	return r.ResolveCreates(s.operations, func(op state.Pending) stages.CreateResolution {
 		res := s.options.ResolveCreate(op)
 		if res.ID == "" {
 			id, absent := r.FindCreated(op)
-			return CreateResolution{Clear: res.Clear || absent, ID: id}
+			return stages.CreateResolution{Clear: res.Clear || absent, ID: id}
 		}
 		return res
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -51,25 +52,25 @@ type Options struct {
 	RunProgram bool
 	// ResolveCreate is asked about each create that an earlier operation began and whose end nobody knows, before the program
 	// starts; nil leaves them all. Imports do not ask. A resource with such a create that is left is not created again: that is
-	// an [*InterruptedCreateError], in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
+	// an [*stages.InterruptedCreateError], in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
 	// Importing the resource settles it as well.
-	ResolveCreate func(PendingOperation) CreateResolution
+	ResolveCreate func(state.Pending) stages.CreateResolution
 	IgnoreProtect bool
 	ShowSecrets   bool // in messages
 	Legacy        Legacy
 	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run it ask neither.
 	// AnalyzeLimit is how many of them judge at once; 0 is all.
 	Analyzers    []stages.Analyzer
-	PolicyPacks  []*PolicyPack
+	PolicyPacks  []*policy.Pack
 	AnalyzeLimit int
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
-	// [*PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
-	Plan      *Plan
+	// [*stages.PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
+	Plan      *state.Plan
 	MakePlan  bool
 	Autonamer stages.Autonamer // nil: providers make up names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
-	Observe func(Event)
+	Observe func(stages.Event)
 	// Interrupts lets somebody stop the operation in an orderly way; nil when nobody can.
 	Interrupts *Interrupts
 	Log        *slog.Logger // nil discards
@@ -103,7 +104,7 @@ type Result struct {
 	Changes map[stages.Op]int
 	Outputs property.Map // of the stack
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
-	Plan *Plan
+	Plan *state.Plan
 
 	decided decided
 }

@@ -1,7 +1,6 @@
 package sluice
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -10,65 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-// Why things were decided. The types are those of package why, named here so that callers need only this package.
-type (
-	// DecisionLog is what one operation decided, and why.
-	DecisionLog = why.Log
-	// About says which operation a [DecisionLog] is of.
-	About = why.About
-	// Decision is what was decided about one resource.
-	Decision = why.Decision
-	// DecisionChange is a changed property or option that led to a decision.
-	DecisionChange = why.Change
-	// Explanation is the chain of reasons for what was decided about one resource.
-	Explanation = why.Explanation
-	// ExplanationLink is one decision in an [Explanation].
-	ExplanationLink = why.Link
-	// RootCause is the kind of a root cause, where a chain of reasons ends.
-	RootCause = why.Root
-	// ValueOrigin says where a changed value comes from.
-	ValueOrigin = why.Origin
-	// DecisionFate is what became of a decision.
-	DecisionFate = stages.Fate
-	// ReasonKind is the kind of a [Reason].
-	ReasonKind = stages.ReasonKind
-)
-
-// The fates of decisions.
-const (
-	FateDone       = stages.FateDone
-	FateFailed     = stages.FateFailed
-	FateSkipped    = stages.FateSkipped
-	FateNotReached = stages.FateNotReached
-)
-
-// The origins of changed values.
-const (
-	FromResource      = why.FromResource
-	FromProgram       = why.FromProgram
-	FromConfiguration = why.FromConfiguration
-	FromOutside       = why.FromOutside
-	FromCheck         = why.FromCheck
-	FromPolicy        = why.FromPolicy
-	FromProvider      = why.FromProvider
-)
-
-// The root causes.
-const (
-	RootProgram       = why.RootProgram
-	RootConfiguration = why.RootConfiguration
-	RootOutside       = why.RootOutside
-	RootProvider      = why.RootProvider
-	RootPolicy        = why.RootPolicy
-	RootCommand       = why.RootCommand
-	RootRecord        = why.RootRecord
-	RootFailure       = why.RootFailure
-	RootNone          = why.RootNone
-)
-
-// ReadDecisionLog reads what [DecisionLog.Write] wrote.
-func ReadDecisionLog(r io.Reader) (*DecisionLog, error) { return why.Read(r) }
 
 // decided is what a result remembers of its run, to explain it when somebody asks.
 type decided struct {
@@ -115,11 +55,11 @@ func (c Config) isSensitive() func(string) bool {
 
 // Decisions returns what the operation decided, and why, whether or not it was done. It is made anew by each call, in time
 // linear in the resources and their dependencies.
-func (r *Result) Decisions() *DecisionLog {
+func (r *Result) Decisions() *why.Log {
 	return why.New(r.decided.about, r.decided.steps, r.decided.isSensitive)
 }
 
 // Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the
 // program, the option or the event outside that it comes from, across resources. It returns nil for a resource that
 // nothing was decided about. To ask about many resources, ask one [Result.Decisions].
-func (r *Result) Why(u urn.URN) *Explanation { return r.Decisions().Why(u) }
+func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // deployment is a stack in memory and the cloud that it lives in.
@@ -19,12 +21,12 @@ func newDeployment(o providertest.Options) *deployment {
 	return &deployment{cloud: providertest.NewCloud(o), state: &sluice.MemoryState{}}
 }
 
-func (d *deployment) options(p sluice.Program) sluice.Options {
+func (d *deployment) options(p source.Program) sluice.Options {
 	return sluice.Options{Stack: "dev", Project: "bench", Program: p, Providers: d.cloud.Host(), State: d.state}
 }
 
 // created is a deployment in which everything that p declares exists.
-func created(ctx context.Context, o providertest.Options, p sluice.Program) (*deployment, error) {
+func created(ctx context.Context, o providertest.Options, p source.Program) (*deployment, error) {
 	d := newDeployment(o)
 	options := d.options(p)
 	options.Parallel = 256
@@ -68,7 +70,7 @@ func (c *collector) engineWork(ctx context.Context, shape string, size int) erro
 
 // workOfPreviews adds the work for one resource, and the time by the clock, which is less where there are processors to
 // spare and more where others use them.
-func (c *collector) workOfPreviews(ctx context.Context, name string, size int, p sluice.Program, of func() *deployment) error {
+func (c *collector) workOfPreviews(ctx context.Context, name string, size int, p source.Program, of func() *deployment) error {
 	runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
 		d := of()
 		return timed(func() error { _, err := sluice.Preview(ctx, d.options(p)); return err })
@@ -115,8 +117,8 @@ func liveAfterUpdate(ctx context.Context, size int) (float64, error) {
 	d := newDeployment(providertest.Options{})
 	options := d.options(stackProgram("wide", size, nil))
 	before, after := live(), 0.0
-	options.Observe = func(e sluice.Event) {
-		if _, last := e.(sluice.Ended); last {
+	options.Observe = func(e stages.Event) {
+		if _, last := e.(stages.Ended); last {
 			after = live()
 		}
 	}

@@ -6,20 +6,21 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/bench/shape"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // stackProgram is a program in this process that declares a stack. Every resource is registered as soon as the one that
 // it depends on is there. extra gives resource i further inputs; nil gives none.
-func stackProgram(name string, size int, extra func(i int) map[string]property.Value) sluice.Program {
-	return sluice.ProgramFunc(func(ctx context.Context, m sluice.Monitor) error {
+func stackProgram(name string, size int, extra func(i int) map[string]property.Value) source.Program {
+	return source.Func(func(ctx context.Context, m stages.Monitor) error {
 		urns := make([]func() (urn.URN, error), size)
 		for i := range size {
 			urns[i] = sync.OnceValues(func() (urn.URN, error) {
-				req := &sluice.RegisterRequest{
+				req := &stages.RegisterRequest{
 					Type: shape.Type, Name: shape.Name(i), Custom: true, SupportsResultReporting: true, Inputs: smallInputs(i, extra),
 				}
 				if on, ok := shape.DependencyOf(name, i); ok {

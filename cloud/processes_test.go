@@ -25,7 +25,10 @@ import (
 	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/lock"
 )
 
 // How many processes change one stack at once.
@@ -91,7 +94,7 @@ func objectStore(t *testing.T) string {
 	return "s3://states/team?region=eu-central-1&endpoint=" + address.Host + "&disable_https=true&use_path_style=true"
 }
 
-func openBackend(t *testing.T, url string) sluice.Backend {
+func openBackend(t *testing.T, url string) backend.Backend {
 	b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{
 		URL: url, Project: "shop", LookupEnv: os.LookupEnv, Stores: cloud.Stores(),
 	})
@@ -101,7 +104,7 @@ func openBackend(t *testing.T, url string) sluice.Backend {
 }
 
 // names lists the resources of the program in the state.
-func names(t *testing.T, stack sluice.Stack) []string {
+func names(t *testing.T, stack backend.Stack) []string {
 	snapshot, err := stack.Load(context.Background())
 	require.NoError(t, err)
 	var all []string
@@ -122,10 +125,10 @@ func updateOnce(t *testing.T, url, name, mark string) {
 	require.NoError(t, err)
 	stack, err := b.Open(ctx, ref)
 	require.NoError(t, err)
-	var lock sluice.StackLock
+	var taken backend.Lock
 	for {
-		lock, err = stack.Lock(ctx, sluice.StackLockOptions{Operation: "update"})
-		var held *sluice.StackLockedError
+		taken, err = stack.Lock(ctx, backend.LockOptions{Operation: "update"})
+		var held *lock.HeldError
 		if !errors.As(err, &held) {
 			break
 		}
@@ -138,10 +141,10 @@ func updateOnce(t *testing.T, url, name, mark string) {
 
 	declared := append(names(t, stack), name)
 	fence := sluice.NewFence(stack)
-	fence.Guard(lock.Check)
+	fence.Guard(taken.Check)
 	_, err = sluice.Update(ctx, sluice.Options{
 		Project: "shop", Stack: "dev", State: fence, Providers: providertest.NewCloud(providertest.Options{}).Host(),
-		Program: sluice.ProgramFunc(func(ctx context.Context, m stages.Monitor) error {
+		Program: source.Func(func(ctx context.Context, m stages.Monitor) error {
 			for _, name := range declared {
 				if _, err := m.Register(ctx, &stages.RegisterRequest{
 					Type: "simple:index:Thing", Name: name, Custom: true, Inputs: property.NewMap(nil),
@@ -154,5 +157,5 @@ func updateOnce(t *testing.T, url, name, mark string) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(mark))
-	require.NoError(t, lock.Close())
+	require.NoError(t, taken.Close())
 }

@@ -26,7 +26,7 @@ func (g *Graph) Antichains(subset []ID, scope Scope) ([][]ID, error) {
 	// above[i] is the lowest level that a node depending on i can have.
 	above := make([]int32, len(s.ids))
 	levels := int32(0)
-	err := s.settle(func(i int32) {
+	err := s.visitTopologically(func(i int32) {
 		for _, d := range s.dependencies.of(i) {
 			above[i] = max(above[i], above[d])
 		}

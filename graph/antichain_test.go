@@ -48,7 +48,7 @@ func TestEachNodeIsVisitedOnceAndEachEdgeKeptOnce(t *testing.T) {
 			require.Len(t, s.dependencies.to, 4999)
 			require.Len(t, s.dependents.to, 4999)
 			visits := make([]int, 5000)
-			require.NoError(t, s.settle(func(i int32) { visits[i]++ }))
+			require.NoError(t, s.visitTopologically(func(i int32) { visits[i]++ }))
 			for _, n := range visits {
 				require.Equal(t, 1, n)
 			}

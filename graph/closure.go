@@ -124,10 +124,10 @@ func (c *Closure) Answer(id ID, inSet bool) {
 	if !found || c.status[i] >= out {
 		panic(fmt.Sprintf("graph: answer for node %d, which is not an open candidate of the closure of %d", id, c.root))
 	}
-	c.settle(i, inSet)
+	c.propagate(i, inSet)
 }
 
-func (c *Closure) settle(first int32, inSet bool) {
+func (c *Closure) propagate(first int32, inSet bool) {
 	c.mark(first, inSet)
 	// The work list holds what has just been answered; whatever none of its dependencies touches is answered on the way.
 	for todo := []int32{first}; len(todo) > 0; {

@@ -121,8 +121,8 @@ func (s *induced) waits(before adjacency) []int32 {
 	return w
 }
 
-// settle visits every node after its dependencies, in no particular order, and returns the cycle that prevents it.
-func (s *induced) settle(visit func(i int32)) error {
+// visitTopologically visits every node after its dependencies, in no particular order, and returns the cycle that prevents it.
+func (s *induced) visitTopologically(visit func(i int32)) error {
 	waits := s.waits(s.dependencies)
 	todo := make([]int32, 0, len(s.ids))
 	for i, w := range waits {

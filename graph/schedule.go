@@ -38,7 +38,7 @@ func (g *Graph) Schedule(subset []ID, how Schedule) ([]Scheduled, error) {
 		return nil, nil
 	}
 	s := g.induce(subset, how.Kinds, how.ThroughOthers)
-	if err := s.settle(func(int32) {}); err != nil {
+	if err := s.visitTopologically(func(int32) {}); err != nil {
 		return nil, err
 	}
 	before, after := s.dependencies, s.dependents

@@ -138,7 +138,7 @@ func (d differ) arrays(p Path, old, new Array) *ArrayDiff {
 	return out
 }
 
-// IsEmpty tells whether nothing changed. The nil diff is empty.
+// IsEmpty reports whether nothing changed. The nil diff is empty.
 func (d *ObjectDiff) IsEmpty() bool {
 	return d == nil || len(d.Adds)+len(d.Deletes)+len(d.Updates) == 0
 }

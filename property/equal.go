@@ -2,7 +2,7 @@ package property
 
 import "slices"
 
-// Equal tells whether a and b mean the same to a diff. A property whose value is null equals a missing one, at any
+// Equal reports whether a and b mean the same to a diff. A property whose value is null equals a missing one, at any
 // depth. Assets and archives are equal if and only if their hashes are; where a hash is missing their sources are
 // compared. NaN equals NaN. The package version of a reference does not count, nor the order of what an output depends
 // on; an unknown equals only an unknown of the same kind.
@@ -16,14 +16,14 @@ func EqualIgnoringSecrets(a, b Map) bool {
 	return EqualMaps(a.StripSecretsAndOutputs(), b.StripSecretsAndOutputs())
 }
 
-// Identical tells whether a and b are the same in every detail that the encodings keep: a null property differs from a
+// Identical reports whether a and b are the same in every detail that the encodings keep: a null property differs from a
 // missing one, and assets with equal hashes but other sources differ.
 func Identical(a, b Value) bool { return comparison{}.values(a, b) }
 
 // IdenticalMaps is [Identical] for objects.
 func IdenticalMaps(a, b Map) bool { return comparison{}.maps(a, b) }
 
-// Fits tells whether an actual value is what a plan said it would be (steps.md 12.3): [Equal], where what is unknown on
+// Fits reports whether an actual value is what a plan said it would be (steps.md 12.3): [Equal], where what is unknown on
 // either side may be anything, and a property that is planned unknown may be missing.
 func Fits(planned, actual Value) bool {
 	return comparison{nullIsAbsent: true, unknownIsAny: true}.values(planned, actual)

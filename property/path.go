@@ -26,7 +26,7 @@ func Index(i int) Element { return Element{Index: i, IsIndex: true} }
 
 const wildcard = "*"
 
-// IsWildcard tells whether e stands for every name or index.
+// IsWildcard reports whether e stands for every name or index.
 func (e Element) IsWildcard() bool { return !e.IsIndex && e.Key == wildcard }
 
 // ErrPath is wrapped by every error of [ParsePath] and [ParsePathStrict].
@@ -146,7 +146,7 @@ func isBareName(s string) bool {
 // With returns p followed by e, in a new slice.
 func (p Path) With(e Element) Path { return append(p[:len(p):len(p)], e) }
 
-// Contains tells whether p is a prefix of q, where the wildcard in p stands for any name or index and an index only for
+// Contains reports whether p is a prefix of q, where the wildcard in p stands for any name or index and an index only for
 // itself (steps.md 3.10).
 func (p Path) Contains(q Path) bool {
 	if len(q) < len(p) {

@@ -23,7 +23,7 @@ func sealedSecret(element Value, s *sealed) Value {
 	return Value{v}
 }
 
-// IsSealed tells whether v is a secret that was read without a [Decrypter]: its element is not available, and it can
+// IsSealed reports whether v is a secret that was read without a [Decrypter]: its element is not available, and it can
 // only be written back by the crypter that made it.
 func (v Value) IsSealed() bool {
 	s, ok := v.v.(*secret)
@@ -36,7 +36,7 @@ func (s *secret) isOpaque() bool {
 }
 
 // Unwrap removes the secret and output wrappers around v, not those inside it. It returns an unknown for an output that
-// is not known, and tells whether any wrapper said "secret".
+// is not known, and reports whether any wrapper said "secret".
 func (v Value) Unwrap() (inner Value, secretive bool) {
 	for {
 		switch x := v.v.(type) {

@@ -70,6 +70,6 @@ func unknownFromSentinel(s string) (UnknownKind, bool) {
 	return "", false
 }
 
-// IsInternalName tells whether a top-level property is internal to SDKs, such as "__defaults": stored and sent to
+// IsInternalName reports whether a top-level property is internal to SDKs, such as "__defaults": stored and sent to
 // providers, but not shown to people or policies (protocol.md 2.1).
 func IsInternalName(name string) bool { return strings.HasPrefix(name, "__") }

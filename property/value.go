@@ -113,37 +113,37 @@ func Secret(v Value) Value { return Value{&secret{element: v}} }
 // IsNull and the other Is methods tell what the value holds.
 func (v Value) IsNull() bool { return v.v == nil }
 
-// IsBool tells whether v is a bool.
+// IsBool reports whether v is a bool.
 func (v Value) IsBool() bool { _, ok := v.v.(bool); return ok }
 
-// IsNumber tells whether v is a number.
+// IsNumber reports whether v is a number.
 func (v Value) IsNumber() bool { _, ok := v.v.(float64); return ok }
 
-// IsString tells whether v is a string.
+// IsString reports whether v is a string.
 func (v Value) IsString() bool { _, ok := v.v.(string); return ok }
 
-// IsArray tells whether v is an array.
+// IsArray reports whether v is an array.
 func (v Value) IsArray() bool { _, ok := v.v.(Array); return ok }
 
-// IsMap tells whether v is an object.
+// IsMap reports whether v is an object.
 func (v Value) IsMap() bool { _, ok := v.v.(Map); return ok }
 
-// IsAsset tells whether v is an asset.
+// IsAsset reports whether v is an asset.
 func (v Value) IsAsset() bool { _, ok := v.v.(Asset); return ok }
 
-// IsArchive tells whether v is an archive.
+// IsArchive reports whether v is an archive.
 func (v Value) IsArchive() bool { _, ok := v.v.(Archive); return ok }
 
-// IsReference tells whether v is a resource reference.
+// IsReference reports whether v is a resource reference.
 func (v Value) IsReference() bool { _, ok := v.v.(Reference); return ok }
 
-// IsUnknown tells whether v itself is unknown; see [Value.HasUnknowns] for values inside it.
+// IsUnknown reports whether v itself is unknown; see [Value.HasUnknowns] for values inside it.
 func (v Value) IsUnknown() bool { _, ok := v.v.(Unknown); return ok }
 
-// IsSecret tells whether v itself is a secret; see [Value.HasSecrets] for values inside it.
+// IsSecret reports whether v itself is a secret; see [Value.HasSecrets] for values inside it.
 func (v Value) IsSecret() bool { _, ok := v.v.(*secret); return ok }
 
-// IsOutput tells whether v is an output value.
+// IsOutput reports whether v is an output value.
 func (v Value) IsOutput() bool { _, ok := v.v.(*Output); return ok }
 
 // AsBool and the other As methods return the content, or the zero value when v holds something else.

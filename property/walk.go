@@ -1,6 +1,6 @@
 package property
 
-// anyValue tells whether pred holds for v or for a value inside it. The order of the calls is not defined.
+// anyValue reports whether pred holds for v or for a value inside it. The order of the calls is not defined.
 func anyValue(v Value, pred func(Value) bool) bool {
 	if pred(v) {
 		return true
@@ -102,11 +102,11 @@ func rewriteMap(m Map, f rewriter) (Map, bool) {
 	return Map{out}, true
 }
 
-// HasUnknowns tells whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
+// HasUnknowns reports whether v or anything inside it is unknown. The unknown ID of a [Reference] does not count: the
 // reference itself is known.
 func (v Value) HasUnknowns() bool { return anyValue(v, isUnknown) }
 
-// HasUnknowns tells whether any property is or contains an unknown.
+// HasUnknowns reports whether any property is or contains an unknown.
 func (m Map) HasUnknowns() bool { return anyInMap(m, isUnknown) }
 
 func isUnknown(v Value) bool {
@@ -116,10 +116,10 @@ func isUnknown(v Value) bool {
 	return v.IsUnknown()
 }
 
-// HasSecrets tells whether v or anything inside it is a secret or a secret output.
+// HasSecrets reports whether v or anything inside it is a secret or a secret output.
 func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
 
-// HasSecrets tells whether any property is or contains a secret.
+// HasSecrets reports whether any property is or contains a secret.
 func (m Map) HasSecrets() bool { return anyInMap(m, isSecret) }
 
 func isSecret(v Value) bool {

@@ -113,7 +113,7 @@ func Configuration(inputs property.Map) property.Map {
 	return inputs.Without(InternalKey)
 }
 
-// hasUnknownConfiguration tells whether a provider with these inputs cannot be configured yet (protocol.md 3.2).
+// hasUnknownConfiguration reports whether a provider with these inputs cannot be configured yet (protocol.md 3.2).
 func hasUnknownConfiguration(inputs property.Map) bool {
 	return inputs.Without(VersionKey, InternalKey).HasUnknowns()
 }

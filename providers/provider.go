@@ -129,7 +129,7 @@ func KindOf(c property.Change) DiffKind {
 	return DiffUpdate
 }
 
-// IsReplace tells whether a change of this kind needs a replacement.
+// IsReplace reports whether a change of this kind needs a replacement.
 func (k DiffKind) IsReplace() bool {
 	return k == DiffAddReplace || k == DiffDeleteReplace || k == DiffUpdateReplace
 }
@@ -177,7 +177,7 @@ type DiffResponse struct {
 	DeleteBeforeReplace bool
 }
 
-// Replaces tells whether the answer asks for a replacement (steps.md 3.8).
+// Replaces reports whether the answer asks for a replacement (steps.md 3.8).
 func (d DiffResponse) Replaces() bool {
 	if len(d.ReplaceKeys) > 0 {
 		return true

@@ -24,9 +24,9 @@ type Decision struct {
 	// Displaced is the recorded state that an import takes the place of, also where Old does not name it because a
 	// delete-before-replace of something else deletes it.
 	Displaced *state.Resource
-	// Settles is the URN of the interrupted creates that need not be known of any more once the step has recorded something,
+	// Resolves is the URN of the interrupted creates that need not be known of any more once the step has recorded something,
 	// "" for almost all.
-	Settles urn.URN
+	Resolves urn.URN
 	// Import is what an import without a program asks for, nil for everything else.
 	Import *ImportOrder
 	// View says how a provider has published the step, nil for what is no view step.

@@ -41,7 +41,7 @@ type Failure struct {
 // ReportedError stops the pipeline. What it stands for has been reported and recorded.
 type ReportedError struct{ Err error }
 
-// IsReported tells whether err only says that the run stopped because of a failure that is already recorded.
+// IsReported reports whether err only says that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }
 
 // InterruptedCreateError says that a resource was not created, because nobody knows whether an earlier operation has done it.

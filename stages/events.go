@@ -190,7 +190,7 @@ const (
 	OpImportReplacement    Op = "import-replacement"
 )
 
-// IsLogical tells whether steps of this kind are meaningful to users and counted (steps.md 8.1). A refresh is what it finds.
+// IsLogical reports whether steps of this kind are meaningful to users and counted (steps.md 8.1). A refresh is what it finds.
 func (o Op) IsLogical() bool {
 	switch o {
 	case OpSame, OpCreate, OpUpdate, OpDelete, OpReplace, OpRead, OpDiscard, OpImport:
@@ -199,7 +199,7 @@ func (o Op) IsLogical() bool {
 	return false
 }
 
-// Removes tells whether after a step of this kind its old state is gone.
+// Removes reports whether after a step of this kind its old state is gone.
 func Removes(op Op) bool {
 	switch op {
 	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:
@@ -208,7 +208,7 @@ func Removes(op Op) bool {
 	return false
 }
 
-// Replacing tells whether a step of this kind leaves its old state to be deleted later.
+// Replacing reports whether a step of this kind leaves its old state to be deleted later.
 func Replacing(op Op) bool {
 	return op == OpCreateReplacement || op == OpReadReplacement || op == OpImportReplacement
 }

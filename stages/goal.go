@@ -58,5 +58,5 @@ const (
 	ModeDestroy
 )
 
-// IsManaged tells whether a goal is that of a resource which a provider manages: no component, and no provider itself.
+// IsManaged reports whether a goal is that of a resource which a provider manages: no component, and no provider itself.
 func (g *Goal) IsManaged() bool { return g.Custom && !g.Type.IsProvider() }

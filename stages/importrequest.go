@@ -33,7 +33,7 @@ type ImportRequest struct {
 	Component, Remote bool
 }
 
-// UsesProvider tells whether the imported resource has a provider.
+// UsesProvider reports whether the imported resource has a provider.
 func (q ImportRequest) UsesProvider() bool {
 	return !q.Type.IsProvider() && (!q.Component || q.Remote)
 }

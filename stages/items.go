@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// SettledBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
-func SettledBy(i *Interruption) urn.URN {
+// ResolvedBy is the URN of interrupted creates for [Decision.Settles]; "" for none.
+func ResolvedBy(i *InterruptedCreate) urn.URN {
 	if i == nil {
 		return ""
 	}
@@ -95,33 +95,57 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
-	// Included is false for a resource that is not part of the operation (steps.md 6.2): it stays as it is.
-	Included bool
-	// claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
+	// Claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
 	// by that. It is nil when Old was imported by this run.
 	Claimed *state.Resource
-	// rereads is true when the recorded state is read again.
-	Rereads bool
-	// passive is true when the run does not make the resource what the program declares (steps.md 7.4, 7.5): it is neither
-	// checked nor compared.
-	Passive bool
-	// stranded is true when it is passive because it refers to something that is not created. Reads are passive for no other
-	// reason.
-	Stranded bool
-	// answered is true when the registration has failed and the program knows: nothing more is to be done, but it still has
-	// to be decided, because others may wait for that.
-	Answered bool
-	// imported is true when Old was recorded by this very run (steps.md 4.2).
-	Imported bool
-	// invalid is why the registration must stop once its inputs have been checked too; it has been reported.
+	// Origin says where Old is from.
+	Origin Origin
+	// Course says what the run does with the registration.
+	Course Course
+	// Invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	Invalid error
-	// interrupted are the interrupted creates of the resource, nil if there are none.
-	Interrupted *Interruption
+	// InterruptedCreate is about the interrupted creates of the resource, nil if there are none.
+	InterruptedCreate *InterruptedCreate
 	// Alias is the old URN through which Old was found, "" when it was found under its own.
 	Alias urn.URN
 }
 
-// IsRenamed tells whether the recorded state has another name.
+// Course is what a run does with a registration.
+type Course uint8
+
+// The courses.
+const (
+	// Managed is checked, compared, and made what the program declares.
+	Managed Course = iota
+	// LeftOut is not part of the operation (steps.md 6.2): it stays as it is.
+	LeftOut
+	// Bypassed is not made what the program declares, because the run refreshes or destroys (steps.md 7.4, 7.5): it is neither
+	// checked nor compared.
+	Bypassed
+	// RefersToSkipped is bypassed because it refers to something that is not created. Reads are bypassed for no other reason.
+	RefersToSkipped
+	// Answered has failed, and the program knows: nothing more is to be done, but it still has to be decided, because others may
+	// wait for that.
+	Answered
+)
+
+// IsBypassed reports whether the registration is not made what the program declares.
+func (c Course) IsBypassed() bool { return c == Bypassed || c == RefersToSkipped }
+
+// Origin is where the old state of a registration is from.
+type Origin uint8
+
+// The origins.
+const (
+	// FromBase is the recorded state that the run began with.
+	FromBase Origin = iota
+	// ToReread is a recorded state that is read again before anything is decided.
+	ToReread
+	// FromImport was recorded by this very run (steps.md 4.2).
+	FromImport
+)
+
+// IsRenamed reports whether the recorded state has another name.
 func (l Located) IsRenamed() bool { return l.Alias != "" }
 
 // Checked is a registration whose inputs its provider has accepted.
@@ -167,10 +191,10 @@ type Diffed struct {
 	By Decider
 	// gone is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
 	// it counts nevertheless, because the program has another name for the resource.
-	Gone bool
+	DeletedByClosure bool
 }
 
-// Replaces tells whether the resource would be replaced.
+// Replaces reports whether the resource would be replaced.
 func (d Diffed) Replaces() bool {
 	if d.Old == nil {
 		return false
@@ -179,8 +203,8 @@ func (d Diffed) Replaces() bool {
 	return changed && (d.MustReplace || d.Triggered || d.IsPending())
 }
 
-// IsPending tells whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
-func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.Gone }
+// IsPending reports whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
+func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.DeletedByClosure }
 
 // Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
 // resource.
@@ -229,8 +253,8 @@ type Deletion struct {
 	Root int // number of the registration that the delete belongs to
 }
 
-// Interruption is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
-type Interruption struct {
+// InterruptedCreate is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+type InterruptedCreate struct {
 	URN urn.URN
 	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
 	Open, Again bool

@@ -36,7 +36,7 @@ func (l Located) NewState(inputs Checked) *state.Resource {
 	if l.Alias != "" {
 		s.Aliases = []urn.URN{l.Alias}
 	}
-	if l.Imported {
+	if l.Origin == FromImport {
 		s.ReplacementTrigger = property.Null // as recorded by the import (steps.md 4.2)
 	}
 	if l.Old != nil {

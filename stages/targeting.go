@@ -14,8 +14,8 @@ type Targeting struct {
 	Replace *urn.PatternSet
 }
 
-// IsPartial tells whether an operation is not about everything.
+// IsPartial reports whether an operation is not about everything.
 func (t Targeting) IsPartial() bool { return t.Targets.IsConstrained() || t.Excludes.IsConstrained() }
 
-// IsImplicit tells whether a resource is part of every operation and makes nothing else part of it (steps.md 6.2).
+// IsImplicit reports whether a resource is part of every operation and makes nothing else part of it (steps.md 6.2).
 func IsImplicit(t urn.Type) bool { return t.IsProvider() || t == urn.RootStackType }

@@ -99,7 +99,7 @@ type derivation struct {
 }
 
 // keepTaken finds children whose new names are those of other live entries, and has them keep the names that they have.
-// Of several that would get one name the first by its old name gets it. It tells whether it found any.
+// Of several that would get one name the first by its old name gets it. It reports whether it found any.
 func (d *derivation) keepTaken(out renames) (found bool) {
 	owners := make(map[urn.URN]urn.URN, len(out)) // new name -> old name
 	isDerived := func(old urn.URN) bool { return out.of(old) != old && !has(d.claimed, old) }

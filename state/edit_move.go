@@ -244,7 +244,7 @@ func (m *mover) translate(r *Resource) *Resource {
 	return out
 }
 
-// arrived tells whether the destination has exactly this entry already.
+// arrived reports whether the destination has exactly this entry already.
 func (m *mover) arrived(to *Resource) (bool, error) {
 	for _, d := range m.dest.Resources {
 		switch {
@@ -258,7 +258,7 @@ func (m *mover) arrived(to *Resource) (bool, error) {
 	return false, nil
 }
 
-// same tells whether two entries are alike in everything that is recorded. The texts stay in memory.
+// same reports whether two entries are alike in everything that is recorded. The texts stay in memory.
 func (m *mover) same(a, b *Resource) bool {
 	e := NewEncoder(EncoderOptions{Plaintext: true})
 	x, err := e.resource(m.ctx, a)

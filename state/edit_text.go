@@ -160,7 +160,7 @@ func lost(typed, understood any, path string) string {
 	return ""
 }
 
-// isEmpty tells whether a value is one that states leave out.
+// isEmpty reports whether a value is one that states leave out.
 func isEmpty(v any) bool {
 	switch x := v.(type) {
 	case nil:

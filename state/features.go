@@ -131,7 +131,7 @@ func featuresOf(r *Resource, byteStrings bool) featureSet {
 	return set
 }
 
-// holdsBytes tells whether a string somewhere in r's properties is not UTF-8 (state.md 2.8).
+// holdsBytes reports whether a string somewhere in r's properties is not UTF-8 (state.md 2.8).
 func holdsBytes(r *Resource) bool {
 	return bytesIn(property.Of(r.Inputs)) || bytesIn(property.Of(r.Outputs)) || bytesIn(r.ReplacementTrigger)
 }

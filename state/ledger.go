@@ -171,7 +171,7 @@ func (l *Ledger) forget(r *Resource) {
 	delete(l.rewritten, r)
 }
 
-// Holds tells whether r is an entry of the record, or the resource of an operation that has not ended.
+// Holds reports whether r is an entry of the record, or the resource of an operation that has not ended.
 func (l *Ledger) Holds(r *Resource) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -35,13 +35,13 @@ func Compile(pattern string) (Pattern, error) {
 	return Pattern{text: pattern, re: re}, nil
 }
 
-// IsGlob tells whether a pattern text contains a wildcard.
+// IsGlob reports whether a pattern text contains a wildcard.
 func IsGlob(pattern string) bool { return strings.Contains(pattern, "*") }
 
-// IsGlob tells whether p contains a wildcard.
+// IsGlob reports whether p contains a wildcard.
 func (p Pattern) IsGlob() bool { return p.re != nil }
 
-// Match tells whether p selects u.
+// Match reports whether p selects u.
 func (p Pattern) Match(u URN) bool {
 	if p.re == nil {
 		return string(u) == p.text
@@ -78,15 +78,15 @@ func CompileSet(patterns ...string) (*PatternSet, error) {
 	return s, nil
 }
 
-// IsConstrained tells whether the set excludes anything. A nil set does not.
+// IsConstrained reports whether the set excludes anything. A nil set does not.
 func (s *PatternSet) IsConstrained() bool {
 	return s != nil && (len(s.literals) > 0 || len(s.globs) > 0)
 }
 
-// Contains tells whether some pattern selects u, or the set is unconstrained.
+// Contains reports whether some pattern selects u, or the set is unconstrained.
 func (s *PatternSet) Contains(u URN) bool { return !s.IsConstrained() || s.Matches(u) }
 
-// Matches tells whether some pattern selects u. Unlike [PatternSet.Contains] it is false for an empty set, which is
+// Matches reports whether some pattern selects u. Unlike [PatternSet.Contains] it is false for an empty set, which is
 // what a list of exclusions needs.
 func (s *PatternSet) Matches(u URN) bool {
 	if s == nil {

@@ -47,7 +47,7 @@ func (r ProviderRef) String() string {
 	return string(r.URN) + separator + or(r.ID, UnknownID)
 }
 
-// IsKnown tells whether the provider resource has been created.
+// IsKnown reports whether the provider resource has been created.
 func (r ProviderRef) IsKnown() bool { return r.ID != "" && r.ID != UnknownID }
 
 // Package returns the package that the provider serves.

@@ -8,7 +8,7 @@ func RootStack(stack, project string) URN {
 	return New(stack, project, "", RootStackType, project+"-"+stack)
 }
 
-// IsRootStack tells whether u names the root component of a stack.
+// IsRootStack reports whether u names the root component of a stack.
 func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
 
 // IsDefaultProvider recognises the providers that the engine makes by their names (steps.md 1.6).

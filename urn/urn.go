@@ -56,7 +56,7 @@ func Parse(s string) (URN, error) {
 	return URN(s), nil
 }
 
-// IsValid tells whether u has the form of a URN.
+// IsValid reports whether u has the form of a URN.
 func (u URN) IsValid() bool {
 	return strings.HasPrefix(string(u), prefix) && strings.Count(string(u), separator) >= 3
 }
@@ -124,13 +124,13 @@ func (t Type) Package() string {
 	return pkg
 }
 
-// IsToken tells whether t is a full three-part token "package:module:Type" as custom and remote resources need.
+// IsToken reports whether t is a full three-part token "package:module:Type" as custom and remote resources need.
 func (t Type) IsToken() bool {
 	parts := strings.Split(string(t), ":")
 	return len(parts) == 3 && parts[0] != "" && parts[2] != ""
 }
 
-// IsProvider tells whether t is the type of a provider resource, "pulumi:providers:<package>".
+// IsProvider reports whether t is the type of a provider resource, "pulumi:providers:<package>".
 func (t Type) IsProvider() bool {
 	pkg, found := strings.CutPrefix(string(t), providerStem)
 	return found && pkg != ""

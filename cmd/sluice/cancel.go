@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/lock"
 )
 
 func newCancelCommand(open *session.Opener) *cobra.Command {
@@ -62,7 +62,7 @@ func cancel(ctx context.Context, open *session.Opener, name string, f cancelFlag
 	}
 	removed := []cancelledLock{}
 	for _, l := range locks {
-		if l.Life == sluice.LockAlive && !f.force {
+		if l.Life == lock.Alive && !f.force {
 			return fmt.Errorf("the process that has the lock of stack '%s' is running on this machine (pid %d): end it, with Ctrl-C or SIGTERM, "+
 				"and it gives the lock back; or remove the lock all the same with --force", s.Name(), l.Owner.PID)
 		}

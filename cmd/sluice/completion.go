@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // lister lists what may be written at a place of a command's line.
@@ -130,15 +130,15 @@ func listOutputs(ctx context.Context, open *session.Opener, cmd *cobra.Command) 
 }
 
 func listURNs(ctx context.Context, open *session.Opener, cmd *cobra.Command) ([]string, error) {
-	return listRecorded(ctx, open, cmd, func(r *sluice.Resource) string { return string(r.URN) })
+	return listRecorded(ctx, open, cmd, func(r *state.Resource) string { return string(r.URN) })
 }
 
 func listResources(ctx context.Context, open *session.Opener, cmd *cobra.Command) ([]string, error) {
-	return listRecorded(ctx, open, cmd, func(r *sluice.Resource) string { return r.URN.Name() })
+	return listRecorded(ctx, open, cmd, func(r *state.Resource) string { return r.URN.Name() })
 }
 
 // listRecorded lists what f says of the recorded resources, each word once.
-func listRecorded(ctx context.Context, open *session.Opener, cmd *cobra.Command, f func(*sluice.Resource) string) ([]string, error) {
+func listRecorded(ctx context.Context, open *session.Opener, cmd *cobra.Command, f func(*state.Resource) string) ([]string, error) {
 	s, err := completed(ctx, open, cmd)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newConfigRefreshCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
@@ -58,7 +58,7 @@ func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, fo
 	if err := s.Settings.Replace(values); err != nil {
 		return err
 	}
-	if settings, known := sluice.RecordedSecretsSettings(recorded); known {
+	if settings, known := secrets.SettingsOf(recorded); known {
 		s.Settings.SetSecrets(settings.Provider, settings.EncryptedKey, settings.Salt)
 	}
 	if err := s.Settings.Save(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // destroyFlags are the flags of destroy.
@@ -91,7 +92,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	case len(f.Targeting.Targets) > 0:
 	case f.remove:
 		// If something is left after all, because it is excluded, the stack is refused and stays.
-		if err := removeWithSettings(ctx, s, false, sluice.StackRemoval{}); err != nil {
+		if err := removeWithSettings(ctx, s, false, backend.RemoveOptions{}); err != nil {
 			return err
 		}
 		tell("The resources in the stack have been deleted, and the history and configuration removed.")

@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -159,7 +159,7 @@ func namedURN(ifNone, text string) (string, urn.URN, error) {
 // importRequests turns the list into requests for this stack.
 func importRequests(
 	ctx context.Context, s *session.Stack, f *importFlags, list *importfile.File,
-) ([]sluice.ImportRequest, importfile.Names, error) {
+) ([]stages.ImportRequest, importfile.Names, error) {
 	target := importfile.Target{Stack: s.Ref.Name, Project: s.Project.Name, Protect: f.protect}
 	if list.HasProperties() {
 		manager, err := session.SecretsManager(ctx, s)

@@ -112,7 +112,7 @@ func (a *arena) requireOnce(resources int, where string) {
 	require.Empty(a, a.intents(), where)
 }
 
-// another tells whether there is another round: on a fast machine all may have ended before they were killed.
+// another reports whether there is another round: on a fast machine all may have ended before they were killed.
 func another(round, rounds, cut int) bool { return round < rounds || cut == 0 && round < 20*rounds }
 
 // window is within what time a run is killed: the later the round, the less.

@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 func newLoginCommand(t *terminal.Terminal) *cobra.Command {
@@ -51,7 +52,7 @@ func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) e
 	if url == "" {
 		return exit.Usagef("name a backend, such as `sluice login file:///srv/states`, or use --local; `sluice whoami -v` tells the present one")
 	}
-	home, err := sluice.Home(t.Lookup)
+	home, err := workspace.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func login(ctx context.Context, t *terminal.Terminal, url string, asJSON bool) e
 	if err := b.Close(); err != nil {
 		return err
 	}
-	if err := sluice.NewCredentials(home, t.Lookup).Login(url); err != nil {
+	if err := workspace.NewCredentials(home, t.Lookup).Login(url); err != nil {
 		return err
 	}
 	who := session.IdentityAt(url)

@@ -8,6 +8,8 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
@@ -38,11 +40,11 @@ func newLogoutCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 func logout(t *terminal.Terminal, url string, all bool) error {
-	home, err := sluice.Home(t.Lookup)
+	home, err := workspace.Home(t.Lookup)
 	if err != nil {
 		return err
 	}
-	credentials := sluice.NewCredentials(home, t.Lookup)
+	credentials := workspace.NewCredentials(home, t.Lookup)
 	urls := []string{url}
 	switch {
 	case all:
@@ -61,7 +63,7 @@ func logout(t *terminal.Terminal, url string, all bool) error {
 		if err := credentials.Logout(u); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.Out, "Logged out of %s\n", sluice.MaskURL(u))
+		fmt.Fprintf(t.Out, "Logged out of %s\n", backend.MaskURL(u))
 	}
 	return nil
 }

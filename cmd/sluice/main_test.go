@@ -7,10 +7,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // TestMain makes sluice, and plugins of the tests' own, commands of the scripts.
@@ -30,7 +30,7 @@ func holdLock() {
 	open := session.NewOpener(terminal.New(terminal.ProcessStreams()))
 	s, err := open.State(context.Background(), "")
 	if err == nil {
-		err = interrupts.Hold(context.Background(), open.Terminal, []sluice.Stack{s.State}, func(*interrupts.Holder) error { select {} })
+		err = interrupts.Hold(context.Background(), open.Terminal, []backend.Stack{s.State}, func(*interrupts.Holder) error { select {} })
 	}
 	os.Exit(report(open, err))
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // recoverFlags are the flags of recover.
@@ -69,7 +72,7 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	if err != nil {
 		return err
 	}
-	lock, err := s.State.Lock(ctx, sluice.StackLockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
+	lock, err := s.State.Lock(ctx, backend.LockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
 	if err == nil {
 		err = lock.Close()
 	}
@@ -100,8 +103,8 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 }
 
 // answers are what --adopt says, by URN.
-func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
-	answers := map[string]sluice.CreateResolution{}
+func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
+	answers := map[string]stages.CreateResolution{}
 	for _, text := range f.adopt {
 		// A URN may contain an equals sign in its name, and so may an ID; the first one after the last "::" separates them.
 		at := strings.LastIndex(text, "::")
@@ -109,7 +112,7 @@ func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
 		if at < 0 || !ok || id == "" {
 			return nil, exit.Usagef("--adopt %s: write the URN of the resource, an equals sign and the ID of the object", text)
 		}
-		answers[text[:at+1]+name] = sluice.CreateResolution{ID: id}
+		answers[text[:at+1]+name] = stages.CreateResolution{ID: id}
 	}
 	return answers, nil
 }
@@ -117,15 +120,15 @@ func (f *recoverFlags) answers() (map[string]sluice.CreateResolution, error) {
 // settle runs the engine, and returns what is left. What it cannot settle is an error of the operation and is reported as
 // what is left.
 func settle(
-	ctx context.Context, s *session.Stack, f *recoverFlags, answers map[string]sluice.CreateResolution,
-) ([]sluice.PendingOperation, error) {
+	ctx context.Context, s *session.Stack, f *recoverFlags, answers map[string]stages.CreateResolution,
+) ([]state.Pending, error) {
 	job, err := operate.Prepare(ctx, s, operate.Recovery(), &flags.Operation{
 		Stack: f.Stack, Run: flags.DefaultRun(), Confirmation: flags.Confirmation{Yes: true, SkipPreview: true},
 	})
 	if err != nil {
 		return nil, err
 	}
-	job.Creates = pending.Answers{ByURN: answers, Others: sluice.CreateResolution{Clear: f.assumeNotCreated}}
+	job.Creates = pending.Answers{ByURN: answers, Others: stages.CreateResolution{Clear: f.assumeNotCreated}}
 	if f.json {
 		job.Terminal = s.Terminal.Muted()
 	}
@@ -139,19 +142,19 @@ func settle(
 
 // askAndSettle asks about every create that is left, and returns what is left then.
 func askAndSettle(
-	ctx context.Context, s *session.Stack, f *recoverFlags, left []sluice.PendingOperation,
-) ([]sluice.PendingOperation, error) {
-	answers := map[string]sluice.CreateResolution{}
+	ctx context.Context, s *session.Stack, f *recoverFlags, left []state.Pending,
+) ([]state.Pending, error) {
+	answers := map[string]stages.CreateResolution{}
 	for _, op := range left {
 		name := string(op.Resource.URN)
-		if _, again := answers[name]; again || op.Type != sluice.PendingCreate {
+		if _, again := answers[name]; again || op.Type != state.Creating {
 			continue
 		}
 		answer, err := pending.Ask(s.Terminal, name)
 		if err != nil {
 			return nil, err
 		}
-		if answer != (sluice.CreateResolution{}) {
+		if answer != (stages.CreateResolution{}) {
 			answers[name] = answer
 		}
 	}
@@ -185,7 +188,7 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 }
 
 // reportRecovery says what became of each operation.
-func reportRecovery(ctx context.Context, s *session.Stack, f *recoverFlags, before, left []sluice.PendingOperation) error {
+func reportRecovery(ctx context.Context, s *session.Stack, f *recoverFlags, before, left []state.Pending) error {
 	after, err := s.State.LoadSealed(ctx)
 	if err != nil {
 		return err

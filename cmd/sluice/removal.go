@@ -8,15 +8,16 @@ import (
 	"os"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // removeWithSettings removes a stack, its configuration file, what is known of its decisions, and its selection.
-func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bool, removal sluice.StackRemoval) error {
+func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bool, removal backend.RemoveOptions) error {
 	snapshot, loadErr := s.State.LoadSealed(ctx)
 	if err := s.Backend.Remove(ctx, s.Ref, removal); err != nil {
 		return err
@@ -35,7 +36,7 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 
 // warnOfForgotten names the operations that only the removed state knew of: no resource is recorded for them, and so a stack
 // that has nothing else counts as empty.
-func warnOfForgotten(t *terminal.Terminal, pending []sluice.PendingOperation) {
+func warnOfForgotten(t *terminal.Terminal, pending []state.Pending) {
 	if len(pending) == 0 {
 		return
 	}

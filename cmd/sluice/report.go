@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // report shows the error of a command and returns the exit status.
@@ -16,7 +16,7 @@ func report(open *session.Opener, err error) int {
 		return 0
 	}
 	status, quiet := exit.Status(err)
-	var undecided *sluice.StackJournalError
+	var undecided *backend.JournalError
 	says := open.Terminal.Err
 	switch {
 	case quiet:

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStackCommand(open *session.Opener) *cobra.Command {
@@ -78,7 +78,7 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 }
 
 // writeResources prints a table of types and names, and below each resource what else is asked for.
-func writeResources(w io.Writer, resources []*sluice.Resource, show stackShown) error {
+func writeResources(w io.Writer, resources []*state.Resource, show stackShown) error {
 	width := len("TYPE")
 	for _, r := range resources {
 		width = max(width, len([]rune(r.Type)))
@@ -99,7 +99,7 @@ func writeResources(w io.Writer, resources []*sluice.Resource, show stackShown) 
 }
 
 // writePending lists the operations of which nobody knows how they ended, if there are any.
-func writePending(w io.Writer, snapshot *sluice.Snapshot) error {
+func writePending(w io.Writer, snapshot *state.Snapshot) error {
 	if snapshot == nil || len(snapshot.Pending) == 0 {
 		return nil
 	}

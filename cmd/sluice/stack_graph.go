@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -49,7 +49,7 @@ func graphStack(ctx context.Context, open *session.Opener, name string, args []s
 		return err
 	}
 	if snapshot == nil {
-		snapshot = &sluice.Snapshot{}
+		snapshot = &state.Snapshot{}
 	}
 	if len(args) == 0 || args[0] == "-" {
 		return writeGraph(open.Terminal.Out, snapshot, f)
@@ -65,7 +65,7 @@ func graphStack(ctx context.Context, open *session.Opener, name string, args []s
 	return err
 }
 
-func writeGraph(w io.Writer, s *sluice.Snapshot, f graphFlags) error {
+func writeGraph(w io.Writer, s *state.Snapshot, f graphFlags) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "strict digraph {")
 	nodes := map[string]string{}

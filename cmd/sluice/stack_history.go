@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackHistoryCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -98,7 +98,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 }
 
 // recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
-func recordedConfig(ctx context.Context, s *session.Stack, u sluice.HistoryEntry, dec workspace.Decrypter) map[string]settings.Entry {
+func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec workspace.Decrypter) map[string]settings.Entry {
 	out := map[string]settings.Entry{}
 	values, err := workspace.RecordedSettings(s.Project.Name, u.Config)
 	if err != nil {
@@ -124,7 +124,7 @@ func recordedConfig(ctx context.Context, s *session.Stack, u sluice.HistoryEntry
 	return out
 }
 
-func writeHistoryText(w io.Writer, updates []sluice.HistoryEntry) error {
+func writeHistoryText(w io.Writer, updates []backend.Update) error {
 	if len(updates) == 0 {
 		_, err := fmt.Fprintln(w, "Stack has never been updated")
 		return err

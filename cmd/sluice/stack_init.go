@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -53,7 +53,7 @@ func initStack(ctx context.Context, open *session.Opener, name, provider string,
 	if err != nil {
 		return err
 	}
-	if err := sluice.CheckSecretsProvider(provider, in.Passphrases); err != nil {
+	if err := secrets.CheckProvider(provider, in.Passphrases); err != nil {
 		return exit.Usagef("%w", err)
 	}
 	s, err := session.Init(ctx, in, name, provider)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackListCommand(open *session.Opener) *cobra.Command {
@@ -88,7 +88,7 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 	return err
 }
 
-func stackEntries(s *session.Session, stacks []sluice.StackListing, selected sluice.StackRef) []stackEntry {
+func stackEntries(s *session.Session, stacks []backend.Listing, selected backend.Ref) []stackEntry {
 	out := make([]stackEntry, 0, len(stacks))
 	for _, l := range stacks {
 		e := stackEntry{Name: l.Ref.Display(s.Project.Name), Current: l.Ref == selected}

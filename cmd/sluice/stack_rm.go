@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackRemoveCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -30,7 +30,7 @@ func newStackRemoveCommand(open *session.Opener, stack *string) *cobra.Command {
 				}
 				name = args[0]
 			}
-			return removeStack(cmd.Context(), open, name, yes, preserveConfig, sluice.StackRemoval{Force: force, Backups: backups})
+			return removeStack(cmd.Context(), open, name, yes, preserveConfig, backend.RemoveOptions{Force: force, Backups: backups})
 		},
 	}
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "remove the stack although it has resources, which are then forgotten")
@@ -40,7 +40,7 @@ func newStackRemoveCommand(open *session.Opener, stack *string) *cobra.Command {
 	return cmd
 }
 
-func removeStack(ctx context.Context, open *session.Opener, name string, yes, preserveConfig bool, removal sluice.StackRemoval) error {
+func removeStack(ctx context.Context, open *session.Opener, name string, yes, preserveConfig bool, removal backend.RemoveOptions) error {
 	s, err := open.State(ctx, name)
 	if err != nil {
 		return err

@@ -7,13 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 func newStackSecretsCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -37,10 +38,10 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 	if err != nil {
 		return err
 	}
-	if err := sluice.CheckSecretsProvider(provider, s.Passphrases); err != nil {
+	if err := secrets.CheckProvider(provider, s.Passphrases); err != nil {
 		return exit.Usagef("%w", err)
 	}
-	return interrupts.Hold(ctx, open.Terminal, []sluice.Stack{s.State}, func(h *interrupts.Holder) error {
+	return interrupts.Hold(ctx, open.Terminal, []backend.Stack{s.State}, func(h *interrupts.Holder) error {
 		newKeys, err := sourceOfNewKeys(ctx, s, provider)
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 				return err
 			}
 		}
-		manager, settings, err := sluice.NewSecretsManager(ctx, provider, newKeys)
+		manager, settings, err := secrets.NewManager(ctx, provider, newKeys)
 		if err != nil {
 			return err
 		}
@@ -79,8 +80,8 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 
 // sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
 // old one, is not asked. If an earlier try was cut off after it had written the state, that is under the new passphrase already.
-func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (sluice.Passphrases, error) {
-	rotates := sluice.IsPassphraseProvider(provider) && sluice.IsPassphraseProvider(s.Settings.SecretsProvider()) &&
+func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (secrets.Source, error) {
+	rotates := secrets.IsPassphrase(provider) && secrets.IsPassphrase(s.Settings.SecretsProvider()) &&
 		s.Settings.EncryptionSalt() != ""
 	if !rotates {
 		return s.Passphrases, nil
@@ -89,20 +90,20 @@ func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (sl
 	if !s.Terminal.Interactive() {
 		line, err := terminal.ReadLine(s.Terminal.In)
 		if err != nil && line == "" {
-			return sluice.Passphrases{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
+			return secrets.Source{}, fmt.Errorf("the new passphrase is the first line of the standard input, which is empty: %w", err)
 		}
 		line = strings.TrimSpace(line)
 		ask = func(context.Context, bool) (string, error) { return line, nil }
 		recorded, err := s.State.SecretsProvider(ctx)
 		if err != nil {
-			return sluice.Passphrases{}, err
+			return secrets.Source{}, err
 		}
-		if settings, _ := sluice.RecordedSecretsSettings(recorded); settings.Salt != s.Settings.EncryptionSalt() {
+		if settings, _ := secrets.SettingsOf(recorded); settings.Salt != s.Settings.EncryptionSalt() {
 			if err := s.Passphrases.Learn(ctx, recorded, line); err != nil {
-				return sluice.Passphrases{}, err
+				return secrets.Source{}, err
 			}
 		}
 	}
 	none := func(string) (string, bool) { return "", false }
-	return sluice.NewPassphrases(none, ask).WithKeepers(cloud.Keepers()), nil
+	return secrets.NewSource(none, ask).WithKeepers(cloud.Keepers()), nil
 }

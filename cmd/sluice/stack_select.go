@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -49,7 +49,7 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 		return err
 	}
 	_, err = in.Open(ctx, ref)
-	var missing *sluice.StackNotFoundError
+	var missing *backend.NotFoundError
 	if create && errors.As(err, &missing) {
 		s, err := session.Init(ctx, in, name, "default")
 		if err != nil {

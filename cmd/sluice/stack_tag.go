@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStackTagCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -47,7 +47,7 @@ func newStackTagCommand(open *session.Opener, stack *string) *cobra.Command {
 	return cmd
 }
 
-func taggedStack(ctx context.Context, open *session.Opener, name string) (sluice.Stack, error) {
+func taggedStack(ctx context.Context, open *session.Opener, name string) (backend.Stack, error) {
 	s, err := open.State(ctx, name)
 	if err != nil {
 		return nil, err

@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStateDeleteCommand(open *session.Opener) *cobra.Command {
 	var f stateedit.Flags
-	var o sluice.StateDeletion
+	var o state.DeleteOptions
 	var all bool
 	cmd := &cobra.Command{
 		Use:     "delete [urn...]",
@@ -43,7 +43,7 @@ func newStateDeleteCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all bool, o sluice.StateDeletion) error {
+func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all bool, o state.DeleteOptions) error {
 	targets, err := entries(e, args, all)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all 
 	if len(targets) == 0 {
 		return stateedit.WriteReport(e, "The state has no resources.", nil)
 	}
-	now, removed, err := sluice.DeleteFromState(e.Snapshot, targets, o)
+	now, removed, err := state.Delete(e.Snapshot, targets, o)
 	if err != nil {
 		return err
 	}
@@ -69,18 +69,18 @@ func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all 
 }
 
 // entries are what the arguments name, old copies included, or what somebody chooses.
-func entries(e *stateedit.Edit, args []string, all bool) ([]*sluice.Resource, error) {
+func entries(e *stateedit.Edit, args []string, all bool) ([]*state.Resource, error) {
 	if all {
 		return e.Snapshot.Resources, nil
 	}
 	if len(args) == 0 {
 		r, err := stateedit.Choose(e.Terminal, "Which resource do you want to delete from the state?", e.Snapshot.Resources)
-		return []*sluice.Resource{r}, err
+		return []*state.Resource{r}, err
 	}
-	var out []*sluice.Resource
+	var out []*state.Resource
 	for _, text := range args {
-		r, err := sluice.FindResource(e.Snapshot, text)
-		var copies *sluice.ResourceCopiesError
+		r, err := state.FindOne(e.Snapshot, text)
+		var copies *state.CopiesError
 		if errors.As(err, &copies) {
 			if !e.Terminal.Interactive() || e.Flags.JSON {
 				return nil, fmt.Errorf("%w\nat a terminal you are asked which one is meant", err)

@@ -13,12 +13,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStateEditCommand(open *session.Opener) *cobra.Command {
@@ -53,7 +53,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 	if command == "" {
 		return exit.Usagef("no editor is known: set the variable EDITOR")
 	}
-	was, err := sluice.StateText(ctx, e.Snapshot)
+	was, err := state.EditText(ctx, e.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 		if err != nil {
 			return notEdited(err, file, was)
 		}
-		now, shown, err := sluice.ParseStateText(ctx, e.Snapshot, e.Ref.Name, text)
+		now, shown, err := state.ParseEdit(ctx, e.Snapshot, e.Ref.Name, text)
 		if err == nil && now == nil {
 			fmt.Fprintf(e.Terminal.Out, "Nothing was edited: the state of %s is unchanged.\n", e.Name())
 			return os.Remove(file)
@@ -97,7 +97,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 	}
 }
 
-func saveEdited(ctx context.Context, e *stateedit.Edit, now *sluice.Snapshot) error {
+func saveEdited(ctx context.Context, e *stateedit.Edit, now *state.Snapshot) error {
 	now.Pending = nil
 	return e.Write(ctx, now)
 }
@@ -144,7 +144,7 @@ func afterFault(e *stateedit.Edit, fault error, file string) (string, error) {
 }
 
 // afterEdit shows what has changed and asks whether to write it.
-func afterEdit(e *stateedit.Edit, was, shown []byte, now *sluice.Snapshot) (string, error) {
+func afterEdit(e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (string, error) {
 	if _, err := e.Terminal.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err
 	}

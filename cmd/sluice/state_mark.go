@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // marking is a command that sets or clears a mark of live resources.
@@ -17,15 +17,15 @@ type marking struct {
 	verb, done string // "protect", "Protected"
 	all        string // what --all does
 	note       string // for who is asked
-	apply      func(*sluice.Snapshot, []*sluice.Resource) (*sluice.Snapshot, []*sluice.Resource)
+	apply      func(*state.Snapshot, []*state.Resource) (*state.Snapshot, []*state.Resource)
 }
 
 func newStateProtectCommand(open *session.Opener) *cobra.Command {
 	m := marking{
 		verb: "protect", done: "Protected", all: "protect all resources",
 		note: "The next update of a program that does not protect them itself takes the protection away again.\n",
-		apply: func(s *sluice.Snapshot, rs []*sluice.Resource) (*sluice.Snapshot, []*sluice.Resource) {
-			return sluice.SetProtect(s, rs, true)
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetProtect(s, rs, true)
 		},
 	}
 	return m.command(open, "Protect resources from being deleted",
@@ -36,8 +36,8 @@ func newStateProtectCommand(open *session.Opener) *cobra.Command {
 func newStateUnprotectCommand(open *session.Opener) *cobra.Command {
 	m := marking{
 		verb: "unprotect", done: "Unprotected", all: "unprotect all resources",
-		apply: func(s *sluice.Snapshot, rs []*sluice.Resource) (*sluice.Snapshot, []*sluice.Resource) {
-			return sluice.SetProtect(s, rs, false)
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetProtect(s, rs, false)
 		},
 	}
 	return m.command(open, "Allow protected resources to be deleted",
@@ -48,8 +48,8 @@ func newStateTaintCommand(open *session.Opener) *cobra.Command {
 	m := marking{
 		verb: "taint", done: "Tainted", all: "taint all resources",
 		note: "The next update replaces them.\n",
-		apply: func(s *sluice.Snapshot, rs []*sluice.Resource) (*sluice.Snapshot, []*sluice.Resource) {
-			return sluice.SetTaint(s, rs, true)
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetTaint(s, rs, true)
 		},
 	}
 	return m.command(open, "Mark resources for replacement by the next update",
@@ -59,8 +59,8 @@ func newStateTaintCommand(open *session.Opener) *cobra.Command {
 func newStateUntaintCommand(open *session.Opener) *cobra.Command {
 	m := marking{
 		verb: "untaint", done: "Untainted", all: "untaint all resources",
-		apply: func(s *sluice.Snapshot, rs []*sluice.Resource) (*sluice.Snapshot, []*sluice.Resource) {
-			return sluice.SetTaint(s, rs, false)
+		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
+			return state.SetTaint(s, rs, false)
 		},
 	}
 	return m.command(open, "Take back the mark for replacement", "Take back the mark that `sluice state taint` has set.")

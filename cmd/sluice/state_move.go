@@ -15,6 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 type moveFlags struct {
@@ -57,7 +59,7 @@ func newStateMoveCommand(open *session.Opener) *cobra.Command {
 type stateMove struct {
 	*session.Session
 	flags        *moveFlags
-	source, dest sluice.Stack
+	source, dest backend.Stack
 	// saveFile saves new secrets parameters of the destination; nil when there are none.
 	saveFile func() error
 }
@@ -77,10 +79,10 @@ func moveResources(ctx context.Context, open *session.Opener, f *moveFlags, args
 	if m.source.Ref() == m.dest.Ref() {
 		return exit.Usagef("source and destination are the same stack, %s", m.nameOf(m.source))
 	}
-	return interrupts.Hold(ctx, open.Terminal, []sluice.Stack{m.source, m.dest}, func(h *interrupts.Holder) error { return m.run(ctx, h, args) })
+	return interrupts.Hold(ctx, open.Terminal, []backend.Stack{m.source, m.dest}, func(h *interrupts.Holder) error { return m.run(ctx, h, args) })
 }
 
-func (m *stateMove) open(ctx context.Context, name string) (sluice.Stack, error) {
+func (m *stateMove) open(ctx context.Context, name string) (backend.Stack, error) {
 	ref, err := m.Choose(name)
 	if err != nil {
 		return nil, err
@@ -88,7 +90,7 @@ func (m *stateMove) open(ctx context.Context, name string) (sluice.Stack, error)
 	return m.Backend.Open(ctx, ref)
 }
 
-func (m *stateMove) nameOf(s sluice.Stack) string { return s.Ref().Display(m.Project.Name) }
+func (m *stateMove) nameOf(s backend.Stack) string { return s.Ref().Display(m.Project.Name) }
 
 func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string) error {
 	source, err := m.source.Load(ctx)
@@ -100,15 +102,15 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 		return err
 	}
 	if source == nil {
-		source = &sluice.Snapshot{}
+		source = &state.Snapshot{}
 	}
 	if m.dest.Ref().Project == "" {
 		return fmt.Errorf("the destination %s has no project; upgrade the store with `sluice state upgrade`", m.nameOf(m.dest))
 	}
-	var resources []*sluice.Resource
+	var resources []*state.Resource
 	var faults []string
 	for _, text := range args {
-		found, err := sluice.FindResources(source, text)
+		found, err := state.Find(source, text)
 		if err != nil {
 			faults = append(faults, err.Error())
 		}
@@ -117,7 +119,7 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 	if faults != nil {
 		return fmt.Errorf("nothing was moved: %s", strings.Join(faults, "\n"))
 	}
-	moved, err := sluice.MoveResources(ctx, source, dest, resources, sluice.StateMove{
+	moved, err := sluice.MoveResources(ctx, source, dest, resources, state.MoveOptions{
 		Parents: m.flags.parents, Stack: m.dest.Ref().Name, Project: m.dest.Ref().Project,
 	})
 	if err != nil {
@@ -139,7 +141,7 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 			return err
 		}
 	}
-	err = h.Busy(func() error { return sluice.SaveMove(ctx, m.source, m.dest, moved) })
+	err = h.Busy(func() error { return m.source.SaveMove(ctx, moved.Source, m.dest, moved.Dest) })
 	if err != nil {
 		return err
 	}
@@ -148,7 +150,7 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 
 // prepareSecrets finds a secrets manager for a destination that has none yet. That takes its settings file, which only
 // its own project has.
-func (m *stateMove) prepareSecrets(ctx context.Context, moved *sluice.StateMovement) error {
+func (m *stateMove) prepareSecrets(ctx context.Context, moved *state.Movement) error {
 	if moved.Dest.SecretsProvider != nil || !holdsSecrets(moved.Dest.Resources) {
 		return nil
 	}
@@ -169,7 +171,7 @@ func (m *stateMove) prepareSecrets(ctx context.Context, moved *sluice.StateMovem
 	return nil
 }
 
-func holdsSecrets(resources []*sluice.Resource) bool {
+func holdsSecrets(resources []*state.Resource) bool {
 	for _, r := range resources {
 		for _, properties := range []property.Map{r.Inputs, r.Outputs} {
 			if properties.HasSecrets() {
@@ -184,7 +186,7 @@ func holdsSecrets(resources []*sluice.Resource) bool {
 }
 
 // plan says what the move does, and what it cannot keep.
-func (m *stateMove) plan(moved *sluice.StateMovement) string {
+func (m *stateMove) plan(moved *state.Movement) string {
 	var b strings.Builder
 	from, to := m.nameOf(m.source), m.nameOf(m.dest)
 	fmt.Fprintf(&b, "Moving from %s to %s:\n", from, to)
@@ -212,7 +214,7 @@ func noteIf(condition bool, note string) string {
 }
 
 // warnings are what the move does not keep.
-func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
+func (m *stateMove) warnings(moved *state.Movement) []string {
 	var all []string
 	for _, c := range moved.Left {
 		all = append(all, fmt.Sprintf("%s, which moves: the reference is dropped from %s", c, m.nameOf(m.source)))
@@ -226,7 +228,7 @@ func (m *stateMove) warnings(moved *sluice.StateMovement) []string {
 	return all
 }
 
-func (m *stateMove) report(moved *sluice.StateMovement) error {
+func (m *stateMove) report(moved *state.Movement) error {
 	if !m.flags.JSON {
 		_, err := fmt.Fprintf(m.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
 		return err

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStateRenameCommand(open *session.Opener) *cobra.Command {
@@ -41,7 +41,7 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 	if err != nil {
 		return err
 	}
-	now, err := sluice.RenameResource(e.Snapshot, r, name)
+	now, err := state.Rename(e.Snapshot, r, name)
 	if err != nil {
 		return err
 	}
@@ -63,11 +63,11 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 }
 
 // renaming is what the arguments say, and what somebody answers.
-func renaming(e *stateedit.Edit, args []string) (*sluice.Resource, string, error) {
-	var r *sluice.Resource
+func renaming(e *stateedit.Edit, args []string) (*state.Resource, string, error) {
+	var r *state.Resource
 	var err error
 	if len(args) > 0 {
-		r, err = sluice.FindResource(e.Snapshot, args[0])
+		r, err = state.FindOne(e.Snapshot, args[0])
 	} else {
 		r, err = stateedit.Choose(e.Terminal, "Which resource do you want to rename?", e.Snapshot.Resources)
 	}

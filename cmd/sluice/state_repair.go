@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
+	"github.com/sluice-iac/sluice/state"
 )
 
 func newStateRepairCommand(open *session.Opener) *cobra.Command {
@@ -32,13 +32,13 @@ func newStateRepairCommand(open *session.Opener) *cobra.Command {
 }
 
 func repair(ctx context.Context, e *stateedit.Edit) error {
-	now, done, err := sluice.RepairState(e.Snapshot)
+	now, done, err := state.RepairAll(e.Snapshot)
 	if err != nil {
 		return fmt.Errorf("%s cannot be repaired automatically: %w\ncorrect it with `sluice state edit`, or in what `sluice stack export` "+
 			"writes, which `sluice stack import` takes back", e.State.File(ctx), err)
 	}
 	if done == nil {
-		return reportRepairs(e, &sluice.StateRepairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.Name()))
+		return reportRepairs(e, &state.Repairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.Name()))
 	}
 	plan := describeRepairs(done)
 	switch {
@@ -60,7 +60,7 @@ func repair(ctx context.Context, e *stateedit.Edit) error {
 }
 
 // describeRepairs says what a repair does.
-func describeRepairs(done *sluice.StateRepairs) string {
+func describeRepairs(done *state.Repairs) string {
 	var b strings.Builder
 	if done.Magic {
 		b.WriteString("Set anew: the manifest's magic, which does not match its version\n")
@@ -86,7 +86,7 @@ func describeRepairs(done *sluice.StateRepairs) string {
 	return b.String()
 }
 
-func reportRepairs(e *stateedit.Edit, done *sluice.StateRepairs, text string) error {
+func reportRepairs(e *stateedit.Edit, done *state.Repairs, text string) error {
 	if !e.Flags.JSON {
 		_, err := fmt.Fprint(e.Terminal.Out, text)
 		return err

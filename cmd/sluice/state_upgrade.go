@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 func newStateUpgradeCommand(open *session.Opener) *cobra.Command {
@@ -56,7 +57,7 @@ func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) e
 		if !t.Interactive() {
 			return exit.Usagef("--yes must be passed in to proceed when running in non-interactive mode")
 		}
-		if err := terminal.ConfirmByName(t, "This will upgrade "+sluice.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
+		if err := terminal.ConfirmByName(t, "This will upgrade "+backend.MaskURL(url)+": versions of Pulumi before 3.61 cannot use it any more.", "yes"); err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,7 @@ func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) e
 	return reportUpgrade(t, upgraded, asJSON)
 }
 
-func reportUpgrade(t *terminal.Terminal, upgraded []sluice.UpgradedStack, asJSON bool) error {
+func reportUpgrade(t *terminal.Terminal, upgraded []backend.Upgraded, asJSON bool) error {
 	out := []upgradedInJSON{}
 	done := 0
 	for _, u := range upgraded {

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -89,9 +90,9 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 // explanationJSON is what --json writes (docs/why.md).
 type explanationJSON struct {
 	Version      int          `json:"version"`
-	Operation    sluice.About `json:"operation"`
+	Operation    why.About    `json:"operation"`
 	StateChanged *stateChange `json:"stateChanged,omitempty"`
-	sluice.Explanation
+	why.Explanation
 }
 
 // readDecisions reads what the flags ask for.
@@ -127,7 +128,7 @@ func pickDecision(s *session.Stack, log *decisions.Kept, text string) (urn.URN, 
 		fmt.Fprintf(&b, "%q names %d resources; give the URN of one:", text, len(found))
 	} else {
 		fmt.Fprintf(&b, "%s decided nothing about %q", operationText(s, log), text)
-		if log.Result != sluice.Succeeded {
+		if log.Result != stages.Succeeded {
 			b.WriteString("; it did not come to its end")
 		}
 		if list = log.Nearest(text); len(list) > 0 {

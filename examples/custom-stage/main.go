@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -60,7 +61,7 @@ type deployer struct {
 
 func (d deployer) deploy(ctx context.Context, s server) (*sluice.Result, error) {
 	engine := sluice.Standard(sluice.Options{
-		Project: "shop", Stack: "dev", Program: sluice.ProgramFunc(s.declare), Providers: d.cloud.Host(), State: d.state,
+		Project: "shop", Stack: "dev", Program: source.Func(s.declare), Providers: d.cloud.Host(), State: d.state,
 	})
 	engine.Diffed.Insert(freeze(d.until, d.now))
 	return engine.Update(ctx)

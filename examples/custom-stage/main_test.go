@@ -47,14 +47,14 @@ func TestAnUpdatePassesInTheWindow(t *testing.T) {
 	d := deployedBefore(t, until.Add(-time.Hour))
 	result, err := d.deploy(t.Context(), server{"debian-12", 2})
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpUpdate: 1}, result.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpUpdate: 1}, result.Changes)
 }
 
 func TestAReplacementPassesAfterTheWindow(t *testing.T) {
 	d := deployedBefore(t, until)
 	result, err := d.deploy(t.Context(), server{"debian-13", 1})
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpReplace: 1}, result.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpReplace: 1}, result.Changes)
 }
 
 func TestTheWindowEndsOnTheNextMonday(t *testing.T) {

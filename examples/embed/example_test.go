@@ -7,12 +7,13 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // A program that declares one resource is previewed, run, run again, and its stack destroyed.
 func Example() {
-	program := sluice.ProgramFunc(func(ctx context.Context, m stages.Monitor) error {
+	program := source.Func(func(ctx context.Context, m stages.Monitor) error {
 		_, err := m.Register(ctx, &stages.RegisterRequest{
 			Type: "simple:index:Thing", Name: "web", Custom: true,
 			Inputs: property.NewMap(map[string]property.Value{"size": property.Number(1)}),

@@ -24,10 +24,7 @@ var tolerated = map[string]map[string]int{
 		"state.Resource":  8,
 	},
 	shape.Files: {
-		".": 30,
-	},
-	shape.Names: {
-		".": 241,
+		".": 28,
 	},
 }
 

@@ -5,10 +5,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -65,7 +65,7 @@ func TestResourceFoundUnderAliasStaysTheSame(t *testing.T) {
 
 			r := k.up(program(test.after))
 			require.Empty(t, r.changed())
-			var found *sluice.Resource
+			var found *state.Resource
 			for _, res := range k.state.Snapshot().Resources {
 				if res.Custom && !res.Type.IsProvider() {
 					require.Nil(t, found)
@@ -78,7 +78,7 @@ func TestResourceFoundUnderAliasStaysTheSame(t *testing.T) {
 			require.Empty(t, found.Aliases)
 			// Providers are asked about the new name.
 			require.Equal(t, test.want, askedOnce[providers.DiffRequest](r, test.want.Name()).URN)
-			require.Equal(t, map[sluice.Op]int{sluice.OpSame: len(k.names())}, r.Changes)
+			require.Equal(t, map[stages.Op]int{stages.OpSame: len(k.names())}, r.Changes)
 
 			require.Equal(t, r.Changes, k.up(program(test.after)).Changes)
 		})
@@ -98,7 +98,7 @@ func TestChildOfRenamedParentIsFoundThroughTheAliasThatMatched(t *testing.T) {
 		logs := s.thing("web-logs", in{"size": 1}, parent(web))
 		s.thing("deep", nil, parent(logs))
 	}))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 3})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 3})
 	require.Empty(t, r.changed())
 	require.Equal(t, before, k.recorded("web-logs").ID)
 	require.Equal(t, urn.New("dev", "p", "test:index:Group$test:index:Thing", "test:index:Thing", "deep"), k.recorded("deep").URN)
@@ -172,7 +172,7 @@ func TestConflictingClaimsOfOldNamesAreRefused(t *testing.T) {
 			k := newKit(t)
 			k.up(program(func(s *script) { s.thing("a", nil) }))
 			r := k.fails(program(test.program), "is invalid")
-			r.requireDiagnostic(sluice.Error, test.code, test.text)
+			r.requireDiagnostic(stages.Error, test.code, test.text)
 			require.Empty(t, r.changed())
 			require.Len(t, k.names(), 1)
 		})
@@ -203,7 +203,7 @@ func TestDuplicateNamesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
 			r := k.fails(program(p), "Duplicate resource URN")
-			r.requireDiagnostic(sluice.Error, 2001, "Duplicate resource URN '"+string(urnOf("a"))+"'; try giving it a unique name")
+			r.requireDiagnostic(stages.Error, 2001, "Duplicate resource URN '"+string(urnOf("a"))+"'; try giving it a unique name")
 			require.Equal(t, []string{"a"}, k.names())
 		})
 	}
@@ -219,7 +219,7 @@ func TestComponentTurnedCustomIsReplaced(t *testing.T) {
 	r := k.up(custom)
 	require.Equal(t, []string{"create-replacement b", "replace b", "delete-replaced a"}, userSteps(r))
 	require.Equal(t, []string{"create b"}, r.changed())
-	require.Equal(t, []string{"provider"}, r.step(sluice.OpReplace, "b").Keys)
+	require.Equal(t, []string{"provider"}, r.step(stages.OpReplace, "b").Keys)
 
 	r = k.up(back)
 	require.Equal(t, []string{"create-replacement c", "replace c", "delete-replaced b"}, userSteps(r))
@@ -242,7 +242,7 @@ func TestUpdateThatStopsBeforeAChildRegistersRenamesItAllTheSame(t *testing.T) {
 	r := k.up(program(func(s *script) {
 		s.thing("a", nil, parent(s.register("test:index:Club", "h", nil, func(r *stages.RegisterRequest) { r.Custom = false }, alias(urn.Alias{Name: "g", Type: "test:index:Group"}))))
 	}))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 	require.Equal(t, id, k.recorded("a").ID)
 }
 
@@ -259,7 +259,7 @@ func TestReferencesToRenamedResourcesAreRewritten(t *testing.T) {
 	before := map[string]string{"base": k.recorded("base").ID, "user": k.recorded("user").ID, "prov": k.recorded("prov").ID}
 
 	r := k.up(program(version("prov2", "base2")))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 3})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 3})
 	require.Empty(t, r.changed())
 	user, base, prov := k.recorded("user"), k.recorded("base2"), k.recorded("prov2")
 	require.Equal(t, before, map[string]string{"base": base.ID, "user": user.ID, "prov": prov.ID})
@@ -313,7 +313,7 @@ func TestChildOfMissingParentIsRefused(t *testing.T) {
 	r := k.fails(program(func(s *script) {
 		s.thing("a", nil, func(r *stages.RegisterRequest) { r.Parent = urnOf("nobody") })
 	}), "could not find parent resource "+string(urnOf("nobody")))
-	r.requireDiagnostic(sluice.Error, 0, "could not find parent resource")
+	r.requireDiagnostic(stages.Error, 0, "could not find parent resource")
 	require.Empty(t, r.did())
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -62,7 +63,7 @@ func TestBuiltinProviderKeepsAPasswordThroughEveryOperation(t *testing.T) {
 
 func TestBuiltinProviderImports(t *testing.T) {
 	k, _ := newBuiltinKit(t, sluice.PluginOptions{})
-	made := k.try(importing(sluice.ImportRequest{Type: passwordType, Name: "pw", ID: "hunter2"}), nil)
+	made := k.try(importing(stages.ImportRequest{Type: passwordType, Name: "pw", ID: "hunter2"}), nil)
 	require.NoError(t, made.err)
 	again := k.try(sluice.Preview, program(func(s *script) { s.register(passwordType, "pw", in{"length": 7}) }))
 	require.NoError(t, again.err)

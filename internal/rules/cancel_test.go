@@ -172,7 +172,7 @@ func interruptAt(t *testing.T, p whereItIs, interrupt func(*kit, operation) oper
 	requireCanceled(t, r)
 	require.Equal(t, p.changed, nilIfEmpty(r.changed()))
 	require.Equal(t, p.names, nilIfEmpty(k.names()))
-	require.Empty(t, r.diagnostics(sluice.Error))
+	require.Empty(t, r.diagnostics(stages.Error))
 	require.Empty(t, k.state.Snapshot().Pending)
 	require.NoError(t, state.Verify(k.state.Snapshot()))
 

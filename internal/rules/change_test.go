@@ -43,7 +43,7 @@ func TestNewResourceIsCheckedAndCreated(t *testing.T) {
 	require.Equal(t, urnOf("a"), reply.URN)
 	require.Equal(t, "arn:"+idOf("a", 1), reply.Outputs.At("arn").AsString())
 	require.Equal(t, stages.Success, reply.Result)
-	r.requireCounts(map[sluice.Op]int{sluice.OpCreate: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpCreate: 1})
 	a := k.recorded("a")
 	require.True(t, property.EqualMaps(values(in{"size": 1, "secret": secret("x")}), a.Inputs))
 	require.Equal(t, reply.ID, a.ID)
@@ -62,7 +62,7 @@ func TestUnchangedResourceIsComparedOnly(t *testing.T) {
 	diff := askedOnce[providers.DiffRequest](r, "a")
 	require.Equal(t, reply.ID, diff.ID)
 	require.True(t, property.EqualMaps(reply.Outputs, diff.OldOutputs))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
 func TestChangedResourceIsUpdatedInPlace(t *testing.T) {
@@ -85,8 +85,8 @@ func TestChangedResourceIsUpdatedInPlace(t *testing.T) {
 	require.Equal(t, 1.0, update.OldOutputs.At("size").AsNumber())
 	require.Equal(t, 2.0, update.NewInputs.At("size").AsNumber())
 	require.Equal(t, 2.0, reply.Outputs.At("size").AsNumber())
-	require.Equal(t, []string{"size"}, r.step(sluice.OpUpdate, "a").Diffs)
-	require.Equal(t, "because `size` changed", r.step(sluice.OpUpdate, "a").Reason.String())
+	require.Equal(t, []string{"size"}, r.step(stages.OpUpdate, "a").Diffs)
+	require.Equal(t, "because `size` changed", r.step(stages.OpUpdate, "a").Reason.String())
 	require.Equal(t, 2.0, k.recorded("a").Inputs.At("size").AsNumber())
 }
 
@@ -100,15 +100,15 @@ func TestEngineComparesWhatTheProviderCannot(t *testing.T) {
 	k.up(program(one(in{"size": 1, "list": []any{1, 2}, "s": "x"})))
 
 	r := k.up(program(one(in{"size": 1, "list": []any{1, 2}, "s": secret("x")})))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 
 	r = k.up(program(one(in{"list": []any{1, 3}, "more": true, "s": "x"})))
-	r.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1})
-	require.Equal(t, map[string]sluice.PropertyDiff{
-		"size":    {Kind: sluice.DiffDelete, InputDiff: true},
-		"list[1]": {Kind: sluice.DiffUpdate, InputDiff: true},
-		"more":    {Kind: sluice.DiffAdd, InputDiff: true},
-	}, r.step(sluice.OpUpdate, "a").DetailedDiff)
+	r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+	require.Equal(t, map[string]providers.PropertyDiff{
+		"size":    {Kind: providers.DiffDelete, InputDiff: true},
+		"list[1]": {Kind: providers.DiffUpdate, InputDiff: true},
+		"more":    {Kind: providers.DiffAdd, InputDiff: true},
+	}, r.step(stages.OpUpdate, "a").DetailedDiff)
 }
 
 func TestReplaceKeysOfAnUnknownDiffCount(t *testing.T) {
@@ -119,8 +119,8 @@ func TestReplaceKeysOfAnUnknownDiffCount(t *testing.T) {
 		}
 	}
 	k.up(program(one(in{"size": 1})))
-	k.up(program(one(in{"size": 1}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
-	k.up(program(one(in{"size": 2}))).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1})
+	k.up(program(one(in{"size": 1}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
+	k.up(program(one(in{"size": 2}))).requireCounts(map[stages.Op]int{stages.OpReplace: 1})
 }
 
 func TestUnavailableDiffIsAWarningAndAnUpdate(t *testing.T) {
@@ -132,7 +132,7 @@ func TestUnavailableDiffIsAWarningAndAnUpdate(t *testing.T) {
 		}
 	}
 	r := k.up(program(one(in{"size": 1})))
-	r.requireDiagnostic(sluice.Warning, 0, "cannot say")
+	r.requireDiagnostic(stages.Warning, 0, "cannot say")
 	require.Equal(t, []string{"update a"}, r.changed())
 }
 
@@ -220,7 +220,7 @@ func TestIgnoredPathMissingOnOneSideKeepsTheProgramsValue(t *testing.T) {
 			k := newKit(t)
 			k.up(program(one(test.old)))
 			r := k.up(program(one(test.new, ignore(test.path))))
-			r.requireDiagnostic(sluice.Info, 0, "cannot ignore changes in added or removed elements of the path: \""+test.path+"\"")
+			r.requireDiagnostic(stages.Info, 0, "cannot ignore changes in added or removed elements of the path: \""+test.path+"\"")
 			require.True(t, property.EqualMaps(values(test.new), k.recorded("a").Inputs))
 		})
 	}
@@ -272,7 +272,7 @@ func TestReplaceOnChangesTurnsUpdatesIntoReplacements(t *testing.T) {
 				k.fake = func(f *providertest.Fake) { f.OnDiff = diff }
 				k.up(program(one(old)))
 				r := k.up(program(one(test.new, replaceOn(test.path))))
-				require.Equal(t, test.replaces, r.Changes[sluice.OpReplace] == 1, "%v", r.Changes)
+				require.Equal(t, test.replaces, r.Changes[stages.OpReplace] == 1, "%v", r.Changes)
 				require.Equal(t, []string{test.path}, k.recorded("a").ReplaceOnChanges)
 			})
 		}
@@ -307,7 +307,7 @@ func TestRefusedInputsStopTheUpdate(t *testing.T) {
 		s.err = err
 	})
 	r := k.fails(p, "this property is never valid")
-	r.requireDiagnostic(sluice.Error, 2003, "test:index:Thing resource 'a': property invalidName value {x} has a problem: this property is never valid")
+	r.requireDiagnostic(stages.Error, 2003, "test:index:Thing resource 'a': property invalidName value {x} has a problem: this property is never valid")
 	require.ErrorIs(t, err, stages.ErrShutDown)
 	require.Empty(t, r.changed())
 
@@ -317,8 +317,8 @@ func TestRefusedInputsStopTheUpdate(t *testing.T) {
 		}
 	}
 	r = k.fails(program(one(in{"s": secret("sesame")})), "not today")
-	r.requireDiagnostic(sluice.Error, 2002, "test:index:Thing resource 'a' has a problem: not today")
-	r.requireDiagnostic(sluice.Error, 2003, "property s value {[secret]} has a problem: hush")
+	r.requireDiagnostic(stages.Error, 2002, "test:index:Thing resource 'a' has a problem: not today")
+	r.requireDiagnostic(stages.Error, 2003, "property s value {[secret]} has a problem: hush")
 }
 
 func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
@@ -340,17 +340,17 @@ func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
 		}
 	}
 	r = k.up(program(one(in{"unhealthy": true}, ignore("*"))))
-	r.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1})
-	require.Equal(t, "because it was not healthy after the last update", r.step(sluice.OpUpdate, "a").Reason.String())
+	r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+	require.Equal(t, "because it was not healthy after the last update", r.step(stages.OpUpdate, "a").Reason.String())
 	require.Empty(t, k.recorded("a").InitErrors)
-	k.up(program(one(in{"unhealthy": true}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.up(program(one(in{"unhealthy": true}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
-func lastFailure(r *ran) sluice.StepFailed {
+func lastFailure(r *ran) stages.StepFailed {
 	r.t.Helper()
-	var last *sluice.StepFailed
+	var last *stages.StepFailed
 	for _, e := range r.events {
-		if f, ok := e.(sluice.StepFailed); ok {
+		if f, ok := e.(stages.StepFailed); ok {
 			last = &f
 		}
 	}
@@ -408,11 +408,11 @@ func TestOutputsThatMustBeSecretAre(t *testing.T) {
 		require.False(t, outputs.At("plain").IsSecret())
 		require.False(t, outputs.At("missing").IsSecret())
 	}
-	r.requireDiagnostic(sluice.Warning, 0, "The 'id' property cannot be made secret")
+	r.requireDiagnostic(stages.Warning, 0, "The 'id' property cannot be made secret")
 	require.Equal(t, []string{"arn", "id", "missing"}, k.recorded("a").AdditionalSecretOutputs)
 
 	r = k.up(p)
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	require.True(t, reply.Outputs.At("arn").IsSecret())
 }
 
@@ -461,7 +461,7 @@ func TestChangedDependenciesAloneAreRecordedByASame(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", nil); s.thing("b", in{"x": 1}) }))
 	r := k.up(program(func(s *script) { s.thing("b", in{"x": 1}, dependsOn(s.thing("a", nil))) }))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 	require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
 }
 
@@ -469,7 +469,7 @@ func TestOptionsAreRecordedByASame(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"x": 1})))
 	r := k.up(program(one(in{"x": 1}, protect(true), retain(true), ignore("x"), replaceOn("y"), trigger("t"), secretOutputs("arn"))))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	a := k.recorded("a")
 	require.True(t, a.Protect)
 	require.True(t, a.RetainOnDelete)
@@ -486,10 +486,10 @@ func TestComponentIsComparedByItsInputs(t *testing.T) {
 			s.register("any kind of text", "g", inputs, func(r *stages.RegisterRequest) { r.Custom = false })
 		}
 	}
-	k.up(program(component(in{"x": 1}))).requireCounts(map[sluice.Op]int{sluice.OpCreate: 1})
-	k.up(program(component(in{"x": 1}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.up(program(component(in{"x": 1}))).requireCounts(map[stages.Op]int{stages.OpCreate: 1})
+	k.up(program(component(in{"x": 1}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	r := k.up(program(component(in{"x": 2})))
-	r.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
 	require.Equal(t, 2.0, k.recorded("g").Inputs.At("x").AsNumber())
 	require.Empty(t, r.calls)
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -61,7 +60,7 @@ func TestARemoteComponentIsWhatItsProviderRegisters(t *testing.T) {
 	require.Equal(t, k.recorded("r").URN, k.recorded("child").Parent)
 	require.True(t, k.recorded("child").Protect)
 	require.Equal(t, 1, k.recorded("r").Outputs.Len())
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 3})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: 3})
 }
 
 // A component that waits for a child that has failed, or for nothing at all, must not keep the run from ending.
@@ -83,7 +82,7 @@ func TestAConstructThatHangsOnAFailedChildEndsWithTheRun(t *testing.T) {
 				s.err = err
 			})), "refused")
 			require.ErrorIs(t, err, stages.ErrShutDown)
-			require.Len(t, r.diagnostics(sluice.Error), 2, "of the child and of the run")
+			require.Len(t, r.diagnostics(stages.Error), 2, "of the child and of the run")
 			require.Equal(t, []string{"r"}, k.names())
 		})
 	}
@@ -98,7 +97,7 @@ func TestAConstructThatFailsIsADiagnosticAndEndsTheRun(t *testing.T) {
 		s.register("test:index:Remote", "r", nil, remote)
 		s.thing("never", nil)
 	})), "refused")
-	r.requireDiagnostic(sluice.Error, 2002, "test:index:Remote resource 'r' has a problem: refused")
+	r.requireDiagnostic(stages.Error, 2002, "test:index:Remote resource 'r' has a problem: refused")
 	require.Empty(t, k.names())
 }
 
@@ -149,5 +148,5 @@ func TestInAPreviewAComponentOfAnUnconfiguredProviderIsRegisteredAlone(t *testin
 		s.register("test:index:Remote", "r", in{"x": 1}, remote, via(ref))
 	})))
 	require.Contains(t, r.steps(), "create r")
-	require.Zero(t, r.step(sluice.OpCreate, "r").New.Inputs.Len())
+	require.Zero(t, r.step(stages.OpCreate, "r").New.Inputs.Len())
 }

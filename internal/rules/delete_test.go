@@ -36,7 +36,7 @@ func TestDeletesFollowDependencies(t *testing.T) {
 			k.up(build)
 			k.cloudFollows("f", "e")
 			r := op(k)
-			r.requireCounts(map[sluice.Op]int{sluice.OpDelete: 9})
+			r.requireCounts(map[stages.Op]int{stages.OpDelete: 9})
 			steps := make([]string, 0, 9)
 			for _, s := range r.steps() {
 				steps = append(steps, s[len("delete "):])
@@ -74,11 +74,11 @@ func TestPreviewOfDeletesAsksNobody(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(nil)))
 	r := k.preview(nothing)
-	r.requireCounts(map[sluice.Op]int{sluice.OpDelete: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpDelete: 1})
 	require.Empty(t, r.changed())
 	r = k.try(sluice.PreviewDestroy, nil)
 	require.NoError(t, r.err)
-	r.requireCounts(map[sluice.Op]int{sluice.OpDelete: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpDelete: 1})
 	require.Empty(t, r.changed())
 	require.Equal(t, []string{"a"}, k.names())
 }
@@ -89,7 +89,7 @@ func TestWhatTheEngineDoesNotOwnIsLetGoWithoutACall(t *testing.T) {
 		k.up(program(one(nil, retain(true))))
 		r := k.try(sluice.Update, nothing)
 		require.NoError(t, r.err)
-		r.requireCounts(map[sluice.Op]int{sluice.OpDelete: 1})
+		r.requireCounts(map[stages.Op]int{stages.OpDelete: 1})
 		require.Empty(t, r.changed())
 		require.Empty(t, k.names())
 	})
@@ -98,7 +98,7 @@ func TestWhatTheEngineDoesNotOwnIsLetGoWithoutACall(t *testing.T) {
 		k.exists("x", nil)
 		k.up(program(func(s *script) { s.read("r", "x") }))
 		r := k.up(nothing)
-		r.requireCounts(map[sluice.Op]int{sluice.OpDiscard: 1})
+		r.requireCounts(map[stages.Op]int{stages.OpDiscard: 1})
 		require.Empty(t, r.changed())
 		require.Empty(t, k.names())
 		require.False(t, r.HasChanges())
@@ -133,9 +133,9 @@ func TestEveryProtectedResourceIsReportedAndNothingOfItsIsDeleted(t *testing.T) 
 			r := k.try(op, nothing)
 			r.requireFailure("cannot be deleted")
 			for _, n := range []string{"p", "q"} {
-				r.requireDiagnostic(sluice.Error, 2000, "resource \""+string(k.recorded(n).URN)+"\" cannot be deleted\nbecause it is protected. ")
+				r.requireDiagnostic(stages.Error, 2000, "resource \""+string(k.recorded(n).URN)+"\" cannot be deleted\nbecause it is protected. ")
 			}
-			require.Len(t, r.diagnostics(sluice.Error), 3) // and that the run failed
+			require.Len(t, r.diagnostics(stages.Error), 3) // and that the run failed
 			require.Equal(t, []string{"delete x"}, r.changed())
 			require.ElementsMatch(t, []string{"prov", "a", "g", "p", "q"}, k.names())
 
@@ -193,13 +193,13 @@ func TestProgramErrorDeletesNothing(t *testing.T) {
 		s.thing("b", nil)
 		s.err = errRefused
 	}), "refused")
-	r.requireDiagnostic(sluice.Error, 0, "refused")
-	r.requireDiagnostic(sluice.Error, 0, "update failed")
+	r.requireDiagnostic(stages.Error, 0, "refused")
+	r.requireDiagnostic(stages.Error, 0, "update failed")
 	require.Equal(t, []string{"create b"}, r.changed())
 	require.ElementsMatch(t, []string{"a", "b"}, k.names())
 	r = k.try(sluice.Preview, program(func(s *script) { s.err = errRefused }))
 	r.requireFailure("refused")
-	require.NotContains(t, r.Changes, sluice.OpDelete)
+	require.NotContains(t, r.Changes, stages.OpDelete)
 }
 
 func TestDuplicateRecordedResourcesAreRefused(t *testing.T) {
@@ -221,7 +221,7 @@ func TestStatesWithoutProviderGetADefaultOne(t *testing.T) {
 	k.options.State = k.state
 	k.options.Config = sluice.Config{"test:region": {Text: "here"}}
 	r := k.up(program(one(in{"x": 1})))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	ref, err := urn.ParseProviderRef(k.recorded("a").Provider)
 	require.NoError(t, err)
 	require.Equal(t, k.recorded("default").ID, ref.ID)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -67,8 +66,8 @@ func TestRenamedDependentThatWasDeletedFirstIsComparedWithWhatItWas(t *testing.T
 					require.Equal(t, []string{"delete b", "delete a", "create a", "create b2"}, r.changed())
 					require.Equal(t, []string{"a", "b2"}, k.names())
 				}
-				r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
-				require.ElementsMatch(t, test.keys, r.step(sluice.OpCreateReplacement, "b2").Keys)
+				r.requireCounts(map[stages.Op]int{stages.OpReplace: 2})
+				require.ElementsMatch(t, test.keys, r.step(stages.OpCreateReplacement, "b2").Keys)
 				require.Len(t, asked[providers.DiffRequest](r, "b2"), test.diffs)
 				checks := asked[providers.CheckRequest](r, "b2")
 				require.Len(t, checks, 2)
@@ -93,7 +92,7 @@ func TestRenamedRootTakesWhatCannotStayWithIt(t *testing.T) {
 	k.up(program(version("a", 1)))
 	k.cloudFollows("by deletedWith", "a")
 	r := k.up(program(version("a2", 2)))
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 4})
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 4})
 	requireOrder(t, r.changed(), [2]string{"delete by property", "delete a"}, [2]string{"delete a", "create a2"},
 		[2]string{"create by replaceWith", "delete by replaceWith"})
 	require.Empty(t, asked[providers.DeleteRequest](r, "by deletedWith"))
@@ -148,7 +147,7 @@ func TestCopyAwaitingDeletionGoesWithTheRootItWasMadeFrom(t *testing.T) {
 		require.Equal(t, []string{"delete b", "delete a", "create a"}, r.changed())
 		require.Equal(t, idOf("b", 1), askedOnce[providers.DeleteRequest](r, "b").ID)
 		require.Equal(t, idOf("b", 2), k.recorded("b").ID)
-		r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1, sluice.OpReplace: 1, sluice.OpDelete: 1})
+		r.requireCounts(map[stages.Op]int{stages.OpSame: 1, stages.OpReplace: 1, stages.OpDelete: 1})
 	})
 }
 
@@ -166,13 +165,13 @@ func TestWholeChainOfAFailedDeleteFirstIsResumed(t *testing.T) {
 			r := k.fails(program(version(2)), "refused to create "+failing)
 			require.Equal(t, []string{"delete c", "delete b", "delete a"}, r.changed()[:3])
 			r = k.preview(program(version(2)))
-			require.NotZero(t, r.Changes[sluice.OpReplace])
+			require.NotZero(t, r.Changes[stages.OpReplace])
 			r = k.up(program(version(2)))
 			for _, c := range r.changed() {
 				require.Contains(t, []string{"create a", "create b", "create c"}, c)
 			}
 			require.Equal(t, []string{"a", "b", "c"}, k.names())
-			k.up(program(version(2))).requireCounts(map[sluice.Op]int{sluice.OpSame: 3})
+			k.up(program(version(2))).requireCounts(map[stages.Op]int{stages.OpSame: 3})
 		})
 	}
 }
@@ -233,5 +232,5 @@ func TestDependentsOfAReplacedComponentPartnerComeBack(t *testing.T) {
 	r := k.up(program(version(2)))
 	require.Equal(t, []string{"delete a", "create a"}, r.changed())
 	require.Equal(t, []string{"a", "g", "child"}, k.names())
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2, sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 2, stages.OpSame: 1})
 }

@@ -59,26 +59,26 @@ func TestUpdateCreatesUpdatesReplacesAndDeletes(t *testing.T) {
 
 	res, err = sluice.Update(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpCreate: 2}, res.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpCreate: 2}, res.Changes)
 	require.Len(t, st.Snapshot().Resources, 3)
 
 	res, err = sluice.Update(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpSame: 2}, res.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpSame: 2}, res.Changes)
 
 	size = 2
 	res, err = sluice.Update(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpUpdate: 2}, res.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpUpdate: 2}, res.Changes)
 
 	names = []string{"a"}
 	res, err = sluice.Update(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpSame: 1, sluice.OpDelete: 1}, res.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpSame: 1, stages.OpDelete: 1}, res.Changes)
 
 	res, err = sluice.Destroy(ctx, o)
 	require.NoError(t, err)
-	require.Equal(t, map[stages.Op]int{sluice.OpDelete: 1}, res.Changes)
+	require.Equal(t, map[stages.Op]int{stages.OpDelete: 1}, res.Changes)
 	require.Empty(t, st.Snapshot().Resources)
 	records, err := cloud.Records()
 	require.NoError(t, err)

@@ -27,9 +27,9 @@ func TestFailedCreateRecordsNothingAndStopsTheUpdate(t *testing.T) {
 	require.Equal(t, []string{"create a"}, r.changed())
 	require.Empty(t, k.names())
 	require.Empty(t, k.state.Snapshot().Pending)
-	r.requireDiagnostic(sluice.Error, 2000, "refused")
+	r.requireDiagnostic(stages.Error, 2000, "refused")
 	failure := lastFailure(r)
-	require.Equal(t, sluice.OpCreate, failure.Step.Op)
+	require.Equal(t, stages.OpCreate, failure.Step.Op)
 	require.Equal(t, 0, failure.Status)
 	require.False(t, r.summary().MaybeCorrupt)
 }
@@ -38,9 +38,9 @@ func TestFailureInAPreviewIsReportedAsOne(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Preview: true})
 	r := k.try(sluice.Preview, program(one(nil)))
 	r.requireFailure("refused to create a")
-	r.requireDiagnostic(sluice.Error, 2005, "Preview failed: the cloud refused to create a")
+	r.requireDiagnostic(stages.Error, 2005, "Preview failed: the cloud refused to create a")
 	for _, e := range r.events {
-		_, ok := e.(sluice.StepFailed)
+		_, ok := e.(stages.StepFailed)
 		require.False(t, ok)
 	}
 }

@@ -53,8 +53,8 @@ func TestWhatItsProviderAsksForIsReadBeforeEveryUpdateAndNothingElse(t *testing.
 		out := k.try(op, program(both(1)))
 		require.NoError(t, out.err)
 		require.Equal(t, []string{"refresh a", "update a", "same b"}, out.steps())
-		out.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1, sluice.OpSame: 1})
-		require.Equal(t, values(in{"size": 9}), out.step(sluice.OpUpdate, "a").Old.Inputs)
+		out.requireCounts(map[stages.Op]int{stages.OpUpdate: 1, stages.OpSame: 1})
+		require.Equal(t, values(in{"size": 9}), out.step(stages.OpUpdate, "a").Old.Inputs)
 	}
 
 	// It says no longer.
@@ -92,7 +92,7 @@ func TestHiddenDifferencesAreForDisplaysOnly(t *testing.T) {
 	k.up(program(hidden(1)))
 	require.Equal(t, []string{"size"}, k.recorded("a").HideDiff)
 	out := k.up(program(hidden(2)))
-	step := out.step(sluice.OpUpdate, "a")
+	step := out.step(stages.OpUpdate, "a")
 	require.Equal(t, []string{"size"}, step.New.HideDiff)
 	require.Contains(t, step.DetailedDiff, "size")
 	require.Equal(t, values(in{"size": 2}), k.recorded("a").Inputs)

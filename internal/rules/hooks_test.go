@@ -137,7 +137,7 @@ func TestErrorOfAnAfterHookFailsTheRunAndNotTheStep(t *testing.T) {
 				next = s.thing("b", nil)
 			}), `after hook "ac" failed: refused`)
 			require.Equal(t, idOf("a", 1), k.recorded("a").ID)
-			r.requireDiagnostic(sluice.Error, 0, `after hook "ac" failed: refused`)
+			r.requireDiagnostic(stages.Error, 0, `after hook "ac" failed: refused`)
 			if goOn {
 				require.Equal(t, stages.Success, reply.Result)
 				require.Equal(t, idOf("b", 1), next.ID)
@@ -157,10 +157,10 @@ func TestNothingFollowsAStepWhoseHookHasFailed(t *testing.T) {
 			h.errs = map[string]error{"ac": errRefused}
 			r := k.fails(program(h.program(in{"immutable": 2})), `after hook "ac" failed`)
 			if goOn {
-				require.Equal(t, 1, r.summary().Changes[sluice.OpReplace])
+				require.Equal(t, 1, r.summary().Changes[stages.OpReplace])
 				return
 			}
-			require.Zero(t, r.summary().Changes[sluice.OpReplace])
+			require.Zero(t, r.summary().Changes[stages.OpReplace])
 			require.Equal(t, []string{"create a"}, r.changed())
 		})
 	}
@@ -179,8 +179,8 @@ func TestIgnoredHookErrorIsAWarning(t *testing.T) {
 	k := newKit(t)
 	h := &hooked{ignore: true, errs: map[string]error{"bc1": errRefused, "ac": errRefused}}
 	r := k.up(program(h.program(nil)))
-	r.requireDiagnostic(sluice.Warning, 0, `hook "bc1" failed: refused`)
-	r.requireDiagnostic(sluice.Warning, 0, `hook "ac" failed: refused`)
+	r.requireDiagnostic(stages.Warning, 0, `hook "bc1" failed: refused`)
+	r.requireDiagnostic(stages.Warning, 0, `hook "ac" failed: refused`)
 	require.Equal(t, []string{"bc1 a", "bc2 a", "ac a"}, h.log)
 }
 
@@ -259,8 +259,8 @@ func TestErrorHooksDecideAboutAnotherTry(t *testing.T) {
 		require.Equal(t, "create", inputs[0].FailedOperation)
 		require.Len(t, inputs[0].Errors, 1)
 		require.Len(t, inputs[2].Errors, 2)
-		r.requireDiagnostic(sluice.Warning, 0, "retrying create due to on-error hook request (1/100)")
-		r.requireDiagnostic(sluice.Warning, 0, "retrying create due to on-error hook request (2/100)")
+		r.requireDiagnostic(stages.Warning, 0, "retrying create due to on-error hook request (1/100)")
+		r.requireDiagnostic(stages.Warning, 0, "retrying create due to on-error hook request (2/100)")
 		require.Equal(t, []string{"create a", "create a", "create a"}, r.changed())
 	})
 	t.Run("all no stops", func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestErrorHooksDecideAboutAnotherTry(t *testing.T) {
 		r.requireFailure("refused to create a")
 		require.Len(t, inputs, 99)
 		require.Len(t, r.changed(), 100)
-		r.requireDiagnostic(sluice.Warning, 0, "maximum number of error hook retries (100) reached")
+		r.requireDiagnostic(stages.Warning, 0, "maximum number of error hook retries (100) reached")
 	})
 	t.Run("an error of the hook is the step's", func(t *testing.T) {
 		_, r, _ := try(t, 1, broken)

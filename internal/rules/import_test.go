@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -19,7 +20,7 @@ func TestAFailedImportDoesNotKeepDependentsWaiting(t *testing.T) {
 		imp := ""
 		o := sluice.Options{Project: "shop", Stack: "dev", State: &sluice.MemoryState{}, ContinueOnError: true,
 			Providers: providertest.NewCloud(providertest.Options{}).Host(),
-			Program: sluice.ProgramFunc(func(ctx context.Context, m stages.Monitor) error {
+			Program: source.Func(func(ctx context.Context, m stages.Monitor) error {
 				a, err := m.Register(ctx, &stages.RegisterRequest{Type: "simple:index:Thing", Name: "a", Custom: true, ImportID: imp, SupportsResultReporting: true})
 				if err != nil {
 					return err
@@ -48,7 +49,7 @@ func TestAnImportThatMatchesIsAllThatHappens(t *testing.T) {
 		require.NoError(t, r.err)
 		require.Equal(t, []string{"import a"}, r.steps())
 		require.Equal(t, []string{"read a", "check a", "diff a"}, r.did())
-		r.requireCounts(map[sluice.Op]int{sluice.OpImport: 1})
+		r.requireCounts(map[stages.Op]int{stages.OpImport: 1})
 		require.False(t, askedOnce[providers.ReadRequest](r, "a").Known)
 	}
 	a := k.recorded("a")
@@ -78,7 +79,7 @@ func TestAnImportThatWouldBeReplacedIsRefusedAndStaysImported(t *testing.T) {
 	k.exists("ext-1", in{"immutable": 1})
 	p := program(adopted("ext-1", in{"immutable": 2}))
 	r := k.preview(p)
-	r.requireDiagnostic(sluice.Warning, 0, text)
+	r.requireDiagnostic(stages.Warning, 0, text)
 	require.Contains(t, r.steps(), "replace a", "the preview shows what the update refuses")
 	k.fails(p, text)
 	require.Equal(t, values(in{"immutable": 1}), k.recorded("a").Inputs)
@@ -157,7 +158,7 @@ func TestAnImportThatIsNoTargetIsRecordedAsItIsFound(t *testing.T) {
 			}
 			require.Equal(t, values(in{"size": 1}), k.recorded("a").Inputs)
 			require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("c").Dependencies)
-			k.options.Targeting = sluice.Targeting{}
+			k.options.Targeting = stages.Targeting{}
 			require.Equal(t, []string{"update a", "update c"}, k.try(sluice.Update, p).changed())
 		})
 	}

@@ -14,30 +14,32 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // thingToImport asks for the import of a thing.
-func thingToImport(name, id string, with ...func(*sluice.ImportRequest)) sluice.ImportRequest {
-	q := sluice.ImportRequest{Type: "test:index:Thing", Name: name, ID: id}
+func thingToImport(name, id string, with ...func(*stages.ImportRequest)) stages.ImportRequest {
+	q := stages.ImportRequest{Type: "test:index:Thing", Name: name, ID: id}
 	for _, o := range with {
 		o(&q)
 	}
 	return q
 }
 
-func groupToImport(name string, with ...func(*sluice.ImportRequest)) sluice.ImportRequest {
-	with = append(with, func(q *sluice.ImportRequest) { q.Type, q.Component = "test:index:Group", true })
+func groupToImport(name string, with ...func(*stages.ImportRequest)) stages.ImportRequest {
+	with = append(with, func(q *stages.ImportRequest) { q.Type, q.Component = "test:index:Group", true })
 	return thingToImport(name, "", with...)
 }
 
-func importing(requests ...sluice.ImportRequest) operation {
+func importing(requests ...stages.ImportRequest) operation {
 	return func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
 		return sluice.Import(ctx, o, requests...)
 	}
 }
 
-func (k *kit) imports(requests ...sluice.ImportRequest) *ran {
+func (k *kit) imports(requests ...stages.ImportRequest) *ran {
 	k.t.Helper()
 	out := k.try(importing(requests...), nil)
 	require.NoError(k.t, out.err)
@@ -45,7 +47,7 @@ func (k *kit) imports(requests ...sluice.ImportRequest) *ran {
 }
 
 // refusesImport runs an import that is refused before anything is done.
-func (k *kit) refusesImport(text string, requests ...sluice.ImportRequest) {
+func (k *kit) refusesImport(text string, requests ...stages.ImportRequest) {
 	k.t.Helper()
 	before := k.state.Snapshot()
 	out := k.try(importing(requests...), nil)
@@ -57,10 +59,10 @@ func (k *kit) refusesImport(text string, requests ...sluice.ImportRequest) {
 func TestAnImportRecordsWhatTheProviderReads(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", in{"size": 1, "color": "red"})
-	r := k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Protect = true }))
+	r := k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Protect = true }))
 	require.Equal(t, []string{"create p-dev", "import a"}, r.steps())
 	require.Equal(t, []string{"read a", "check a"}, r.did())
-	r.requireCounts(map[sluice.Op]int{sluice.OpCreate: 1, sluice.OpImport: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpCreate: 1, stages.OpImport: 1})
 
 	a := k.recorded("a")
 	require.Equal(t, "ext-1", a.ID)
@@ -87,7 +89,7 @@ func TestAnImportedResourceIsUnchangedInTheProgramThatDeclaresIt(t *testing.T) {
 		stack := s.stack()
 		s.thing("a", in{"size": 1}, parent(stack))
 	}))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 }
 
 func TestAPreviewOfAnImportReadsAndRecordsNothing(t *testing.T) {
@@ -99,7 +101,7 @@ func TestAPreviewOfAnImportReadsAndRecordsNothing(t *testing.T) {
 	require.NoError(t, r.err)
 	require.Equal(t, []string{"read a", "check a"}, r.did())
 	require.True(t, askedOnce[providers.CheckRequest](r, "a").AllowUnknowns)
-	require.Equal(t, values(in{"size": 1}), r.step(sluice.OpImport, "a").New.Inputs)
+	require.Equal(t, values(in{"size": 1}), r.step(stages.OpImport, "a").New.Inputs)
 	require.Nil(t, k.state.Snapshot())
 }
 
@@ -114,9 +116,9 @@ func TestAnImportKeepsEverythingThatIsRecorded(t *testing.T) {
 	k.exists("ext-1", in{"size": 1})
 	r := k.imports(thingToImport("c", "ext-1"))
 	require.Equal(t, []string{"same p-dev", "same a", "same b", "import c"}, r.steps())
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 3, sluice.OpImport: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 3, stages.OpImport: 1})
 	after := k.state.Snapshot().Resources
-	require.Equal(t, before, slices.DeleteFunc(slices.Clone(after), func(r *sluice.Resource) bool { return r.URN.Name() == "c" }))
+	require.Equal(t, before, slices.DeleteFunc(slices.Clone(after), func(r *state.Resource) bool { return r.URN.Name() == "c" }))
 	require.Equal(t, k.recorded("a").Provider, k.recorded("c").Provider, "the recorded default provider is used")
 }
 
@@ -127,7 +129,7 @@ func TestWhatIsImportedAlreadyIsPassedOver(t *testing.T) {
 	before := k.state.Snapshot()
 	r := k.imports(thingToImport("a", "ext-1"))
 	require.Empty(t, r.did())
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 	require.Equal(t, before.Resources, k.state.Snapshot().Resources)
 }
 
@@ -146,12 +148,12 @@ func TestAnImportThatFailsKeepsOnlyItsChildrenFromBeingImported(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-2", in{"size": 2})
 	k.exists("ext-3", in{"size": 3})
-	child := func(q *sluice.ImportRequest) { q.Parent = urnOf("a") }
+	child := func(q *stages.ImportRequest) { q.Parent = urnOf("a") }
 	r := k.try(importing(thingToImport("a", "nosuch"), thingToImport("b", "ext-2", child), thingToImport("c", "ext-3")), nil)
 	r.requireFailure("resource 'nosuch' does not exist")
 	require.NotContains(t, r.err.Error(), "unknown parent", "what was not tried is no second error")
 	require.Equal(t, []string{"p-dev", "c"}, k.names())
-	r.requireDiagnostic(sluice.Info, 0, "not imported")
+	r.requireDiagnostic(stages.Info, 0, "not imported")
 }
 
 func TestParentsAreImportedBeforeTheirChildren(t *testing.T) {
@@ -159,8 +161,8 @@ func TestParentsAreImportedBeforeTheirChildren(t *testing.T) {
 	k.exists("ext-1", nil)
 	group := urn.New("dev", "p", "", "test:index:Group", "g")
 	r := k.imports(
-		thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Parent = group }),
-		groupToImport("g", func(q *sluice.ImportRequest) { q.Inputs = values(in{"note": "x"}) }),
+		thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Parent = group }),
+		groupToImport("g", func(q *stages.ImportRequest) { q.Inputs = values(in{"note": "x"}) }),
 	)
 	require.Equal(t, []string{"create p-dev", "import g", "import a"}, r.steps())
 	require.Equal(t, group, k.recorded("a").Parent)
@@ -174,7 +176,7 @@ func TestParentsAreImportedBeforeTheirChildren(t *testing.T) {
 func TestAParentThatIsNotThereIsUnknown(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", nil)
-	r := k.try(importing(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Parent = urnOf("nobody") })), nil)
+	r := k.try(importing(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Parent = urnOf("nobody") })), nil)
 	r.requireFailure("unknown parent '" + string(urnOf("nobody")) + "' for resource '")
 	require.Empty(t, r.did(), "nothing is read in vain")
 }
@@ -192,12 +194,12 @@ func TestImportsWaitForNobodyButTheirParents(t *testing.T) {
 		}
 		r := k.imports(
 			thingToImport("slow", "ext-1"), thingToImport("a", "ext-2"),
-			thingToImport("b", "ext-3", func(q *sluice.ImportRequest) { q.Parent = urnOf("a") }),
-			thingToImport("c", "ext-4", func(q *sluice.ImportRequest) { q.Parent = urnOf("a").Child("test:index:Thing", "b") }),
+			thingToImport("b", "ext-3", func(q *stages.ImportRequest) { q.Parent = urnOf("a") }),
+			thingToImport("c", "ext-4", func(q *stages.ImportRequest) { q.Parent = urnOf("a").Child("test:index:Thing", "b") }),
 		)
 		var done []string
 		for _, e := range r.events {
-			if d, ok := e.(sluice.StepDone); ok && d.Step.Op == sluice.OpImport {
+			if d, ok := e.(stages.StepDone); ok && d.Step.Op == stages.OpImport {
 				done = append(done, d.Step.URN.Name())
 			}
 		}
@@ -208,7 +210,7 @@ func TestImportsWaitForNobodyButTheirParents(t *testing.T) {
 func TestSuppliedInputsFillWhatTheProviderDoesNotTell(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", in{"size": 1, "token": "t", "note": nil})
-	k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) {
+	k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) {
 		q.Inputs = values(in{"size": 9, "password": secret("p"), "note": "n", "token": secret("other")})
 	}))
 	require.Equal(t, values(in{"size": 1, "token": secret("t"), "note": "n", "password": secret("p")}), k.recorded("a").Inputs)
@@ -216,7 +218,7 @@ func TestSuppliedInputsFillWhatTheProviderDoesNotTell(t *testing.T) {
 
 func TestSuppliedOutputsAreTrusted(t *testing.T) {
 	k := newKit(t)
-	r := k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) {
+	r := k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) {
 		q.Inputs, q.Outputs = values(in{"size": 1}), values(in{"size": 1, "arn": "x"})
 	}))
 	require.Equal(t, []string{"check a"}, r.did())
@@ -229,7 +231,7 @@ func TestSuppliedOutputsAreTrusted(t *testing.T) {
 func TestOnlyTheNamedPropertiesAreKept(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", in{"size": 1, "color": "red", "note": "n"})
-	r := k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Properties = []string{"size", "note", "nosuch"} }))
+	r := k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Properties = []string{"size", "note", "nosuch"} }))
 	require.Equal(t, values(in{"size": 1, "note": "n"}), k.recorded("a").Inputs)
 	check := askedOnce[providers.CheckRequest](r, "a")
 	require.Equal(t, values(in{"size": 1, "color": "red", "note": "n"}), check.Olds)
@@ -247,9 +249,9 @@ func TestInputsThatTheProviderRefusesAreAWarning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
 			k.exists("ext-1", in{"invalidSize": 1})
-			r := k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Properties = c.properties }))
-			r.requireDiagnostic(sluice.Warning, 0, "One or more imported inputs failed to validate. "+c.advice+" The import will still proceed")
-			r.requireDiagnostic(sluice.Warning, 2003, "property invalidSize value {1} has a problem")
+			r := k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Properties = c.properties }))
+			r.requireDiagnostic(stages.Warning, 0, "One or more imported inputs failed to validate. "+c.advice+" The import will still proceed")
+			r.requireDiagnostic(stages.Warning, 2003, "property invalidSize value {1} has a problem")
 			require.Equal(t, "ext-1", k.recorded("a").ID)
 		})
 	}
@@ -260,7 +262,7 @@ func TestARecordedExplicitProviderReadsWhatIsImported(t *testing.T) {
 	k.up(program(func(s *script) { s.provider("mine", in{"region": "r"}, parent(s.stack())) }))
 	k.exists("ext-1", nil)
 	mine := k.recorded("mine")
-	r := k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Provider = mine.URN }))
+	r := k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Provider = mine.URN }))
 	require.Equal(t, []string{"same p-dev", "same mine", "import a"}, r.steps())
 	require.Equal(t, urn.ProviderRef{URN: mine.URN, ID: mine.ID}.String(), k.recorded("a").Provider)
 }
@@ -271,26 +273,26 @@ func TestMissingExplicitProvidersAreMadeFromTheirOwnEntry(t *testing.T) {
 	mine := urn.New("dev", "p", "", "pulumi:providers:test", "mine")
 	other := urn.New("dev", "p", "", "pulumi:providers:test", "other")
 	r := k.imports(
-		thingToImport("a", "ext-1", func(q *sluice.ImportRequest) {
+		thingToImport("a", "ext-1", func(q *stages.ImportRequest) {
 			q.Provider, q.ProviderInputs = mine, values(in{"region": "ignored"})
 		}),
-		thingToImport("b", "ext-1", func(q *sluice.ImportRequest) {
+		thingToImport("b", "ext-1", func(q *stages.ImportRequest) {
 			q.Provider, q.ProviderInputs = other, values(in{"region": "legacy"})
 		}),
-		sluice.ImportRequest{Type: "pulumi:providers:test", Name: "mine", Inputs: values(in{"region": "own"})},
+		stages.ImportRequest{Type: "pulumi:providers:test", Name: "mine", Inputs: values(in{"region": "own"})},
 	)
 	require.Equal(t, values(in{"region": "own"}), k.recorded("mine").Inputs)
 	require.Equal(t, values(in{"region": "legacy"}), k.recorded("other").Inputs)
-	r.requireCounts(map[sluice.Op]int{sluice.OpCreate: 3, sluice.OpImport: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpCreate: 3, stages.OpImport: 2})
 	require.Equal(t, urn.ProviderRef{URN: mine, ID: k.recorded("mine").ID}.String(), k.recorded("a").Provider)
 }
 
 func TestTheInputsOfAnImportedProviderMaySayWhichPluginItNeeds(t *testing.T) {
 	k := newKit(t)
 	inputs := providers.Spec{Version: "2.0.0", DownloadURL: "https://example.com", Environment: map[string]string{"A": "B"}}.Inputs(values(in{"region": "r"}))
-	k.imports(sluice.ImportRequest{Type: "pulumi:providers:test", Name: "mine", Inputs: inputs})
+	k.imports(stages.ImportRequest{Type: "pulumi:providers:test", Name: "mine", Inputs: inputs})
 	require.Equal(t, inputs, k.recorded("mine").Inputs)
-	k.imports(sluice.ImportRequest{Type: "pulumi:providers:test", Name: "other", Inputs: inputs, Package: sluice.Package{Version: "3.0.0"}})
+	k.imports(stages.ImportRequest{Type: "pulumi:providers:test", Name: "other", Inputs: inputs, Package: stages.Package{Version: "3.0.0"}})
 	require.Equal(t, "3.0.0", k.recorded("other").Inputs.At("version").AsString())
 }
 
@@ -298,7 +300,7 @@ func TestDefaultProvidersOfImportsAreConfiguredAsInPrograms(t *testing.T) {
 	k := newKit(t)
 	k.options.Config = sluice.Config{"test:region": {Text: "r"}}
 	k.exists("ext-1", nil)
-	k.imports(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Package.Version = "1.2.3" }))
+	k.imports(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Package.Version = "1.2.3" }))
 	provider := k.recorded("default_1_2_3")
 	require.Equal(t, values(in{"region": "r", "version": "1.2.3"}), provider.Inputs)
 	require.Empty(t, provider.Parent)
@@ -314,11 +316,11 @@ func TestAProviderThatRefusesItsConfigurationStopsTheImport(t *testing.T) {
 	k.exists("ext-1", nil)
 	r := k.try(importing(thingToImport("a", "ext-1")), nil)
 	r.requireFailure("provider check failed")
-	r.requireDiagnostic(sluice.Error, 2003, "is missing")
+	r.requireDiagnostic(stages.Error, 2003, "is missing")
 	require.Nil(t, k.state.Snapshot(), "nothing is made, not even the stack")
 
 	mine := urn.New("dev", "p", "", "pulumi:providers:test", "mine")
-	r = k.try(importing(thingToImport("a", "ext-1", func(q *sluice.ImportRequest) { q.Provider = mine })), nil)
+	r = k.try(importing(thingToImport("a", "ext-1", func(q *stages.ImportRequest) { q.Provider = mine })), nil)
 	r.requireFailure("explicit provider check failed for " + string(mine))
 
 	k.fake = func(f *providertest.Fake) {
@@ -351,18 +353,18 @@ func TestADisabledDefaultProviderImportsNothing(t *testing.T) {
 
 func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		request sluice.ImportRequest
+		request stages.ImportRequest
 		text    string
 	}{
-		"a component with an ID": {groupToImport("g", func(q *sluice.ImportRequest) { q.ID = "x" }), "import g cannot specify an ID as it's a component"},
-		"a malformed type": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Type = "Thing" }),
+		"a component with an ID": {groupToImport("g", func(q *stages.ImportRequest) { q.ID = "x" }), "import g cannot specify an ID as it's a component"},
+		"a malformed type": {thingToImport("a", "x", func(q *stages.ImportRequest) { q.Type = "Thing" }),
 			`import type "Thing" is not a valid resource type token. Type tokens must be of the format <package>:<module>:<type>`},
-		"no type":               {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Type = "" }), `import type "" is not a valid`},
+		"no type":               {thingToImport("a", "x", func(q *stages.ImportRequest) { q.Type = "" }), `import type "" is not a valid`},
 		"no name":               {thingToImport("", "x"), "has no name"},
 		"no ID":                 {thingToImport("a", ""), `import a of type "test:index:Thing" has no ID`},
-		"a provider with an ID": {sluice.ImportRequest{Type: "pulumi:providers:test", Name: "p", ID: "x"}, "a provider, which is created rather than read"},
-		"a parent that is none": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Parent = "nobody" }), `the parent "nobody" is not a URN`},
-		"a provider that is none": {thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Provider = urnOf("b") }),
+		"a provider with an ID": {stages.ImportRequest{Type: "pulumi:providers:test", Name: "p", ID: "x"}, "a provider, which is created rather than read"},
+		"a parent that is none": {thingToImport("a", "x", func(q *stages.ImportRequest) { q.Parent = "nobody" }), `the parent "nobody" is not a URN`},
+		"a provider that is none": {thingToImport("a", "x", func(q *stages.ImportRequest) { q.Provider = urnOf("b") }),
 			`imported provider URN "` + string(urnOf("b")) + `" is not a provider type`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -371,7 +373,7 @@ func TestImportsThatMakeNoSenseAreRefusedAtOnce(t *testing.T) {
 		})
 	}
 	k := newKit(t)
-	k.try(importing(thingToImport("a", "x", func(q *sluice.ImportRequest) { q.Provider = urn.New("prod", "p", "", "pulumi:providers:test", "mine") })), nil).
+	k.try(importing(thingToImport("a", "x", func(q *stages.ImportRequest) { q.Provider = urn.New("prod", "p", "", "pulumi:providers:test", "mine") })), nil).
 		requireFailure("belongs to another stack")
 	require.Nil(t, k.state.Snapshot())
 	k = newKit(t)
@@ -383,10 +385,10 @@ func TestExtensionsOfImportsAreAppliedOnceBeforeTheirResources(t *testing.T) {
 	k := newKit(t)
 	k.exists("ext-1", nil)
 	k.exists("ext-2", nil)
-	extended := func(name, id string) sluice.ImportRequest {
-		return thingToImport(name, id, func(q *sluice.ImportRequest) {
+	extended := func(name, id string) stages.ImportRequest {
+		return thingToImport(name, id, func(q *stages.ImportRequest) {
 			q.Type, q.Package.Name = "x:index:Thing", "test"
-			q.Package.Extension = &sluice.Parameterization{Name: "x", Version: "1.0.0", Value: []byte("blob")}
+			q.Package.Extension = &stages.Parameterization{Name: "x", Version: "1.0.0", Value: []byte("blob")}
 		})
 	}
 	r := k.imports(extended("a", "ext-1"), extended("b", "ext-2"))
@@ -402,8 +404,8 @@ func TestAnInterruptedImportKeepsWhatWasImported(t *testing.T) {
 	k.exists("ext-2", nil)
 	var interrupts sluice.Interrupts
 	k.options.Interrupts, k.options.Parallel = &interrupts, 1
-	k.options.Observe = func(e sluice.Event) {
-		if d, ok := e.(sluice.StepDone); ok && d.Step.URN.Name() == "a" {
+	k.options.Observe = func(e stages.Event) {
+		if d, ok := e.(stages.StepDone); ok && d.Step.URN.Name() == "a" {
 			interrupts.Stop()
 		}
 	}
@@ -422,13 +424,13 @@ func TestAnImportDoesNotDependOnTiming(t *testing.T) {
 				k := newKitWith(t, providertest.Options{Seed: seed, MaxLatency: time.Minute})
 				k.options.Parallel = workers
 				k.options.Now = func() time.Time { return time.Unix(0, 0) }
-				var requests []sluice.ImportRequest
+				var requests []stages.ImportRequest
 				for i := range 12 {
 					name, id := fmt.Sprintf("t%02d", i), fmt.Sprintf("ext-%02d", i)
 					if i%5 != 4 { // every fifth does not exist
 						k.exists(id, in{"size": i})
 					}
-					requests = append(requests, thingToImport(name, id, func(q *sluice.ImportRequest) {
+					requests = append(requests, thingToImport(name, id, func(q *stages.ImportRequest) {
 						if i%3 != 0 {
 							q.Parent = requests[i-1].URN("dev", "p")
 						}

@@ -101,7 +101,7 @@ func TestCancelReachesTheProviders(t *testing.T) {
 				requireCanceled(t, r)
 				require.ErrorContains(t, r.err, "aborted")
 				require.Empty(t, k.names())
-				r.requireDiagnostic(sluice.Error, 2000, "aborted")
+				r.requireDiagnostic(stages.Error, 2000, "aborted")
 			})
 		})
 	}
@@ -175,7 +175,7 @@ func TestFailureLetsRunningOperationsFinish(t *testing.T) {
 		require.Equal(t, []string{"good"}, k.names())
 		k.requireTruth()
 		require.NotContains(t, r.changed(), "create late")
-		require.Len(t, r.diagnostics(sluice.Error), 3)
+		require.Len(t, r.diagnostics(stages.Error), 3)
 	})
 }
 

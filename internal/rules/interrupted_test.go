@@ -23,8 +23,8 @@ func lose(name string) providertest.Failure {
 }
 
 // resolves is an answer for every interrupted create.
-func resolves(r sluice.CreateResolution) func(sluice.PendingOperation) sluice.CreateResolution {
-	return func(sluice.PendingOperation) sluice.CreateResolution { return r }
+func resolves(r stages.CreateResolution) func(state.Pending) stages.CreateResolution {
+	return func(state.Pending) stages.CreateResolution { return r }
 }
 
 // interruptedKit is a stack of a and b of which the create of a was interrupted after it had made idOf("a", 1).
@@ -40,7 +40,7 @@ func interruptedKit(t *testing.T) *kit {
 
 func requireInterrupted(t *testing.T, err error, u urn.URN) {
 	t.Helper()
-	var interrupted *sluice.InterruptedCreateError
+	var interrupted *stages.InterruptedCreateError
 	require.ErrorAs(t, err, &interrupted)
 	require.Equal(t, u, interrupted.URN)
 	for _, choice := range []string{"sluice recover", "--import-pending-creates", "--pending-creates=clear", "--pending-creates=create"} {
@@ -55,7 +55,7 @@ func TestACreateThatMayHaveBeenDoneIsNotRepeated(t *testing.T) {
 	// The preview says so, goes on to show what would be done, and asks the provider nothing about it.
 	out := k.try(sluice.Preview, two)
 	requireInterrupted(t, out.err, urnOf("a"))
-	require.Len(t, out.diagnostics(sluice.Error), 2, "one, and that the preview has failed")
+	require.Len(t, out.diagnostics(stages.Error), 2, "one, and that the preview has failed")
 	require.Equal(t, []string{"create a", "same b"}, out.steps())
 	require.Empty(t, asked[providers.CreateRequest](out, "a"))
 	require.Same(t, before, k.state.Snapshot())
@@ -85,15 +85,15 @@ func TestACreateThatMayHaveBeenDoneIsNotRepeated(t *testing.T) {
 
 func TestWhatIsDoneAboutAnInterruptedCreateIsForSomebodyToSay(t *testing.T) {
 	for name, c := range map[string]struct {
-		resolution sluice.CreateResolution
+		resolution stages.CreateResolution
 		changed    []string
 		id         string
 		stays      bool // although nobody declares the resource
 	}{
-		"another one":    {sluice.CreateResolution{Again: true}, []string{"create a"}, idOf("a", 2), true},
-		"nothing made":   {sluice.CreateResolution{Clear: true}, []string{"create a"}, idOf("a", 2), false},
-		"what was made":  {sluice.CreateResolution{ID: idOf("a", 1)}, nil, idOf("a", 1), false},
-		"made otherwise": {sluice.CreateResolution{ID: idOf("a", 1)}, []string{"update a"}, idOf("a", 1), false},
+		"another one":    {stages.CreateResolution{Again: true}, []string{"create a"}, idOf("a", 2), true},
+		"nothing made":   {stages.CreateResolution{Clear: true}, []string{"create a"}, idOf("a", 2), false},
+		"what was made":  {stages.CreateResolution{ID: idOf("a", 1)}, nil, idOf("a", 1), false},
+		"made otherwise": {stages.CreateResolution{ID: idOf("a", 1)}, []string{"update a"}, idOf("a", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := two
@@ -136,7 +136,7 @@ func TestWhatIsDoneAboutAnInterruptedCreateIsForSomebodyToSay(t *testing.T) {
 
 func TestAnInterruptedCreateThatCannotBeImportedStopsTheUpdateBeforeTheProgram(t *testing.T) {
 	k := interruptedKit(t)
-	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: "nowhere"})
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "nowhere"})
 	for _, op := range []operation{sluice.Preview, sluice.Update} {
 		out := k.try(op, program(func(*script) { require.Fail(t, "the program runs") }))
 		out.requireFailure("'nowhere' does not exist")
@@ -153,7 +153,7 @@ func TestAnInterruptedCreateIsKnownByItsFormerName(t *testing.T) {
 	out := k.try(sluice.Update, renamed)
 	requireInterrupted(t, out.err, urnOf("new"))
 	require.ErrorContains(t, out.err, string(urnOf("a")))
-	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 1)})
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 1)})
 	out = k.up(renamed)
 	require.Empty(t, out.changed())
 	require.Equal(t, idOf("a", 1), k.recorded("new").ID)
@@ -212,7 +212,7 @@ func TestAReplacementThatMayHaveBeenMadeIsNotRepeated(t *testing.T) {
 			}
 			out := k.try(sluice.Update, program(p(1)))
 			require.NoError(t, out.err, "what is not created is not in question")
-			k.options.ResolveCreate = resolves(sluice.CreateResolution{Again: true})
+			k.options.ResolveCreate = resolves(stages.CreateResolution{Again: true})
 			k.up(program(p(2)))
 		})
 	}
@@ -235,7 +235,7 @@ func TestAReplacementInterruptedAfterItsDeleteIsAdopted(t *testing.T) {
 			require.Contains(t, k.names(), "a (pending)")
 			requireInterrupted(t, k.try(sluice.Update, program(p(2))).err, urnOf("a"))
 
-			k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 2)})
+			k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 2)})
 			out := k.try(settle, program(p(2)))
 			require.NoError(t, out.err)
 			require.Equal(t, idOf("a", 2), k.recorded("a").ID)
@@ -258,7 +258,7 @@ func TestAnImportSettlesAnInterruptedCreate(t *testing.T) {
 	})
 	t.Run("by the command", func(t *testing.T) {
 		k := interruptedKit(t)
-		request := sluice.ImportRequest{Type: "test:index:Thing", Name: "a", ID: idOf("a", 1)}
+		request := stages.ImportRequest{Type: "test:index:Thing", Name: "a", ID: idOf("a", 1)}
 		imports := func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
 			return sluice.Import(ctx, o, request)
 		}
@@ -277,7 +277,7 @@ func TestAReadSettlesAnInterruptedCreateOnlyIfSomebodySaysSo(t *testing.T) {
 	for name, again := range map[string]bool{"said": true, "not said": false} {
 		t.Run(name, func(t *testing.T) {
 			k := interruptedKit(t)
-			k.options.ResolveCreate = resolves(sluice.CreateResolution{Again: again})
+			k.options.ResolveCreate = resolves(stages.CreateResolution{Again: again})
 			out := k.try(sluice.Update, program(func(s *script) {
 				s.read("a", idOf("a", 1))
 				s.thing("b", nil)
@@ -303,7 +303,7 @@ func TestWhatIsNotTargetedIsNotInQuestion(t *testing.T) {
 }
 
 func TestAPlanIsMadeOfAnInterruptedCreateOnlyOnceItIsSettled(t *testing.T) {
-	for name, c := range map[string]sluice.CreateResolution{"another one": {Again: true}, "nothing made": {Clear: true}, "what was made": {ID: idOf("a", 1)}} {
+	for name, c := range map[string]stages.CreateResolution{"another one": {Again: true}, "nothing made": {Clear: true}, "what was made": {ID: idOf("a", 1)}} {
 		t.Run(name, func(t *testing.T) {
 			k := interruptedKit(t)
 			k.options.MakePlan = true
@@ -366,8 +366,8 @@ func TestInterruptedOperationsAreListedBeforeAnythingIsDone(t *testing.T) {
 	k := interruptedKit(t)
 	for _, op := range []operation{sluice.Preview, sluice.Update, sluice.PreviewDestroy, sluice.Destroy} {
 		out := k.try(op, two)
-		out.requireDiagnostic(sluice.Warning, 0, string(urnOf("a"))+", interrupted while creating")
-		warnings := out.diagnostics(sluice.Warning)
+		out.requireDiagnostic(stages.Warning, 0, string(urnOf("a"))+", interrupted while creating")
+		warnings := out.diagnostics(stages.Warning)
 		require.Len(t, warnings, 1)
 		require.Contains(t, warnings[0].Message, "with 1 pending operations from previous deployment.")
 		require.Contains(t, warnings[0].Message, "sluice recover")
@@ -375,14 +375,14 @@ func TestInterruptedOperationsAreListedBeforeAnythingIsDone(t *testing.T) {
 		require.Equal(t, urnOf("a"), warnings[0].Pending[0].Resource.URN)
 	}
 	for _, op := range []operation{sluice.PreviewRefresh, sluice.Refresh} {
-		require.Empty(t, k.try(op, nil).diagnostics(sluice.Warning))
+		require.Empty(t, k.try(op, nil).diagnostics(stages.Warning))
 	}
 	require.Len(t, k.state.Snapshot().Pending, 1)
 }
 
 func TestADestroyDeletesWhatAnInterruptedCreateHasMadeIfItIsToldTheID(t *testing.T) {
 	k := interruptedKit(t)
-	k.options.ResolveCreate = resolves(sluice.CreateResolution{ID: idOf("a", 1)})
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 1)})
 	out := k.destroy()
 	require.ElementsMatch(t, []string{"delete a", "delete b"}, out.changed())
 	require.Empty(t, k.names())

@@ -10,6 +10,8 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // ran is one operation that is over: its result and error, the events in their order, the requests to providers and the
@@ -18,10 +20,10 @@ type ran struct {
 	*sluice.Result
 	t        *testing.T
 	err      error
-	events   []sluice.Event
+	events   []stages.Event
 	requests []inquiry
 	calls    []providertest.Call
-	snapshot *sluice.Snapshot
+	snapshot *state.Snapshot
 }
 
 // requireFailure fails unless the operation failed, was not canceled, and says so with this text.
@@ -31,7 +33,7 @@ func (r *ran) requireFailure(text string) {
 	require.ErrorAs(r.t, r.err, &failed)
 	require.False(r.t, failed.Canceled)
 	require.ErrorContains(r.t, r.err, text)
-	require.Equal(r.t, sluice.Failed, r.summary().Result)
+	require.Equal(r.t, stages.Failed, r.summary().Result)
 }
 
 // requireCanceled fails unless the operation was canceled.
@@ -40,14 +42,14 @@ func requireCanceled(t *testing.T, r *ran) {
 	var failed *sluice.FailedError
 	require.ErrorAs(t, r.err, &failed)
 	require.True(t, failed.Canceled, "%v", r.err)
-	require.Equal(t, sluice.Canceled, r.summary().Result)
+	require.Equal(t, stages.Canceled, r.summary().Result)
 }
 
 // steps returns the steps in the order in which they began, internal ones left out: "create a".
 func (r *ran) steps() []string {
 	var out []string
 	for _, e := range r.events {
-		if s, ok := e.(sluice.StepStarted); ok && !s.Step.Internal {
+		if s, ok := e.(stages.StepStarted); ok && !s.Step.Internal {
 			out = append(out, string(s.Step.Op)+" "+s.Step.URN.Name())
 		}
 	}
@@ -58,7 +60,7 @@ func (r *ran) steps() []string {
 func userSteps(r *ran) []string {
 	var out []string
 	for _, e := range r.events {
-		if s, ok := e.(sluice.StepStarted); ok && !s.Step.Type.IsProvider() {
+		if s, ok := e.(stages.StepStarted); ok && !s.Step.Type.IsProvider() {
 			out = append(out, string(s.Step.Op)+" "+s.Step.URN.Name())
 		}
 	}
@@ -95,9 +97,9 @@ func requireOrder(t *testing.T, done []string, pairs ...[2]string) {
 }
 
 // step returns the only step of this kind for the name.
-func (r *ran) step(op sluice.Op, name string) sluice.StepInfo {
+func (r *ran) step(op stages.Op, name string) stages.StepInfo {
 	r.t.Helper()
-	var found []sluice.StepInfo
+	var found []stages.StepInfo
 	for _, s := range r.Steps {
 		if s.Op == op && s.URN.Name() == name {
 			found = append(found, s)
@@ -108,25 +110,25 @@ func (r *ran) step(op sluice.Op, name string) sluice.StepInfo {
 }
 
 // requireCounts compares the counted steps, the zero ones left out.
-func (r *ran) requireCounts(want map[sluice.Op]int) {
+func (r *ran) requireCounts(want map[stages.Op]int) {
 	r.t.Helper()
 	require.Equal(r.t, want, r.Changes)
 }
 
 // summary returns the last event but one, which is the summary.
-func (r *ran) summary() sluice.Summary {
+func (r *ran) summary() stages.Summary {
 	r.t.Helper()
 	require.GreaterOrEqual(r.t, len(r.events), 2)
-	s, ok := r.events[len(r.events)-2].(sluice.Summary)
+	s, ok := r.events[len(r.events)-2].(stages.Summary)
 	require.True(r.t, ok, "the last event but one is %T", r.events[len(r.events)-2])
 	return s
 }
 
 // diagnostics returns the messages of a severity.
-func (r *ran) diagnostics(s sluice.Severity) []sluice.Diagnostic {
-	var out []sluice.Diagnostic
+func (r *ran) diagnostics(s stages.Severity) []stages.Diagnostic {
+	var out []stages.Diagnostic
 	for _, e := range r.events {
-		if d, ok := e.(sluice.Diagnostic); ok && d.Severity == s {
+		if d, ok := e.(stages.Diagnostic); ok && d.Severity == s {
 			out = append(out, d)
 		}
 	}
@@ -134,7 +136,7 @@ func (r *ran) diagnostics(s sluice.Severity) []sluice.Diagnostic {
 }
 
 // requireDiagnostic looks for a message with this code and text.
-func (r *ran) requireDiagnostic(s sluice.Severity, code int, text string) {
+func (r *ran) requireDiagnostic(s stages.Severity, code int, text string) {
 	r.t.Helper()
 	for _, d := range r.diagnostics(s) {
 		if d.Code == code && strings.Contains(d.Message, text) {

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -60,7 +61,7 @@ func (k *kit) try(op operation, p source.Func) *ran {
 	o.Program = p
 	k.ran++
 	o.Entropy = []byte{byte(k.ran)}
-	o.Observe = func(e sluice.Event) {
+	o.Observe = func(e stages.Event) {
 		out.events = append(out.events, e)
 		if k.options.Observe != nil {
 			k.options.Observe(e)
@@ -74,7 +75,7 @@ func (k *kit) try(op operation, p source.Func) *ran {
 	out.snapshot = k.state.Snapshot()
 	require.NoError(k.t, state.Verify(out.snapshot))
 	if len(out.events) > 0 {
-		require.Equal(k.t, sluice.Ended{}, out.events[len(out.events)-1])
+		require.Equal(k.t, stages.Ended{}, out.events[len(out.events)-1])
 	}
 	return out
 }
@@ -143,8 +144,8 @@ func (k *kit) exists(id string, inputs in) {
 }
 
 // all returns the recorded states of that name in their order.
-func (k *kit) all(name string) []*sluice.Resource {
-	var out []*sluice.Resource
+func (k *kit) all(name string) []*state.Resource {
+	var out []*state.Resource
 	for _, r := range k.state.Snapshot().Resources {
 		if r.URN.Name() == name {
 			out = append(out, r)
@@ -154,7 +155,7 @@ func (k *kit) all(name string) []*sluice.Resource {
 }
 
 // recorded returns the only recorded state of that name.
-func (k *kit) recorded(name string) *sluice.Resource {
+func (k *kit) recorded(name string) *state.Resource {
 	k.t.Helper()
 	all := k.all(name)
 	require.Len(k.t, all, 1, name)

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 func TestLegacyDiffAsksNobodyAboutUnchangedInputs(t *testing.T) {
@@ -40,10 +41,10 @@ func TestLegacyRefreshTellsAChangeByTheOutputsAlone(t *testing.T) {
 		require.NoError(t, r.err)
 		if legacy {
 			require.Equal(t, []string{"read a"}, r.did())
-			r.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1})
+			r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
 		} else {
 			require.Equal(t, []string{"read a", "diff a"}, r.did())
-			r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+			r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 		}
 		require.True(t, k.recorded("a").Outputs.At("seen").AsBool())
 	}
@@ -51,7 +52,7 @@ func TestLegacyRefreshTellsAChangeByTheOutputsAlone(t *testing.T) {
 
 // featureProgram asks the monitor what it can do, as SDKs do.
 type featureProgram struct {
-	sluice.Program
+	source.Program
 	can map[string]bool
 }
 

@@ -323,7 +323,7 @@ func TestCallGoesToTheProviderOfItsResource(t *testing.T) {
 			s.err = err
 		}
 	}), "call to function 'test:index:Thing/nonsense' failed")
-	r.requireDiagnostic(sluice.Error, 2017, "call to function 'test:index:Thing/nonsense' failed: the cloud has no method")
+	r.requireDiagnostic(stages.Error, 2017, "call to function 'test:index:Thing/nonsense' failed: the cloud has no method")
 }
 
 func TestMonitorAnswersNothingAfterTheRun(t *testing.T) {

@@ -19,9 +19,9 @@ func TestRegisteredOutputsReplaceThoseOfTheComponent(t *testing.T) {
 	require.True(t, property.EqualMaps(values(in{"x": 1, "y": secret(2)}), k.recorded("g").Outputs))
 	r := k.up(program(func(s *script) { s.outputs(s.group("g"), in{"x": 3}) }))
 	require.True(t, property.EqualMaps(values(in{"x": 3}), k.recorded("g").Outputs))
-	var outputs []sluice.StepDone
+	var outputs []stages.StepDone
 	for _, e := range r.events {
-		if d, ok := e.(sluice.StepDone); ok && d.Outputs {
+		if d, ok := e.(stages.StepDone); ok && d.Outputs {
 			outputs = append(outputs, d)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -68,7 +67,7 @@ func TestOverlappingDeleteFirstsDeleteEverythingOnce(t *testing.T) {
 						require.Len(t, asked[providers.CreateRequest](r, n), 1, n)
 					}
 					requireOrder(t, done, [2]string{"delete c", "delete b"}, [2]string{"delete b", "delete a"}, [2]string{"delete a", "create a"})
-					r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 3})
+					r.requireCounts(map[stages.Op]int{stages.OpReplace: 3})
 				})
 			})
 		}
@@ -105,7 +104,7 @@ func TestDependentOfTwoDeleteFirstsIsDeletedOnce(t *testing.T) {
 				r := k.up(version(2))
 				require.Len(t, asked[providers.DeleteRequest](r, "c"), 1)
 				requireOrder(t, r.changed(), [2]string{"delete c", "delete a"}, [2]string{"delete c", "delete b"}, [2]string{"create a", "create c"}, [2]string{"create b", "create c"})
-				r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 3})
+				r.requireCounts(map[stages.Op]int{stages.OpReplace: 3})
 			})
 		})
 	}
@@ -198,7 +197,7 @@ func TestNamesGoToWhoeverAsksFirst(t *testing.T) {
 					return err
 				})
 			}, "Duplicate resource alias")
-			r.requireDiagnostic(sluice.Error, 2008, "applied to resource with URN '"+string(urnOf("second"))+"' conflicting with resource with URN '"+string(urnOf("first"))+"'")
+			r.requireDiagnostic(stages.Error, 2008, "applied to resource with URN '"+string(urnOf("second"))+"' conflicting with resource with URN '"+string(urnOf("first"))+"'")
 		})
 	}
 }
@@ -216,7 +215,7 @@ func TestReplacementIsKnownToWhatIsReplacedWithIt(t *testing.T) {
 		}
 		k.up(program(version(1)))
 		r := k.up(program(version(2)))
-		r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 3})
+		r.requireCounts(map[stages.Op]int{stages.OpReplace: 3})
 	})
 }
 
@@ -235,12 +234,12 @@ func TestDeletesBeginAfterEverythingElse(t *testing.T) {
 		var updated, deleted time.Time
 		for _, e := range r.events {
 			switch e := e.(type) {
-			case sluice.StepDone:
-				if e.Step.Op == sluice.OpUpdate {
+			case stages.StepDone:
+				if e.Step.Op == stages.OpUpdate {
 					updated = e.At
 				}
-			case sluice.StepStarted:
-				if e.Step.Op == sluice.OpDelete {
+			case stages.StepStarted:
+				if e.Step.Op == stages.OpDelete {
 					deleted = e.At
 				}
 			}

@@ -177,7 +177,7 @@ func TestUncertainPlansAreNoLicence(t *testing.T) {
 	k = newKit(t)
 	k.up(both(1))
 	plan = k.planned(both(property.Computed()))
-	k.change("b", func(res *sluice.Resource) { res.Taint = true })
+	k.change("b", func(res *state.Resource) { res.Taint = true })
 	plan.Resources[urnOf("b")].Ops = []string{"replace", "create-replacement"}
 	r = k.heldTo(plan, both(2))
 	r.requireFailure("delete-replaced is not allowed by the plan: this resource is constrained to replace")
@@ -191,7 +191,7 @@ func TestUnknownInputsMakeAPlannedReplacementUncertain(t *testing.T) {
 	k.up(version(1))
 	plan := k.planned(version(property.Computed()))
 	plan.Resources[urnOf("a")].Uncertain = false
-	k.follows(plan, version(1)).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.follows(plan, version(1)).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
 // An old copy that would go with something is deleted at the end otherwise.

@@ -22,7 +22,7 @@ import (
 )
 
 // planned previews a program and returns the plan, as its file has it.
-func (k *kit) planned(p source.Func) *sluice.Plan {
+func (k *kit) planned(p source.Func) *state.Plan {
 	k.t.Helper()
 	k.options.MakePlan = true
 	r := k.preview(p)
@@ -35,7 +35,7 @@ func (k *kit) planned(p source.Func) *sluice.Plan {
 }
 
 // heldTo runs an update by a plan.
-func (k *kit) heldTo(plan *sluice.Plan, p source.Func) *ran {
+func (k *kit) heldTo(plan *state.Plan, p source.Func) *ran {
 	k.t.Helper()
 	k.options.Plan = plan
 	defer func() { k.options.Plan = nil }()
@@ -43,7 +43,7 @@ func (k *kit) heldTo(plan *sluice.Plan, p source.Func) *ran {
 }
 
 // follows requires an update by a plan to succeed.
-func (k *kit) follows(plan *sluice.Plan, p source.Func) *ran {
+func (k *kit) follows(plan *state.Plan, p source.Func) *ran {
 	k.t.Helper()
 	r := k.heldTo(plan, p)
 	require.NoError(k.t, r.err)
@@ -53,10 +53,10 @@ func (k *kit) follows(plan *sluice.Plan, p source.Func) *ran {
 
 // violates requires an update by a plan to fail at the resource with the rule's text, explained in three lines, before
 // anything was done to it.
-func (k *kit) violates(plan *sluice.Plan, p source.Func, name, rule string) *ran {
+func (k *kit) violates(plan *state.Plan, p source.Func, name, rule string) *ran {
 	k.t.Helper()
 	r := k.heldTo(plan, p)
-	var v *sluice.PlanViolation
+	var v *stages.PlanViolation
 	require.ErrorAs(k.t, r.err, &v)
 	require.Equal(k.t, name, v.URN.Name())
 	require.Equal(k.t, rule, v.Rule)
@@ -65,7 +65,7 @@ func (k *kit) violates(plan *sluice.Plan, p source.Func, name, rule string) *ran
 		require.NotContains(k.t, call, " "+name)
 	}
 	found := false
-	for _, d := range r.diagnostics(sluice.Error) {
+	for _, d := range r.diagnostics(stages.Error) {
 		found = found || d.URN == v.URN && d.Message == v.Error()
 	}
 	require.True(k.t, found, "the violation is shown at its resource")
@@ -234,7 +234,7 @@ func TestWhatIsNotNeededAnyMoreIsAccepted(t *testing.T) {
 		k := newKit(t)
 		plan := k.planned(program(one(in{"size": 1})))
 		k.up(program(one(in{"size": 1})))
-		k.follows(plan, program(one(in{"size": 1}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+		k.follows(plan, program(one(in{"size": 1}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	})
 	t.Run("delete of what is gone", func(t *testing.T) {
 		k := newKit(t)
@@ -242,7 +242,7 @@ func TestWhatIsNotNeededAnyMoreIsAccepted(t *testing.T) {
 		first := program(one(in{"size": 1}))
 		plan := k.planned(first)
 		k.up(first)
-		k.follows(plan, first).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+		k.follows(plan, first).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	})
 	t.Run("update instead of a replacement", func(t *testing.T) {
 		k := newKit(t)
@@ -388,7 +388,7 @@ func TestImportsAreHeldToThePlanBeforeTheObjectIsRead(t *testing.T) {
 	require.Equal(t, []string{"update"}, plan.Resources[urnOf("a")].Ops, "imports are no steps of plans")
 	r := k.violates(plan, with("elsewhere", 2), "a", "resource "+string(urnOf("a"))+" violates plan: importID changed (expected there)")
 	require.Empty(t, r.did())
-	r = k.violates(&sluice.Plan{}, with("there", 2), "a", "resource "+string(urnOf("a"))+" violates plan: importID changed (expected )")
+	r = k.violates(&state.Plan{}, with("there", 2), "a", "resource "+string(urnOf("a"))+" violates plan: importID changed (expected )")
 	require.Empty(t, r.did())
 	require.Empty(t, k.names())
 
@@ -472,24 +472,24 @@ func TestNoProgramGoesBeyondThePlan(t *testing.T) {
 		if r.err != nil {
 			stopped++
 		}
-		allowed := func(u urn.URN, ops ...sluice.Op) *state.PlannedResource {
+		allowed := func(u urn.URN, ops ...stages.Op) *state.PlannedResource {
 			of := plan.Resources[u]
 			require.NotNil(t, of, "seed %d: %s", seed, u)
-			require.True(t, slices.ContainsFunc(ops, func(op sluice.Op) bool { return slices.Contains(of.Ops, string(op)) }), "seed %d: %s: %v", seed, u, of.Ops)
+			require.True(t, slices.ContainsFunc(ops, func(op stages.Op) bool { return slices.Contains(of.Ops, string(op)) }), "seed %d: %s: %v", seed, u, of.Ops)
 			return of
 		}
 		for _, q := range r.requests {
 			switch q := q.body.(type) {
 			case providers.CreateRequest:
-				for name, v := range allowed(q.URN, sluice.OpCreate, sluice.OpCreateReplacement).Goal.Inputs.Adds.All() {
+				for name, v := range allowed(q.URN, stages.OpCreate, stages.OpCreateReplacement).Goal.Inputs.Adds.All() {
 					require.True(t, property.Fits(v, q.Properties.At(name)), "seed %d: %s", seed, q.URN)
 				}
 			case providers.UpdateRequest:
-				for name, v := range allowed(q.URN, sluice.OpUpdate, sluice.OpReplace).Goal.Inputs.Updates.All() {
+				for name, v := range allowed(q.URN, stages.OpUpdate, stages.OpReplace).Goal.Inputs.Updates.All() {
 					require.True(t, property.Fits(v, q.NewInputs.At(name)), "seed %d: %s", seed, q.URN)
 				}
 			case providers.DeleteRequest:
-				allowed(q.URN, sluice.OpDelete, sluice.OpDeleteReplaced)
+				allowed(q.URN, stages.OpDelete, stages.OpDeleteReplaced)
 			}
 		}
 	}

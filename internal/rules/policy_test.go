@@ -72,7 +72,7 @@ func (a analyzer) Cancel(context.Context) error {
 }
 
 // eventsOf returns the events of one type.
-func eventsOf[T sluice.Event](r *ran) []T {
+func eventsOf[T stages.Event](r *ran) []T {
 	var out []T
 	for _, e := range r.events {
 		if x, ok := e.(T); ok {
@@ -85,7 +85,7 @@ func eventsOf[T sluice.Event](r *ran) []T {
 // violations returns what policies said, as "mandatory policy@name: message".
 func (r *ran) violations() []string {
 	var out []string
-	for _, v := range eventsOf[sluice.PolicyViolation](r) {
+	for _, v := range eventsOf[stages.PolicyViolation](r) {
 		out = append(out, fmt.Sprintf("%s %s@%s: %s", v.Level, v.Policy.Name, v.URN.Name(), v.Message))
 	}
 	return out
@@ -94,8 +94,8 @@ func (r *ran) violations() []string {
 // policies lets these judge every operation.
 func (k *kit) policies(as ...stages.Analyzer) { k.options.Analyzers = as }
 
-func policyName(name string) sluice.PolicyName {
-	return sluice.PolicyName{Pack: "policies", Version: "1.2.3", Name: name}
+func policyName(name string) stages.PolicyName {
+	return stages.PolicyName{Pack: "policies", Version: "1.2.3", Name: name}
 }
 
 func TestRemediationChangesInputs(t *testing.T) {
@@ -121,10 +121,10 @@ func TestRemediationChangesInputs(t *testing.T) {
 	require.Equal(t, "12", askedOnce[providers.CreateRequest](r, "a").Properties.At("tags").AsString())
 	require.Equal(t, "12", k.recorded("a").Inputs.At("tags").AsString())
 	require.Equal(t, "12", analyzed.At("tags").AsString())
-	require.Equal(t, []sluice.PolicyRemediation{
+	require.Equal(t, []stages.PolicyRemediation{
 		{Policy: policyName("tag-1"), URN: urnOf("a"), Before: values(in{"tags": ""}), After: values(in{"tags": "1"})},
 		{Policy: policyName("tag-2"), URN: urnOf("a"), Before: values(in{"tags": "1"}), After: values(in{"tags": "12"})},
-	}, eventsOf[sluice.PolicyRemediation](r))
+	}, eventsOf[stages.PolicyRemediation](r))
 }
 
 func TestRemediationKeepsUnknownsSecretsAndInternalProperties(t *testing.T) {
@@ -150,7 +150,7 @@ func TestRemediationKeepsUnknownsSecretsAndInternalProperties(t *testing.T) {
 		s.thing("b", in{"password": secret("hunter2"), "__defaults": "kept"}, from("of", a))
 	})
 	r := k.preview(p)
-	created := r.step(sluice.OpCreate, "b").New.Inputs
+	created := r.step(stages.OpCreate, "b").New.Inputs
 	require.True(t, created.At("of").IsUnknown())
 	require.Equal(t, secret("hunter2"), created.At("password"))
 	require.Equal(t, "kept", created.At("__defaults").AsString())
@@ -189,7 +189,7 @@ func TestRemediationThatCannotIsAdvice(t *testing.T) {
 	r := k.up(program(one(nil)))
 	require.Contains(t, r.violations(), "advisory p@a: cannot fix a")
 	require.Empty(t, k.recorded("a").Inputs.Names())
-	require.Empty(t, eventsOf[sluice.PolicyRemediation](r))
+	require.Empty(t, eventsOf[stages.PolicyRemediation](r))
 }
 
 func TestRemediationThatFails(t *testing.T) {
@@ -223,12 +223,12 @@ func TestViolationsByLevel(t *testing.T) {
 		r := k.fails(p, "resource "+string(urnOf("a"))+" is invalid")
 		require.Empty(t, r.changed())
 		require.Equal(t, []string{"mandatory no-a@a: a is bad"}, r.violations())
-		require.Len(t, r.diagnostics(sluice.Error), 1, "the violation says why; the end says that it failed")
+		require.Len(t, r.diagnostics(stages.Error), 1, "the violation says why; the end says that it failed")
 
 		r = k.try(sluice.Preview, p)
 		r.requireFailure("a is invalid")
 		require.Equal(t, []string{"mandatory no-a@a: a is bad"}, r.violations())
-		r.requireCounts(map[sluice.Op]int{sluice.OpCreate: 2})
+		r.requireCounts(map[stages.Op]int{stages.OpCreate: 2})
 	}
 	k := newKit(t)
 	k.policies(violating(stages.Advisory, "a"))
@@ -309,13 +309,13 @@ func TestSummariesSayWhatPassed(t *testing.T) {
 	})
 	r := k.up(program(func(s *script) { s.group("g") }))
 	u := urn.New("dev", "p", "", "test:index:Group", "g")
-	require.Equal(t, []sluice.PolicySummary{
-		{After: sluice.AfterRemediate, URN: u, Pack: "policies", Version: "1.2.3", Passed: []string{"broken", "kept", "old", "other-type"}, Failed: []string{"fixes"}},
-		{After: sluice.AfterAnalyze, URN: u, Pack: "policies", Version: "1.2.3", Passed: []string{"fixes", "kept", "old"}, Failed: []string{"broken"}},
-		{After: sluice.AfterAnalyzeStack, Pack: "policies", Version: "1.2.3", Passed: []string{"old"}, Failed: []string{"stack"}},
-	}, eventsOf[sluice.PolicySummary](r))
-	require.Equal(t, "high", eventsOf[sluice.PolicyViolation](r)[0].Severity, "that of the policy")
-	require.Equal(t, "low", eventsOf[sluice.PolicyViolation](r)[2].Severity, "its own")
+	require.Equal(t, []stages.PolicySummary{
+		{After: stages.AfterRemediate, URN: u, Pack: "policies", Version: "1.2.3", Passed: []string{"broken", "kept", "old", "other-type"}, Failed: []string{"fixes"}},
+		{After: stages.AfterAnalyze, URN: u, Pack: "policies", Version: "1.2.3", Passed: []string{"fixes", "kept", "old"}, Failed: []string{"broken"}},
+		{After: stages.AfterAnalyzeStack, Pack: "policies", Version: "1.2.3", Passed: []string{"old"}, Failed: []string{"stack"}},
+	}, eventsOf[stages.PolicySummary](r))
+	require.Equal(t, "high", eventsOf[stages.PolicyViolation](r)[0].Severity, "that of the policy")
+	require.Equal(t, "low", eventsOf[stages.PolicyViolation](r)[2].Severity, "its own")
 	require.Equal(t, info, r.summary().Policies[0].Policies)
 }
 
@@ -546,7 +546,7 @@ func TestAnAnalyzerThatIsGoneIsReportedOnce(t *testing.T) {
 	}))
 	r.requireFailure("policy pack policies ended")
 	said := 0
-	for _, d := range r.diagnostics(sluice.Error) {
+	for _, d := range r.diagnostics(stages.Error) {
 		if d.Message == "policy pack policies ended" {
 			said++
 			require.Empty(t, d.URN)

@@ -20,17 +20,17 @@ func TestNewVersionOfADefaultProviderChangesReferencesOnly(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"size": 1}, version("1.0.0"))))
 	r := k.up(program(one(in{"size": 1}, version("1.2.0-beta.1"))))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	require.Contains(t, k.recorded("a").Provider, "pulumi:providers:test::default_1_2_0_beta_1::")
 	require.Empty(t, k.all("default_1_0_0"))
 	require.Len(t, asked[providers.DiffRequest](r, "config default_1_2_0_beta_1"), 1)
 	last := r.Steps[len(r.Steps)-1]
 	for _, e := range r.events {
-		if s, ok := e.(sluice.StepStarted); ok {
+		if s, ok := e.(stages.StepStarted); ok {
 			last = s.Step
 		}
 	}
-	require.Equal(t, sluice.OpDelete, last.Op)
+	require.Equal(t, stages.OpDelete, last.Op)
 	require.Equal(t, "default_1_0_0", last.URN.Name())
 	require.Equal(t, "1.2.0-beta.1", k.recorded("default_1_2_0_beta_1").Inputs.At("version").AsString())
 }
@@ -45,8 +45,8 @@ func TestProviderThatSaysSoHasItsResourcesReplaced(t *testing.T) {
 			}
 		}
 		r := k.up(program(one(in{"size": 1}, version("2.0.0"))))
-		r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 1})
-		require.Equal(t, []string{"provider"}, r.step(sluice.OpReplace, "a").Keys)
+		r.requireCounts(map[stages.Op]int{stages.OpReplace: 1})
+		require.Equal(t, []string{"provider"}, r.step(stages.OpReplace, "a").Keys)
 		require.Empty(t, asked[providers.DiffRequest](r, "a"))
 		require.Equal(t, []string{"create a", "delete a"}, r.changed())
 	})
@@ -61,12 +61,37 @@ func TestProviderThatSaysSoHasItsResourcesReplaced(t *testing.T) {
 		k.up(program(p(1)))
 		first := k.recorded("prov").ID
 		r := k.up(program(p(2)))
-		r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
-		require.Equal(t, []string{"provider"}, r.step(sluice.OpReplace, "a").Keys)
+		r.requireCounts(map[stages.Op]int{stages.OpReplace: 2})
+		require.Equal(t, []string{"provider"}, r.step(stages.OpReplace, "a").Keys)
 		require.NotEqual(t, first, k.recorded("prov").ID)
 		require.Equal(t, urn.ProviderRef{URN: k.recorded("prov").URN, ID: k.recorded("prov").ID}.String(), k.recorded("a").Provider)
 		require.Equal(t, []string{"delete-replaced a", "delete-replaced prov"}, r.steps()[len(r.steps())-2:])
 	})
+}
+
+func TestResourceThatIsLeftWithAFormerProviderIsReplacedTheNextTime(t *testing.T) {
+	for name, renamed := range map[string]bool{"same name": false, "renamed": true} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Nth: 2})
+			p := func(region int, name string, with ...option) func(s *script) {
+				return func(s *script) {
+					_, ref := s.provider(name, in{"immutableRegion": region}, with...)
+					s.thing("a", nil, via(ref))
+				}
+			}
+			k.up(program(p(1, "prov")))
+			first := k.recorded("a").Provider
+			k.fails(program(p(2, "prov")), "refused to create a")
+			require.Equal(t, first, k.recorded("a").Provider)
+			next := p(2, "prov")
+			if renamed {
+				next = p(2, "other", alias(urn.Alias{Name: "prov"}))
+			}
+			r := k.up(program(next))
+			require.Equal(t, []string{"provider"}, r.step(stages.OpReplace, "a").Keys)
+			require.Equal(t, []string{"create a", "delete a"}, r.changed())
+		})
+	}
 }
 
 func TestExplicitProviderIsUpdatedInPlace(t *testing.T) {
@@ -80,7 +105,7 @@ func TestExplicitProviderIsUpdatedInPlace(t *testing.T) {
 	k.up(program(p(1)))
 	id := k.recorded("prov").ID
 	r := k.up(program(p(2)))
-	r.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1, sluice.OpSame: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpUpdate: 1, stages.OpSame: 1})
 	require.Equal(t, id, k.recorded("prov").ID)
 	configured := askedOnce[providers.ConfigureRequest](r, "prov")
 	require.Equal(t, 2.0, configured.Inputs.At("region").AsNumber())
@@ -103,7 +128,7 @@ func TestProviderThatIsTheSameIsConfiguredWithItsOldInputs(t *testing.T) {
 		}
 	}
 	r := k.up(program(p("a")))
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 	require.Equal(t, "./a", askedOnce[providers.ConfigureRequest](r, "prov").Inputs.At("path").AsString())
 }
 
@@ -168,7 +193,7 @@ func TestVersionOfAProviderIsKept(t *testing.T) {
 	t.Run("a key of the engine's own is not taken", func(t *testing.T) {
 		k := newKit(t)
 		check(k, func(m property.Map) property.Map { return m.With("__internal", property.String("mine")) })
-		k.up(p).requireDiagnostic(sluice.Warning, 0, "the provider returned a property \"__internal\", which is reserved for the engine")
+		k.up(p).requireDiagnostic(stages.Warning, 0, "the provider returned a property \"__internal\", which is reserved for the engine")
 		require.True(t, k.recorded("default_1_0_0_https___get_example_com").Inputs.At("__internal").IsMap())
 	})
 	t.Run("never shown to the provider", func(t *testing.T) {
@@ -195,7 +220,7 @@ func TestDeniedDefaultProviders(t *testing.T) {
 	}
 	for _, list := range []string{`["test"]`, `["*"]`, `["other", "test"]`} {
 		r := denied(list).fails(program(one(nil)), "disabled")
-		r.requireDiagnostic(sluice.Error, 2015, "Default provider for 'test' disabled. '"+string(urnOf("a"))+"' must use an explicit provider.")
+		r.requireDiagnostic(stages.Error, 2015, "Default provider for 'test' disabled. '"+string(urnOf("a"))+"' must use an explicit provider.")
 		require.Empty(t, r.calls)
 	}
 	k := denied(`["*"]`)
@@ -213,9 +238,9 @@ func TestDeniedDefaultProviders(t *testing.T) {
 func TestUnknownAndMalformedProvidersAreRefused(t *testing.T) {
 	k := newKit(t)
 	unknown := urn.ProviderRef{URN: urn.New("dev", "p", "", "pulumi:providers:test", "nobody"), ID: "id"}.String()
-	k.fails(program(one(nil, via(unknown))), "unknown provider").requireDiagnostic(sluice.Error, 2007,
+	k.fails(program(one(nil, via(unknown))), "unknown provider").requireDiagnostic(stages.Error, 2007,
 		"unknown provider '"+unknown+"' for resource '"+string(urnOf("a"))+"'")
-	k.fails(program(one(nil, via("nonsense"))), "bad provider reference").requireDiagnostic(sluice.Error, 2006, "bad provider reference 'nonsense'")
+	k.fails(program(one(nil, via("nonsense"))), "bad provider reference").requireDiagnostic(stages.Error, 2006, "bad provider reference 'nonsense'")
 }
 
 func TestRecordedProviderThatIsNamedAndNotRegisteredIsStartedAndKept(t *testing.T) {
@@ -330,13 +355,13 @@ func TestUnknownConfigurationInAPreviewKeepsThePluginOut(t *testing.T) {
 	r := k.preview(program(p(1)))
 	require.NotContains(t, r.did(), "create a")
 	require.NotContains(t, r.did(), "check a")
-	r.requireCounts(map[sluice.Op]int{sluice.OpCreate: 3})
+	r.requireCounts(map[stages.Op]int{stages.OpCreate: 3})
 
 	k.up(program(p(1)))
 	r = k.preview(program(p(2)))
 	require.NotContains(t, r.did(), "diff a")
-	r.requireDiagnostic(sluice.Warning, 0, "the configuration of this resource's provider is not known during the preview")
-	require.Equal(t, 1, r.Changes[sluice.OpUpdate]-1, "a and prov: %v", r.Changes)
+	r.requireDiagnostic(stages.Warning, 0, "the configuration of this resource's provider is not known during the preview")
+	require.Equal(t, 1, r.Changes[stages.OpUpdate]-1, "a and prov: %v", r.Changes)
 }
 
 func TestFailedConfigureFailsTheUpdate(t *testing.T) {
@@ -359,9 +384,9 @@ func TestFailedConfigureOfAProviderThatNobodyUsesIsAWarning(t *testing.T) {
 		}
 	}
 	r := k.up(program(func(s *script) { s.provider("idle", nil); s.thing("a", nil) }))
-	r.requireDiagnostic(sluice.Warning, 0, `configure provider "idle"`)
-	r.requireDiagnostic(sluice.Warning, 0, "nothing used this provider")
-	require.Equal(t, sluice.Succeeded, r.summary().Result)
+	r.requireDiagnostic(stages.Warning, 0, `configure provider "idle"`)
+	r.requireDiagnostic(stages.Warning, 0, "nothing used this provider")
+	require.Equal(t, stages.Succeeded, r.summary().Result)
 }
 
 func TestProviderThatCannotBeStartedFailsTheUpdate(t *testing.T) {

@@ -22,10 +22,10 @@ type watchedState struct {
 	*sluice.MemoryState
 	onBegin func(state.Pending) error
 	onEnd   func(state.Change) error
-	watch   func(*sluice.Snapshot)
+	watch   func(*state.Snapshot)
 }
 
-func (w *watchedState) Record(ctx context.Context, base *sluice.Snapshot) (state.Recorder, error) {
+func (w *watchedState) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
 	r, err := w.MemoryState.Record(ctx, base)
 	if err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func TestProgramIsNotAnsweredBeforeTheRecord(t *testing.T) {
 func TestEveryMomentOfTheRecordIsSound(t *testing.T) {
 	k := newKit(t)
 	moments := 0
-	var latest *sluice.Snapshot
-	k.options.State = &watchedState{MemoryState: k.state, watch: func(s *sluice.Snapshot) {
+	var latest *state.Snapshot
+	k.options.State = &watchedState{MemoryState: k.state, watch: func(s *state.Snapshot) {
 		moments++
 		latest = s
 		require.NoError(t, state.Verify(s))

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -69,9 +70,9 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 				require.Empty(t, k.all("a"))
 			}
 			if c.warning != "" {
-				out.requireDiagnostic(sluice.Warning, 0, c.warning)
+				out.requireDiagnostic(stages.Warning, 0, c.warning)
 			} else {
-				require.Empty(t, out.diagnostics(sluice.Warning))
+				require.Empty(t, out.diagnostics(stages.Warning))
 			}
 			require.NotContains(t, out.did(), "read b", "nothing else is touched")
 
@@ -88,8 +89,8 @@ func TestRecoverAssumesThatNothingWasMadeOnlyWhereNothingIsFound(t *testing.T) {
 			if exists {
 				k.exists("a-1a2b3c4d", in{"name": "a-1a2b3c4d"})
 			}
-			k.options.ResolveCreate = func(sluice.PendingOperation) sluice.CreateResolution {
-				return sluice.CreateResolution{Clear: true}
+			k.options.ResolveCreate = func(state.Pending) stages.CreateResolution {
+				return stages.CreateResolution{Clear: true}
 			}
 			require.NoError(t, k.try(sluice.Recover, nil).err)
 			require.Empty(t, k.state.Snapshot().Pending)

@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -25,15 +26,15 @@ func TestRefreshRecordsWhatIsThere(t *testing.T) {
 		inputs  in
 		gone    bool
 		partial bool
-		want    sluice.Op
+		want    stages.Op
 	}
 	for name, test := range map[string]row{
-		"unchanged":    {id: "x", arn: "old", inputs: in{"size": 1}, want: sluice.OpSame},
-		"outputs only": {id: "x", arn: "new", inputs: in{"size": 1}, want: sluice.OpSame},
-		"inputs":       {id: "x", arn: "old", inputs: in{"size": 2}, want: sluice.OpUpdate},
-		"another ID":   {id: "y", arn: "old", inputs: in{"size": 1}, want: sluice.OpSame},
-		"gone":         {gone: true, want: sluice.OpDelete},
-		"not healthy":  {id: "x", arn: "old", inputs: in{"size": 1}, partial: true, want: sluice.OpSame},
+		"unchanged":    {id: "x", arn: "old", inputs: in{"size": 1}, want: stages.OpSame},
+		"outputs only": {id: "x", arn: "new", inputs: in{"size": 1}, want: stages.OpSame},
+		"inputs":       {id: "x", arn: "old", inputs: in{"size": 2}, want: stages.OpUpdate},
+		"another ID":   {id: "y", arn: "old", inputs: in{"size": 1}, want: stages.OpSame},
+		"gone":         {gone: true, want: stages.OpDelete},
+		"not healthy":  {id: "x", arn: "old", inputs: in{"size": 1}, partial: true, want: stages.OpSame},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
@@ -67,7 +68,7 @@ func TestRefreshRecordsWhatIsThere(t *testing.T) {
 			require.Equal(t, property.String(test.arn), a.Outputs.At("arn"))
 			if test.partial {
 				require.Equal(t, []string{"it is ill"}, a.InitErrors)
-				out.requireDiagnostic(sluice.Warning, 0, "Refreshed resource is in an unhealthy state:\n* it is ill")
+				out.requireDiagnostic(stages.Warning, 0, "Refreshed resource is in an unhealthy state:\n* it is ill")
 			}
 		})
 	}
@@ -89,7 +90,7 @@ func TestRefreshThatMissesSomethingStripsReferencesToIt(t *testing.T) {
 			require.NoError(t, k.cloud.Remove(a.ID))
 			out := k.try(sluice.Refresh, p)
 			require.NoError(t, out.err)
-			out.step(sluice.OpDelete, "a")
+			out.step(stages.OpDelete, "a")
 			require.Equal(t, []string{"g", "c", "b"}, k.names())
 			b := k.recorded("b")
 			require.Empty(t, b.Dependencies)
@@ -124,8 +125,8 @@ func TestExternalResourceIsReadAndNotComparedByARefresh(t *testing.T) {
 			require.Equal(t, property.Number(2), k.recorded("r").Outputs.At("size"))
 			require.True(t, k.recorded("r").External)
 			if !byProgram {
-				out.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1})
-				k.try(sluice.Refresh, p).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+				out.requireCounts(map[stages.Op]int{stages.OpUpdate: 1})
+				k.try(sluice.Refresh, p).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 			}
 
 			require.NoError(t, k.cloud.Remove("there"))
@@ -241,7 +242,7 @@ func TestWhatWasReadIsKeptThoughItCouldNotBeCompared(t *testing.T) {
 			k.options.RunProgram = c.byProgram
 			out := k.try(sluice.Refresh, declares(c.declared))
 			require.Error(t, out.err)
-			out.requireDiagnostic(sluice.Error, 2000, "no comparison")
+			out.requireDiagnostic(stages.Error, 2000, "no comparison")
 			want := 1
 			if c.kept {
 				want = 2
@@ -272,12 +273,12 @@ func TestRefreshDropsPendingOperationsThatItHasLookedAtAndKeepsCreates(t *testin
 
 			out := k.try(sluice.PreviewRefresh, p)
 			require.NoError(t, out.err)
-			require.Empty(t, out.diagnostics(sluice.Warning))
+			require.Empty(t, out.diagnostics(stages.Warning))
 			require.Len(t, k.state.Snapshot().Pending, 4)
 
 			out = k.try(sluice.Refresh, p)
 			require.NoError(t, out.err)
-			require.Empty(t, out.diagnostics(sluice.Warning))
+			require.Empty(t, out.diagnostics(stages.Warning))
 			pending := k.state.Snapshot().Pending
 			require.Len(t, pending, 1)
 			require.Equal(t, state.Creating, pending[0].Type)

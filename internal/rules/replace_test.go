@@ -28,7 +28,7 @@ func TestReplacementIsCreatedFirstAndTheOldOneDeletedLast(t *testing.T) {
 	r := k.up(program(version(2)))
 	require.Equal(t, []string{"create-replacement a", "replace a", "update b", "delete-replaced a"}, withoutOrderOf(r.steps(), "replace a", 1))
 	require.Equal(t, []string{"create a", "update b", "delete a"}, r.changed())
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpUpdate: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 1, stages.OpUpdate: 1})
 	require.Equal(t, idOf("a", 2), k.recorded("a").ID)
 	require.Equal(t, idOf("a", 1), askedOnce[providers.DeleteRequest](r, "a").ID)
 	require.Equal(t, "arn:"+idOf("a", 2), k.recorded("b").Inputs.At("of").AsString())
@@ -39,7 +39,7 @@ func TestReplacementIsCreatedFirstAndTheOldOneDeletedLast(t *testing.T) {
 	require.Equal(t, 2, checks[0].Olds.Len())
 	require.Zero(t, checks[1].Olds.Len())
 
-	made := r.step(sluice.OpCreateReplacement, "a")
+	made := r.step(stages.OpCreateReplacement, "a")
 	require.Equal(t, []string{"immutable"}, made.Keys)
 	require.Equal(t, []string{"immutable", "size"}, made.Diffs)
 	require.Equal(t, "because `immutable` changed", made.Reason.String())
@@ -90,13 +90,13 @@ func TestGoalsWishWinsOverTheProvidersAboutDeletingFirst(t *testing.T) {
 			k.up(program(version(1)))
 			r := k.up(program(version(2)))
 			require.Equal(t, test.want, r.changed())
-			r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
+			r.requireCounts(map[stages.Op]int{stages.OpReplace: 2})
 			if test.want[0] == "delete b" {
 				require.Equal(t, []string{
 					"delete-replaced b", "delete-replaced a", "replace a", "create-replacement a", "replace b", "create-replacement b",
 				}, r.steps())
-				require.Equal(t, []string{"immutableOf"}, r.step(sluice.OpCreateReplacement, "b").Keys)
-				require.Equal(t, urnOf("a"), r.step(sluice.OpCreateReplacement, "b").Reason.Cause)
+				require.Equal(t, []string{"immutableOf"}, r.step(stages.OpCreateReplacement, "b").Keys)
+				require.Equal(t, urnOf("a"), r.step(stages.OpCreateReplacement, "b").Reason.Cause)
 			}
 		})
 	}
@@ -125,7 +125,7 @@ func TestDeleteFirstTakesExactlyTheDependentsThatCannotChangeInPlace(t *testing.
 	}
 	k.up(program(version(1)))
 	r := k.preview(program(version(2)))
-	require.Equal(t, 6, r.Changes[sluice.OpReplace]+r.Changes[sluice.OpUpdate]) // C is updated, the others are replaced
+	require.Equal(t, 6, r.Changes[stages.OpReplace]+r.Changes[stages.OpUpdate]) // C is updated, the others are replaced
 	r = k.up(program(version(2)))
 	var deletes []string
 	for _, s := range r.changed() {
@@ -134,7 +134,7 @@ func TestDeleteFirstTakesExactlyTheDependentsThatCannotChangeInPlace(t *testing.
 		}
 	}
 	require.Equal(t, []string{"H", "G", "D", "B", "A"}, deletes)
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 5, sluice.OpUpdate: 1, sluice.OpSame: 3})
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 5, stages.OpUpdate: 1, stages.OpSame: 3})
 	// The probe replaces what comes from a member by an unknown, and nothing else.
 	probes := asked[providers.DiffRequest](r, "H")
 	require.Len(t, probes, 1)
@@ -162,7 +162,7 @@ func TestDependentRegisteredBeforeItsFormerRootStays(t *testing.T) {
 		s.thing("a", in{"dbr": 2})
 	}))
 	require.Equal(t, []string{"delete a", "create a"}, r.changed())
-	r.requireCounts(map[sluice.Op]int{sluice.OpSame: 1, sluice.OpReplace: 1})
+	r.requireCounts(map[stages.Op]int{stages.OpSame: 1, stages.OpReplace: 1})
 }
 
 func TestDroppedDependencyStillCountsUntilTheDependentRegisters(t *testing.T) {
@@ -188,7 +188,7 @@ func TestProtectedDependentStopsADeleteFirst(t *testing.T) {
 	r.requireFailure(text)
 	r = k.fails(program(version(2)), text)
 	require.Empty(t, r.changed())
-	r.requireDiagnostic(sluice.Error, 0, text)
+	r.requireDiagnostic(stages.Error, 0, text)
 
 	k.options.IgnoreProtect = true
 	r = k.up(program(version(2)))
@@ -232,7 +232,7 @@ func TestDependentThatLeavesTheProgramWhileDeletedFirstIsForgotten(t *testing.T)
 	require.Equal(t, []string{"a"}, k.names())
 	var internal []string
 	for _, e := range r.events {
-		if s, ok := e.(sluice.StepStarted); ok && s.Step.Internal && !s.Step.Type.IsProvider() {
+		if s, ok := e.(stages.StepStarted); ok && s.Step.Internal && !s.Step.Type.IsProvider() {
 			internal = append(internal, string(s.Step.Op)+" "+s.Step.URN.Name())
 		}
 	}
@@ -330,10 +330,10 @@ func TestReplaceWithReplacesTogether(t *testing.T) {
 			}
 			k.up(program(version(1)))
 			r := k.up(program(version(2)))
-			r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
+			r.requireCounts(map[stages.Op]int{stages.OpReplace: 2})
 			require.Equal(t, []string{idOf("a", 2), idOf("b", 2)}, []string{k.recorded("a").ID, k.recorded("b").ID})
 			if property == "immutable" {
-				require.Equal(t, []string{"replaceWith"}, r.step(sluice.OpReplace, "b").Keys)
+				require.Equal(t, []string{"replaceWith"}, r.step(stages.OpReplace, "b").Keys)
 				require.Equal(t, []string{"create a", "create b", "delete b", "delete a"}, r.changed())
 			} else {
 				require.Equal(t, []string{"delete b", "delete a", "create a", "create b"}, r.changed())
@@ -356,7 +356,7 @@ func TestDeletedWithSparesTheCallOfDependentsThatAreReplacedToo(t *testing.T) {
 			k.up(program(version(1)))
 			r := k.try(sluice.Update, program(version(2)))
 			require.NoError(t, r.err)
-			r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 3})
+			r.requireCounts(map[stages.Op]int{stages.OpReplace: 3})
 			require.Empty(t, asked[providers.DeleteRequest](r, "b"))
 			require.Empty(t, asked[providers.DeleteRequest](r, "c"))
 			require.Len(t, asked[providers.DeleteRequest](r, "t"), 1)
@@ -369,8 +369,8 @@ func TestDeletedWithAddedInTheSameUpdateReplacesButAsksForTheOldOnesDelete(t *te
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("t", in{"immutable": 1}); s.thing("b", nil) }))
 	r := k.up(program(func(s *script) { s.thing("b", nil, deletedWith(s.thing("t", in{"immutable": 2}))) }))
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 2})
-	require.Equal(t, []string{"deletedWith"}, r.step(sluice.OpReplace, "b").Keys)
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 2})
+	require.Equal(t, []string{"deletedWith"}, r.step(stages.OpReplace, "b").Keys)
 	require.Len(t, asked[providers.DeleteRequest](r, "b"), 1) // the old copy does not have the option yet
 }
 
@@ -395,7 +395,7 @@ func TestTriggerReplacesWhenItsValueChanges(t *testing.T) {
 			k := newKit(t)
 			k.up(program(one(in{"x": 1}, trigger(test.before))))
 			r := k.up(program(one(in{"x": 1}, trigger(test.after))))
-			require.Equal(t, test.replaces, r.Changes[sluice.OpReplace] == 1, "%v", r.Changes)
+			require.Equal(t, test.replaces, r.Changes[stages.OpReplace] == 1, "%v", r.Changes)
 			if test.replaces {
 				require.Empty(t, asked[providers.DiffRequest](r, "a"))
 				require.Len(t, asked[providers.CheckRequest](r, "a"), 2)
@@ -408,7 +408,7 @@ func TestUnknownTriggerReplacesInAPreviewAndFailsAnUpdate(t *testing.T) {
 	k := newKit(t)
 	k.up(program(one(in{"x": 1}, trigger("1"))))
 	p := program(one(in{"x": 1}, trigger(property.Computed())))
-	k.preview(p).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1})
+	k.preview(p).requireCounts(map[stages.Op]int{stages.OpReplace: 1})
 	r := k.fails(p, "replacement trigger contains unknowns for "+string(urnOf("a")))
 	require.Empty(t, r.changed())
 }
@@ -419,12 +419,12 @@ func TestTaintedResourceIsReplacedEvenIfNothingDiffers(t *testing.T) {
 	k.up(p)
 	k.change("a", func(r *state.Resource) { r.Taint = true })
 	r := k.up(p)
-	r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpSame: 1})
-	require.Equal(t, []string{"id"}, r.step(sluice.OpReplace, "a").Keys)
+	r.requireCounts(map[stages.Op]int{stages.OpReplace: 1, stages.OpSame: 1})
+	require.Equal(t, []string{"id"}, r.step(stages.OpReplace, "a").Keys)
 	require.Empty(t, asked[providers.DiffRequest](r, "a"))
 	require.Zero(t, askedOnce[providers.CheckRequest](r, "a").Olds.Len())
 	require.False(t, k.recorded("a").Taint)
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: 2})
 }
 
 func TestTaintOfAResourceThatIsNotTargetedWaits(t *testing.T) {
@@ -438,7 +438,7 @@ func TestTaintOfAResourceThatIsNotTargetedWaits(t *testing.T) {
 	require.Empty(t, k.up(p).changed())
 	require.True(t, k.recorded("a").Taint, "the mark is kept until the resource is included")
 	k.options.Targeting.Targets = nil
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpSame: 1})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpReplace: 1, stages.OpSame: 1})
 	require.False(t, k.recorded("a").Taint)
 }
 
@@ -457,7 +457,7 @@ func TestTaintOfACopyAwaitingDeletionMeansNothing(t *testing.T) {
 	}
 	k.state = sluice.NewMemoryState(&s)
 	k.options.State = k.state
-	k.up(program(one(in{"immutable": 2}))).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.up(program(one(in{"immutable": 2}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
 func TestTheCommandThatAnErrorAdvisesIsQuotedForTheShell(t *testing.T) {
@@ -478,21 +478,21 @@ func TestProtectedResourceIsNotReplaced(t *testing.T) {
 		k := begin(t)
 		r := k.fails(program(func(s *script) { s.thing("a", in{"immutable": 2}, protect(true)); s.thing("b", nil) }), text)
 		require.Empty(t, r.changed())
-		r.requireDiagnostic(sluice.Error, 0, text)
+		r.requireDiagnostic(stages.Error, 0, text)
 	})
 	t.Run("a preview goes on and fails", func(t *testing.T) {
 		k := begin(t)
 		r := k.try(sluice.Preview, program(func(s *script) { s.thing("a", in{"immutable": 2}, protect(true)); s.thing("b", nil) }))
 		r.requireFailure(text)
-		r.requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpCreate: 1})
+		r.requireCounts(map[stages.Op]int{stages.OpReplace: 1, stages.OpCreate: 1})
 	})
 	t.Run("unless it is unprotected by the same update", func(t *testing.T) {
-		begin(t).up(program(one(in{"immutable": 2}, protect(false)))).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1})
+		begin(t).up(program(one(in{"immutable": 2}, protect(false)))).requireCounts(map[stages.Op]int{stages.OpReplace: 1})
 	})
 	t.Run("unless protection is ignored", func(t *testing.T) {
 		k := begin(t)
 		k.options.IgnoreProtect = true
-		k.up(program(one(in{"immutable": 2}, protect(true)))).requireCounts(map[sluice.Op]int{sluice.OpReplace: 1})
+		k.up(program(one(in{"immutable": 2}, protect(true)))).requireCounts(map[stages.Op]int{stages.OpReplace: 1})
 	})
 }
 
@@ -536,6 +536,6 @@ func TestReplacementOfAnImportedResourceIsRefused(t *testing.T) {
 	const text = "previously-imported resources that still specify an ID may not be replaced"
 	k.fails(program(one(in{"immutable": 2}, imported)), text)
 	r := k.preview(program(one(in{"immutable": 2}, imported)))
-	r.requireDiagnostic(sluice.Warning, 0, text)
-	r.requireDiagnostic(sluice.Warning, 0, "immutable: 1 => 2")
+	r.requireDiagnostic(stages.Warning, 0, text)
+	r.requireDiagnostic(stages.Warning, 0, "immutable: 1 => 2")
 }

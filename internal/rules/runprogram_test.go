@@ -70,7 +70,7 @@ func noteRegions(k *kit) map[string][]string {
 func regions(k *kit, out *ran) []string {
 	k.t.Helper()
 	for _, s := range out.Steps {
-		if s.Op == sluice.OpUpdate && s.URN.Name() == "mine" && !s.Internal {
+		if s.Op == stages.OpUpdate && s.URN.Name() == "mine" && !s.Internal {
 			return []string{s.Old.Inputs.At("region").AsString(), k.recorded("mine").Inputs.At("region").AsString()}
 		}
 	}
@@ -97,7 +97,7 @@ func TestUpdateThatRefreshesByProgramMakesAgainWhatIsGone(t *testing.T) {
 	k.options.Refresh = true
 	out := k.up(p)
 	require.Equal(t, []string{"create a"}, out.changed())
-	require.Equal(t, stages.ReasonVanished, out.step(sluice.OpCreate, "a").Reason.Kind)
+	require.Equal(t, stages.ReasonVanished, out.step(stages.OpCreate, "a").Reason.Kind)
 	require.Equal(t, []urn.URN{urnOf("a")}, k.recorded("b").Dependencies)
 }
 
@@ -286,12 +286,12 @@ func TestInterruptedReplacementIsNotDeletedAgainByADestroyByProgram(t *testing.T
 }
 
 func TestPendingCreateIsForgottenOrImportedByARefresh(t *testing.T) {
-	for name, resolution := range map[string]sluice.CreateResolution{"forgotten": {Clear: true}, "imported": {ID: idOf("a", 1)}, "left": {}} {
+	for name, resolution := range map[string]stages.CreateResolution{"forgotten": {Clear: true}, "imported": {ID: idOf("a", 1)}, "left": {}} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
 			k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
 			interrupt(k, "a")
-			k.options.ResolveCreate = func(op sluice.PendingOperation) sluice.CreateResolution {
+			k.options.ResolveCreate = func(op state.Pending) stages.CreateResolution {
 				require.Equal(t, urnOf("a"), op.Resource.URN)
 				return resolution
 			}
@@ -320,7 +320,7 @@ func TestPendingCreateStaysWhenTheObjectToImportDoesNotExist(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", nil) }))
 	interrupt(k, "a")
-	k.options.ResolveCreate = func(sluice.PendingOperation) sluice.CreateResolution { return sluice.CreateResolution{ID: "nowhere"} }
+	k.options.ResolveCreate = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{ID: "nowhere"} }
 	out := k.try(sluice.Refresh, nil)
 	out.requireFailure("'nowhere' does not exist")
 	require.Len(t, k.state.Snapshot().Pending, 1)
@@ -359,8 +359,8 @@ func TestOlderPackagesThanTheProgramAsksForAreWarnedOfWhereItDoesNotRun(t *testi
 			warned := func(p source.Program) (found bool) {
 				o := k.options
 				o.Program = p
-				o.Observe = func(e sluice.Event) {
-					if d, ok := e.(sluice.Diagnostic); ok && d.Severity == sluice.Warning {
+				o.Observe = func(e stages.Event) {
+					if d, ok := e.(stages.Diagnostic); ok && d.Severity == stages.Warning {
 						found = found || d.Message == kind+" operation is using an older version of package 'test' than the specified program version: 2.0.0 < 2.1.0"
 					}
 				}

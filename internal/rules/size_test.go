@@ -53,10 +53,10 @@ func requireLinear(t *testing.T, small, large uint64) {
 func TestTenThousandResourcesCostTenTimesAThousand(t *testing.T) {
 	costs := func(n int) (create, same, update, destroy uint64) {
 		k := newKit(t)
-		create = allocations(func() { require.Equal(t, n+1, k.up(wide(n, 1)).Changes[sluice.OpCreate]) })
-		same = allocations(func() { require.Equal(t, n+1, k.up(wide(n, 1)).Changes[sluice.OpSame]) })
-		update = allocations(func() { require.Equal(t, n, k.up(wide(n, 2)).Changes[sluice.OpUpdate]) })
-		destroy = allocations(func() { require.Equal(t, n+1, k.destroy().Changes[sluice.OpDelete]) })
+		create = allocations(func() { require.Equal(t, n+1, k.up(wide(n, 1)).Changes[stages.OpCreate]) })
+		same = allocations(func() { require.Equal(t, n+1, k.up(wide(n, 1)).Changes[stages.OpSame]) })
+		update = allocations(func() { require.Equal(t, n, k.up(wide(n, 2)).Changes[stages.OpUpdate]) })
+		destroy = allocations(func() { require.Equal(t, n+1, k.destroy().Changes[stages.OpDelete]) })
 		require.Equal(t, 3*n, k.cloud.Count(providers.MethodCheck))
 		require.Equal(t, 2*n, k.cloud.Count(providers.MethodDiff))
 		return create, same, update, destroy
@@ -74,10 +74,10 @@ func TestChainOfTwoThousandIsReplacedFromItsRoot(t *testing.T) {
 	costs := func(n int) (create, replace, destroy uint64) {
 		k := newKit(t)
 		create = allocations(func() { k.up(chain(n, "dbr", 1)) })
-		replace = allocations(func() { require.Equal(t, n, k.up(chain(n, "dbr", 2)).Changes[sluice.OpReplace]) })
+		replace = allocations(func() { require.Equal(t, n, k.up(chain(n, "dbr", 2)).Changes[stages.OpReplace]) })
 		require.Equal(t, n, k.cloud.Count(providers.MethodDelete))
 		require.Equal(t, n, k.cloud.Count(providers.MethodDiff), "the root is compared and every other is asked about once")
-		destroy = allocations(func() { require.Equal(t, n, k.destroy().Changes[sluice.OpDelete]) })
+		destroy = allocations(func() { require.Equal(t, n, k.destroy().Changes[stages.OpDelete]) })
 		return create, replace, destroy
 	}
 	costs(10)
@@ -154,7 +154,7 @@ func TestDeepTreeOfComponents(t *testing.T) {
 		}
 		s.thing("leaf", nil, parent(p))
 	}))
-	k.destroy().requireCounts(map[sluice.Op]int{sluice.OpDelete: 302})
+	k.destroy().requireCounts(map[stages.Op]int{stages.OpDelete: 302})
 }
 
 func TestLargePropertiesPass(t *testing.T) {
@@ -164,12 +164,12 @@ func TestLargePropertiesPass(t *testing.T) {
 	p := program(func(s *script) { reply = s.thing("a", in{"big": big, "secret": secret(big)}) })
 	k.up(p)
 	require.Len(t, reply.Outputs.At("big").AsString(), 5<<20)
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 
 	// A message about it is short.
 	k.fails(program(one(in{"invalid": big})), "never valid")
 	r := k.fails(program(one(in{"invalid": big})), "never valid")
-	for _, d := range r.diagnostics(sluice.Error) {
+	for _, d := range r.diagnostics(stages.Error) {
 		require.Less(t, len(d.Message), 1000)
 	}
 }
@@ -196,7 +196,7 @@ func TestNamesMayHoldAnything(t *testing.T) {
 		require.Len(t, found, 1, "%q", n)
 		require.Equal(t, urn.New("dev", "p", "test:index:Group", "test:index:Thing", n), found[0].URN)
 	}
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: len(names) + 1})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: len(names) + 1})
 
 	text, err := state.NewEncoder(state.EncoderOptions{}).Checkpoint(t.Context(), "organization/p/dev", k.state.Snapshot())
 	require.NoError(t, err)
@@ -209,10 +209,10 @@ func TestPropertyNamesMayHoldAnything(t *testing.T) {
 	inputs := in{"a.b": 1, "a[0]": 1, "": 1, "with space": in{"x\"y": 1}, "日本": 1, "__defaults": []any{}}
 	p := program(one(inputs))
 	k.up(p)
-	k.up(p).requireCounts(map[sluice.Op]int{sluice.OpSame: 1})
+	k.up(p).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 	inputs["a.b"] = 2
 	r := k.up(p)
-	require.Equal(t, []string{"a.b"}, r.step(sluice.OpUpdate, "a").Diffs)
+	require.Equal(t, []string{"a.b"}, r.step(stages.OpUpdate, "a").Diffs)
 }
 
 func TestEmptyProgram(t *testing.T) {
@@ -221,7 +221,7 @@ func TestEmptyProgram(t *testing.T) {
 	require.Empty(t, r.Steps)
 	require.False(t, r.HasChanges())
 	require.Empty(t, k.state.Snapshot().Resources)
-	require.Equal(t, sluice.Succeeded, r.summary().Result)
+	require.Equal(t, stages.Succeeded, r.summary().Result)
 	k.destroy()
 	k.preview(nothing)
 	require.Empty(t, k.cloud.Loads())

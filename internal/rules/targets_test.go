@@ -28,7 +28,7 @@ func TestTargetsAloneAreTouched(t *testing.T) {
 func TestTargetedResourceMayNotDependOnOneThatIsNotCreated(t *testing.T) {
 	k := newKit(t)
 	k.options.Targeting.Targets = set(t, string(urnOf("b")))
-	k.fails(program(three(1)), "was not specified in --target list").requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a"))+"'")
+	k.fails(program(three(1)), "was not specified in --target list").requireDiagnostic(stages.Error, 2013, "'"+string(urnOf("a"))+"'")
 	k.options.Targeting.Targets = set(t, string(urnOf("c")))
 	require.Equal(t, []string{"create c"}, k.up(program(three(1))).changed()) // the others may depend on each other
 	require.Equal(t, []string{"c"}, k.names())
@@ -52,10 +52,10 @@ func TestTargetMayNotReferInAnyWayToWhatIsNotCreated(t *testing.T) {
 			k.options.Targeting.Targets = set(t, "**::b*")
 			preview := k.try(sluice.Preview, p)
 			preview.requireFailure("was not specified in --target list")
-			preview.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a1"))+"'")
-			preview.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a2"))+"'")
+			preview.requireDiagnostic(stages.Error, 2013, "'"+string(urnOf("a1"))+"'")
+			preview.requireDiagnostic(stages.Error, 2013, "'"+string(urnOf("a2"))+"'")
 			out := k.fails(p, "was not specified in --target list")
-			out.requireDiagnostic(sluice.Error, 2013, "'"+string(urnOf("a1"))+"'")
+			out.requireDiagnostic(stages.Error, 2013, "'"+string(urnOf("a1"))+"'")
 			require.Empty(t, out.changed())
 			require.Empty(t, k.names())
 		})
@@ -95,7 +95,7 @@ func TestTargetsThatLackWhatTheyNeedAreRefusedWithAllThatIsToBeAdded(t *testing.
 	text := "Add what it needs: --target '" + string(urnOf("a")) + "' --target '" + string(urnOf("b")) + "'"
 	r := k.try(sluice.Preview, p)
 	r.requireFailure(text)
-	r.requireDiagnostic(sluice.Error, 2013, text)
+	r.requireDiagnostic(stages.Error, 2013, text)
 	require.Empty(t, k.fails(p, text).changed())
 
 	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("b")), string(urnOf("c")))
@@ -112,7 +112,7 @@ func TestDeletesThatTargetsImplyAreRefusedWithAllThatIsToBeAdded(t *testing.T) {
 	k.options.Targeting.Targets = set(t, string(urnOf("a")))
 	r := k.try(sluice.Destroy, nil)
 	r.requireFailure("will be destroyed but was not specified")
-	r.requireDiagnostic(sluice.Info, 0, "to delete them too, add: --target '"+string(urnOf("b"))+"' --target '"+string(urnOf("c"))+"'")
+	r.requireDiagnostic(stages.Info, 0, "to delete them too, add: --target '"+string(urnOf("b"))+"' --target '"+string(urnOf("c"))+"'")
 	require.Empty(t, r.changed())
 	require.Equal(t, before.Resources, k.state.Snapshot().Resources)
 
@@ -126,7 +126,7 @@ func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	k.up(program(three(1)))
 	k.options.Targeting.Targets = set(t, string(urnOf("a")))
 	out := k.try(sluice.Destroy, nil)
-	out.requireDiagnostic(sluice.Error, 2014, string(urnOf("b")))
+	out.requireDiagnostic(stages.Error, 2014, string(urnOf("b")))
 	require.Empty(t, out.changed())
 	askedOnce[providers.ConfigureRequest](out, "default") // what is to be deleted has its provider, also if it is refused (steps.md 5.2)
 	k.options.Targeting.TargetDependents = true
@@ -142,7 +142,7 @@ func TestDestroyOfAParentAsksForItsChildren(t *testing.T) {
 	}))
 	k.options.Targeting.Targets = set(t, "**::g")
 	out := k.try(sluice.Destroy, nil)
-	out.requireDiagnostic(sluice.Error, 2014, "::child' will be destroyed but was not specified in --target list.")
+	out.requireDiagnostic(stages.Error, 2014, "::child' will be destroyed but was not specified in --target list.")
 	require.Equal(t, []string{"g", "child", "c"}, k.names())
 	k.options.Targeting.TargetDependents = true
 	require.Equal(t, []string{"delete child"}, k.destroy().changed())
@@ -175,17 +175,17 @@ func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
 	for _, op := range []operation{sluice.Update, sluice.Destroy, sluice.Refresh} {
 		out := k.try(op, program(three(1)))
 		out.requireFailure("one or more targets could not be found")
-		out.requireDiagnostic(sluice.Error, 2011, "Did you forget to escape $ in your shell?")
+		out.requireDiagnostic(stages.Error, 2011, "Did you forget to escape $ in your shell?")
 	}
 	child := "urn:pulumi:dev::p::test:index:Group$test:index:Thing::nobody"
 	k.options.Targeting.Targets = set(t, child)
 	out := k.try(sluice.Refresh, nil)
 	out.requireFailure("one or more targets could not be found")
-	out.requireDiagnostic(sluice.Error, 2010, "Target '"+child+"' could not be found in the stack.")
-	require.NotContains(t, out.diagnostics(sluice.Error)[0].Message, "escape")
+	out.requireDiagnostic(stages.Error, 2010, "Target '"+child+"' could not be found in the stack.")
+	require.NotContains(t, out.diagnostics(stages.Error)[0].Message, "escape")
 	for near, meant := range map[string]string{"b": string(urnOf("b")), string(urnOf("bb")): string(urnOf("b")), "xyz": "sluice stack --show-urns"} {
 		k.options.Targeting.Targets = set(t, near)
-		k.try(sluice.Update, program(three(1))).requireDiagnostic(sluice.Error, 2011, meant)
+		k.try(sluice.Update, program(three(1))).requireDiagnostic(stages.Error, 2011, meant)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestUnknownTargetIsRefusedInAnEmptyStackToo(t *testing.T) {
 	k.options.Targeting.Targets = set(t, string(urnOf("nobody")))
 	out := k.try(sluice.Update, program(three(1)))
 	out.requireFailure("one or more targets could not be found")
-	out.requireDiagnostic(sluice.Error, 2011, "Did you forget to escape $ in your shell?")
+	out.requireDiagnostic(stages.Error, 2011, "Did you forget to escape $ in your shell?")
 	require.Empty(t, out.changed())
 }
 
@@ -289,9 +289,9 @@ func TestRenamedParentThatIsNoTargetKeepsItsNameAndItsChildren(t *testing.T) {
 		}
 	}
 	renamed := alias(urn.Alias{Name: "g"})
-	for name, c := range map[string]func(*sluice.Targeting, urn.URN){
-		"targets":  func(sel *sluice.Targeting, a urn.URN) { sel.Targets = set(t, string(a)) },
-		"excludes": func(sel *sluice.Targeting, _ urn.URN) { sel.Excludes = set(t, "**::h", "**::b") },
+	for name, c := range map[string]func(*stages.Targeting, urn.URN){
+		"targets":  func(sel *stages.Targeting, a urn.URN) { sel.Targets = set(t, string(a)) },
+		"excludes": func(sel *stages.Targeting, _ urn.URN) { sel.Excludes = set(t, "**::h", "**::b") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKit(t)
@@ -301,7 +301,7 @@ func TestRenamedParentThatIsNoTargetKeepsItsNameAndItsChildren(t *testing.T) {
 			require.Equal(t, []string{"g", "a", "b"}, k.names())
 			require.Equal(t, k.recorded("g").URN, k.recorded("a").Parent)
 
-			k.options.Targeting = sluice.Targeting{}
+			k.options.Targeting = stages.Targeting{}
 			require.Equal(t, []string{"update b"}, k.up(program(family("h", 2, renamed))).changed())
 			require.Equal(t, []string{"h", "a", "b"}, k.names())
 		})
@@ -408,7 +408,30 @@ func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	require.Empty(t, k.fails(turned, refusal).changed())
 	require.Equal(t, before.Inputs, k.recorded("a").Inputs)
 
-	k.options.Targeting = sluice.Targeting{}
+	k.options.Targeting = stages.Targeting{}
 	k.up(turned)
 	require.Equal(t, []urn.URN{urnOf("c")}, k.recorded("a").Dependencies)
+}
+
+// Whether something goes on with what is kept for the sake of what refers to it is known at the end of the run.
+func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) {
+		x := s.thing("x", in{"size": 1})
+		s.thing("y", nil, dependsOn(s.thing("d", nil, dependsOn(x))))
+		s.thing("t", in{"size": 1})
+	}))
+	k.options.Targeting.Targets = set(t, string(urnOf("t")))
+	r := k.up(program(func(s *script) {
+		s.thing("y", nil)
+		s.thing("t", in{"size": 2})
+		s.thing("x", in{"size": 1})
+	}))
+	shown := map[string]int{}
+	for _, e := range r.events {
+		if d, ok := e.(stages.StepDone); ok {
+			shown[d.Step.URN.Name()]++
+		}
+	}
+	require.Equal(t, map[string]int{"default": 1, "d": 1, "t": 1, "x": 1, "y": 1}, shown)
 }

@@ -101,37 +101,37 @@ func TestViewsAreStoredUnderTheirOwnerAndCountedLikeResources(t *testing.T) {
 
 	p := k.preview(program(sized("a", 1)))
 	require.Equal(t, []string{"create a", "create a-view"}, p.steps())
-	p.requireCounts(map[sluice.Op]int{sluice.OpCreate: 2})
+	p.requireCounts(map[stages.Op]int{stages.OpCreate: 2})
 	require.Nil(t, k.state.Snapshot(), "a preview records nothing")
 
 	out := k.up(program(sized("a", 1)))
-	out.requireCounts(map[sluice.Op]int{sluice.OpCreate: 2})
+	out.requireCounts(map[stages.Op]int{stages.OpCreate: 2})
 	v := k.recorded("a-view")
 	require.Equal(t, &state.Resource{
 		URN: viewOf("a", "a-view"), Type: viewType, Parent: urnOf("a"), ViewOf: urnOf("a"),
 		Inputs: values(in{"input": 1}), Outputs: values(in{"result": 1}),
 	}, v)
-	require.Equal(t, out.step(sluice.OpCreate, "a-view").Reason.Cause, urnOf("a"))
+	require.Equal(t, out.step(stages.OpCreate, "a-view").Reason.Cause, urnOf("a"))
 
 	out = k.up(program(sized("a", 1)))
 	require.Equal(t, []string{"same a", "same a-view"}, out.steps())
-	out.requireCounts(map[sluice.Op]int{sluice.OpSame: 2})
+	out.requireCounts(map[stages.Op]int{stages.OpSame: 2})
 	require.Equal(t, v, k.recorded("a-view"))
 
 	out = k.up(program(sized("a", 2)))
 	require.Equal(t, []string{"update a", "update a-view"}, out.steps())
-	out.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 2})
+	out.requireCounts(map[stages.Op]int{stages.OpUpdate: 2})
 	require.Equal(t, []providers.View{*view("a-view", 1)}, askedOnce[providers.UpdateRequest](out, "a").OldViews)
 	require.Equal(t, values(in{"result": 2}), k.recorded("a-view").Outputs)
-	require.Equal(t, []string{"input"}, out.step(sluice.OpUpdate, "a-view").Diffs)
+	require.Equal(t, []string{"input"}, out.step(stages.OpUpdate, "a-view").Diffs)
 
 	p = k.preview(program(func(*script) {}))
 	require.Equal(t, []string{"delete a", "delete a-view"}, p.steps(), "previews of deletes make up the deletes of views")
-	p.requireCounts(map[sluice.Op]int{sluice.OpDelete: 2})
+	p.requireCounts(map[stages.Op]int{stages.OpDelete: 2})
 
 	out = k.up(program(func(*script) {}))
 	require.Equal(t, []string{"delete a", "delete a-view"}, out.steps())
-	out.requireCounts(map[sluice.Op]int{sluice.OpDelete: 2})
+	out.requireCounts(map[stages.Op]int{stages.OpDelete: 2})
 	require.Equal(t, []providers.View{*view("a-view", 2)}, askedOnce[providers.DeleteRequest](out, "a").OldViews)
 	require.Empty(t, k.names())
 }
@@ -153,9 +153,9 @@ func TestViewStepsBeginWhenPublishedAndEndAfterTheirOwnersStepInTheOrderOfPublic
 	begun := func(r *ran) (order []string) {
 		for _, e := range r.events {
 			switch e := e.(type) {
-			case sluice.StepStarted:
+			case stages.StepStarted:
 				order = append(order, "begin "+e.Step.URN.Name())
-			case sluice.StepDone:
+			case stages.StepDone:
 				order = append(order, "end "+e.Step.URN.Name())
 			}
 		}
@@ -177,7 +177,7 @@ func TestAViewStepIsPendingFromItsPublicationAndEveryMomentIsSound(t *testing.T)
 	publishing(k, usual())
 	var pending []string
 	moments := 0
-	k.options.State = &watchedState{MemoryState: k.state, watch: func(s *sluice.Snapshot) {
+	k.options.State = &watchedState{MemoryState: k.state, watch: func(s *state.Snapshot) {
 		require.NoError(t, state.Verify(s))
 		moments++
 		pending = nil
@@ -232,7 +232,7 @@ func TestAReplacedResourceGetsNewViewsAndLosesTheOldOnes(t *testing.T) {
 			out := k.up(program(made(2)))
 			require.Equal(t, want, out.steps())
 			require.Equal(t, p.Changes, out.Changes)
-			out.requireCounts(map[sluice.Op]int{sluice.OpReplace: 1, sluice.OpCreate: 1, sluice.OpDelete: 1})
+			out.requireCounts(map[stages.Op]int{stages.OpReplace: 1, stages.OpCreate: 1, stages.OpDelete: 1})
 			require.Equal(t, []string{"a", "a-view"}, k.names())
 			require.Equal(t, values(in{"result": 2}), k.recorded("a-view").Outputs)
 		})
@@ -262,7 +262,7 @@ func TestViewsOfAnOldCopyWhoseDeleteFailedAreDeletedWithItLater(t *testing.T) {
 
 func TestViewsGoWithTheirOwnerWhateverItsProviderSays(t *testing.T) {
 	for name, with := range map[string]option{
-		"a provider that says nothing": func(*sluice.RegisterRequest) {},
+		"a provider that says nothing": func(*stages.RegisterRequest) {},
 		"a retained resource":          retain(true),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -298,8 +298,8 @@ func TestAFailedViewStepFailsTheStepOfItsOwner(t *testing.T) {
 		answered = s.err == nil
 	}), "it broke")
 	require.False(t, answered)
-	out.requireDiagnostic(sluice.Error, 2000, "it broke")
-	require.Len(t, out.diagnostics(sluice.Error), 2, "of the view and of the run")
+	out.requireDiagnostic(stages.Error, 2000, "it broke")
+	require.Len(t, out.diagnostics(stages.Error), 2, "of the view and of the run")
 	require.Equal(t, values(in{"size": 2}), k.recorded("a").Inputs, "the resource itself was updated")
 	require.Equal(t, values(in{"result": 1}), k.recorded("a-view").Outputs)
 	require.Equal(t, values(in{"result": 2}), k.recorded("another").Outputs)
@@ -309,7 +309,7 @@ func TestAFailedViewStepFailsTheStepOfItsOwner(t *testing.T) {
 		return viewSteps(providers.ViewStep{Op: providers.ViewDelete, Error: "it is stuck", Old: &r.OldViews[0]})
 	}
 	out = k.fails(program(func(*script) {}), "it is stuck")
-	require.Len(t, out.diagnostics(sluice.Error), 2)
+	require.Len(t, out.diagnostics(stages.Error), 2)
 	require.Equal(t, []string{"a", "a-view", "another"}, k.names(), "nothing is forgotten")
 	require.Empty(t, k.state.Snapshot().Pending)
 }
@@ -509,7 +509,7 @@ func TestReplacementsOfViewsAreSteps(t *testing.T) {
 			}
 			out := k.up(program(sized("a", 2)))
 			require.Equal(t, c.want, out.steps())
-			out.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1, sluice.OpReplace: 1})
+			out.requireCounts(map[stages.Op]int{stages.OpUpdate: 1, stages.OpReplace: 1})
 			require.Equal(t, []string{"a", "a-view"}, k.names())
 			require.Equal(t, values(in{"result": 2}), k.recorded("a-view").Outputs)
 		})
@@ -536,13 +536,13 @@ func TestARefreshFindsViewsChangedGoneAndNew(t *testing.T) {
 
 	out := k.try(sluice.PreviewRefresh, nil)
 	require.NoError(t, out.err)
-	out.requireCounts(map[sluice.Op]int{sluice.OpSame: 2, sluice.OpUpdate: 1, sluice.OpDelete: 1, sluice.OpCreate: 1})
+	out.requireCounts(map[stages.Op]int{stages.OpSame: 2, stages.OpUpdate: 1, stages.OpDelete: 1, stages.OpCreate: 1})
 	require.Equal(t, []string{"a", "changed", "gone", "kept"}, k.names())
 
 	out = k.try(sluice.Refresh, nil)
 	require.NoError(t, out.err)
 	require.Equal(t, []string{"refresh a", "refresh changed", "refresh gone", "refresh kept", "refresh added"}, out.steps())
-	out.requireCounts(map[sluice.Op]int{sluice.OpSame: 2, sluice.OpUpdate: 1, sluice.OpDelete: 1, sluice.OpCreate: 1})
+	out.requireCounts(map[stages.Op]int{stages.OpSame: 2, stages.OpUpdate: 1, stages.OpDelete: 1, stages.OpCreate: 1})
 	require.ElementsMatch(t, []string{"a", "changed", "kept", "added"}, k.names())
 	require.Equal(t, values(in{"result": 2}), k.recorded("changed").Outputs)
 	require.Equal(t, urnOf("a"), k.recorded("added").ViewOf)
@@ -556,7 +556,7 @@ func TestViewsOfWhatARefreshFindsGoneAreGone(t *testing.T) {
 	require.NoError(t, k.cloud.Remove(idOf("a", 1)))
 	out := k.try(sluice.Refresh, nil)
 	require.NoError(t, out.err)
-	out.requireCounts(map[sluice.Op]int{sluice.OpDelete: 2})
+	out.requireCounts(map[stages.Op]int{stages.OpDelete: 2})
 	require.Empty(t, k.names())
 }
 
@@ -595,7 +595,7 @@ func TestViewsThatARefreshDroppedAreMadeAgainInTheSameRun(t *testing.T) {
 			}
 			out := k.up(program(sized("a", 2)))
 			require.Equal(t, []string{"refresh a", "refresh a-view", "update a", "create a-view"}, out.steps())
-			out.requireCounts(map[sluice.Op]int{sluice.OpUpdate: 1, sluice.OpCreate: 1})
+			out.requireCounts(map[stages.Op]int{stages.OpUpdate: 1, stages.OpCreate: 1})
 			require.Equal(t, values(in{"result": 3}), k.recorded("a-view").Outputs)
 		})
 	}
@@ -612,7 +612,7 @@ func TestImportsAndReadsPublishViews(t *testing.T) {
 	}})
 	k.foreign = nil
 	out := k.up(program(func(s *script) {
-		s.thing("a", in{"size": 1}, func(r *sluice.RegisterRequest) { r.ImportID = "there" })
+		s.thing("a", in{"size": 1}, func(r *stages.RegisterRequest) { r.ImportID = "there" })
 		s.read("b", "there")
 	}))
 	require.Equal(t, []string{"import a", "create a-view", "read b", "create b-view"}, out.steps())

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages/why"
 )
 
 // chainText writes an explanation with one line for each link:
 //
 //	replace b [inputs x(resource) by Diff] <- a
-func chainText(e *sluice.Explanation) string {
+func chainText(e *why.Explanation) string {
 	var b strings.Builder
 	for i, l := range e.Links {
 		indent := ""

@@ -15,11 +15,12 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // written returns a log as it is kept.
-func written(t *testing.T, l *sluice.DecisionLog) string {
+func written(t *testing.T, l *why.Log) string {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, l.Write(&b))
@@ -33,14 +34,14 @@ func TestWrittenDecisionsGiveTheSameExplanations(t *testing.T) {
 	}
 	k.up(program(version(1)))
 	log := k.up(program(version(2))).Decisions()
-	again, err := sluice.ReadDecisionLog(strings.NewReader(written(t, log)))
+	again, err := why.Read(strings.NewReader(written(t, log)))
 	require.NoError(t, err)
 	require.Equal(t, log.About, again.About)
 	require.Equal(t, "update", log.Operation)
 	require.Equal(t, log.Why(urnOf("b")), again.Why(urnOf("b")))
 	require.Nil(t, again.Why(urnOf("c")))
 
-	_, err = sluice.ReadDecisionLog(strings.NewReader(`{"version":2}`))
+	_, err = why.Read(strings.NewReader(`{"version":2}`))
 	require.EqualError(t, err, "it has version 2, and this sluice reads version 1")
 }
 
@@ -112,7 +113,7 @@ func TestValuesComeFromWhatIsInAComponent(t *testing.T) {
 	e := k.up(program(version(2))).Why(urnOf("b"))
 	require.Len(t, e.Links, 2)
 	require.Equal(t, "a", e.Links[1].Name)
-	require.Equal(t, sluice.FromResource, e.Links[0].Properties[0].Origin)
+	require.Equal(t, why.FromResource, e.Links[0].Properties[0].Origin)
 }
 
 // Two resources have values from a component in which there is something made of each of them. Neither's values come from
@@ -137,7 +138,7 @@ func TestValuesDoNotComeFromWhatIsMadeInAComponentLater(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		l := r.Why(urnOf(name)).Links[0]
 		require.Equal(t, r.Decisions().Find("first"), l.Causes)
-		require.Equal(t, sluice.FromResource, l.Properties[0].Origin)
+		require.Equal(t, why.FromResource, l.Properties[0].Origin)
 	}
 	require.Equal(t, []urn.URN{urnOf("a")}, r.Why(r.Decisions().Find("of-a")[0]).Links[0].Causes)
 	require.Empty(t, simulate.Reasons(r.Result))
@@ -154,8 +155,8 @@ func TestPolicyThatChangesAnInputIsNamedAsItsOrigin(t *testing.T) {
 		return []stages.Remediation{{Policy: "two", Properties: &two}}
 	}}}
 	l := k.up(program(one(in{"x": 1}))).Why(urnOf("a")).Links[0]
-	require.Equal(t, sluice.FromPolicy, l.Properties[0].Origin)
-	require.Equal(t, []sluice.RootCause{sluice.RootPolicy}, l.Roots)
+	require.Equal(t, why.FromPolicy, l.Properties[0].Origin)
+	require.Equal(t, []why.Root{why.RootPolicy}, l.Roots)
 }
 
 func TestUnconfiguredProviderIsTheReasonWhileItCannotTell(t *testing.T) {
@@ -179,7 +180,7 @@ func TestUnconfiguredProviderIsTheReasonWhileItCannotTell(t *testing.T) {
 	e := k.preview(program(version(2))).Why(urnOf("b"))
 	require.Equal(t, "because its provider is not configured yet and cannot tell", e.Links[0].Because)
 	require.Equal(t, []string{"b", "p", "a"}, []string{e.Links[0].Name, e.Links[1].Name, e.Links[2].Name})
-	require.Equal(t, []sluice.RootCause{sluice.RootProgram}, e.Links[2].Roots)
+	require.Equal(t, []why.Root{why.RootProgram}, e.Links[2].Roots)
 }
 
 func TestResourcesAreFoundByWhatPeopleCallThem(t *testing.T) {

@@ -30,7 +30,7 @@ var providerIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 // Each kind of reason, with the chain that it is part of.
 func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
 	type example struct {
-		kinds []sluice.ReasonKind // that the links of the chain must have, in their order
+		kinds []stages.ReasonKind // that the links of the chain must have, in their order
 		do    func(k *kit) *ran
 		ask   string
 		want  string
@@ -54,48 +54,48 @@ func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
 		return func(s *script) { s.thing("b", nil, append(with, from(name, s.thing("a", inputs)))...) }
 	}
 	tests := map[string]example{
-		"new": {[]sluice.ReasonKind{stages.ReasonNew}, func(k *kit) *ran {
+		"new": {[]stages.ReasonKind{stages.ReasonNew}, func(k *kit) *ran {
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `create a [new] <= program
 `, nil},
-		"a new default provider": {[]sluice.ReasonKind{stages.ReasonNew}, func(k *kit) *ran {
+		"a new default provider": {[]stages.ReasonKind{stages.ReasonNew}, func(k *kit) *ran {
 			return k.up(program(one(in{"x": 1})))
 		}, "default", `create default [new] <= configuration
 `, nil},
-		"unchanged": {[]sluice.ReasonKind{stages.ReasonUnchanged}, func(k *kit) *ran {
+		"unchanged": {[]stages.ReasonKind{stages.ReasonUnchanged}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `same a [unchanged] by Diff <= none
 `, nil},
-		"ignored": {[]sluice.ReasonKind{stages.ReasonUnchanged}, func(k *kit) *ran {
+		"ignored": {[]stages.ReasonKind{stages.ReasonUnchanged}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1, "y": 1}, ignore("x"))))
 			r := k.up(program(one(in{"x": 2, "y": 1}, ignore("x"))))
 			require.Equal(k.t, []string{"x"}, r.Why(urnOf("a")).Links[0].Ignored)
 			return r
 		}, "a", `same a [unchanged] by Diff <= none
 `, nil},
-		"options": {[]sluice.ReasonKind{stages.ReasonOptions}, func(k *kit) *ran {
+		"options": {[]stages.ReasonKind{stages.ReasonOptions}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			return k.up(program(one(in{"x": 1}, protect(true), retain(true))))
 		}, "a", `same a [options protect(program) false=>true retainOnDelete(program) false=>true] by Diff <= program
 `, nil},
-		"inputs": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"inputs": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1, "tags": in{"a": 1, "b": 2}})))
 			return k.up(program(one(in{"x": "two", "tags": in{"a": 1, "b": 3, "c": 4}})))
 		}, "a", `update a [inputs tags.b(program) 2=>3 tags.c(program) =>4 x(program) 1=>"two"] by Diff <= program
 `, nil},
-		"secret inputs": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"secret inputs": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": secret("sesame"), "y": in{"z": secret("sesame")}})))
 			return k.up(program(one(in{"x": "sesame", "y": in{"z": secret("open")}})))
 		}, "a", `update a [inputs y.z(program) "[secret]"=>"[secret]"] by Diff <= program
 `, nil},
-		"a chain of inputs": {[]sluice.ReasonKind{stages.ReasonInputs, stages.ReasonInputs}, func(k *kit) *ran {
+		"a chain of inputs": {[]stages.ReasonKind{stages.ReasonInputs, stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(pair(in{"immutable": 1}, "of")))
 			return k.preview(program(pair(in{"immutable": 2}, "of")))
 		}, "b", `update b [inputs of(resource) "arn:` + idOf("a", 1) + `"=>"[unknown]"] by Diff <- a
   replace a [inputs immutable(program) 1=>2] by Diff <= program
 `, nil},
-		"filled in by Check": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"filled in by Check": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			size := 1
 			k.fake = func(f *providertest.Fake) {
 				f.OnCheck = func(_ context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
@@ -107,43 +107,43 @@ func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `update a [inputs size(check) 1=>2] by Diff <= provider
 `, nil},
-		"the provider says what, and the inputs are the same": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"the provider says what, and the inputs are the same": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.fake = diff(providers.DiffResponse{Changes: providers.DiffSome, DetailedDiff: map[string]providers.PropertyDiff{
 				"x": {Kind: providers.DiffUpdate}}})
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `update a [inputs x(provider) 1=>1] by Diff <= provider
 `, nil},
-		"the provider does not say what": {[]sluice.ReasonKind{stages.ReasonProviderSaysSo}, func(k *kit) *ran {
+		"the provider does not say what": {[]stages.ReasonKind{stages.ReasonProviderSaysSo}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.fake = diff(providers.DiffResponse{Changes: providers.DiffSome})
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `update a [provider-decided] by Diff <= provider
 `, nil},
-		"the provider does not say what, but an input changed": {[]sluice.ReasonKind{stages.ReasonProviderSaysSo}, func(k *kit) *ran {
+		"the provider does not say what, but an input changed": {[]stages.ReasonKind{stages.ReasonProviderSaysSo}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.fake = diff(providers.DiffResponse{Changes: providers.DiffSome})
 			return k.up(program(one(in{"x": 2})))
 		}, "a", `update a [provider-decided x(program) 1=>2] by Diff <= program
 `, nil},
-		"the provider leaves it to the engine": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"the provider leaves it to the engine": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.fake = diff(providers.DiffResponse{})
 			return k.up(program(one(in{"x": 2})))
 		}, "a", `update a [inputs x(program) 1=>2] by engine <= program
 `, nil},
-		"replaceOnChanges": {[]sluice.ReasonKind{stages.ReasonReplaceOnChanges, stages.ReasonInputs}, func(k *kit) *ran {
+		"replaceOnChanges": {[]stages.ReasonKind{stages.ReasonReplaceOnChanges, stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(pair(in{"immutable": 1}, "x", replaceOn("x"))))
 			return k.up(program(pair(in{"immutable": 2}, "x", replaceOn("x"))))
 		}, "b", `replace b [replace-on-changes x(resource) "arn:` + idOf("a", 1) + `"=>"arn:` + idOf("a", 2) + `"] by Diff <- a
   replace a [inputs immutable(program) 1=>2] by Diff <= program
 `, nil},
-		"replacement trigger": {[]sluice.ReasonKind{stages.ReasonTrigger}, func(k *kit) *ran {
+		"replacement trigger": {[]stages.ReasonKind{stages.ReasonTrigger}, func(k *kit) *ran {
 			k.up(program(one(nil, trigger("1"))))
 			return k.up(program(one(nil, trigger("2"))))
 		}, "a", `replace a [replacement-trigger replacementTrigger(program) "1"=>"2"] <= program
 `, nil},
-		"deleted first, two levels down": {[]sluice.ReasonKind{stages.ReasonDependency, stages.ReasonDependency, stages.ReasonInputs}, func(k *kit) *ran {
+		"deleted first, two levels down": {[]stages.ReasonKind{stages.ReasonDependency, stages.ReasonDependency, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(*script) {
 				return func(s *script) {
 					b := s.thing("b", nil, from("immutableOf", s.thing("a", in{"dbr": v})))
@@ -156,14 +156,14 @@ func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
   replace b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 1) + `"=>] first  <- a
   replace a [inputs dbr(program) 1=>2] by Diff first provider <= program
 `, nil},
-		"deleted first and no longer declared": {[]sluice.ReasonKind{stages.ReasonNotInProgram, stages.ReasonDependency, stages.ReasonInputs}, func(k *kit) *ran {
+		"deleted first and no longer declared": {[]stages.ReasonKind{stages.ReasonNotInProgram, stages.ReasonDependency, stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(pair(in{"dbr": 1}, "immutableOf")))
 			return k.up(program(one(in{"dbr": 2})))
 		}, "b", `remove-pending-replace b [not-in-program] <= program
 delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 1) + `"=>] <- a
   replace a [inputs dbr(program) 1=>2] by Diff first provider <= program
 `, nil},
-		"replaceWith": {[]sluice.ReasonKind{stages.ReasonReplaceWith, stages.ReasonInputs}, func(k *kit) *ran {
+		"replaceWith": {[]stages.ReasonKind{stages.ReasonReplaceWith, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(*script) {
 				return func(s *script) { s.thing("b", nil, replaceWith(s.thing("a", in{"immutable": v}))) }
 			}
@@ -172,7 +172,7 @@ delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 
 		}, "b", `replace b [replace-with] <- a
   replace a [inputs immutable(program) 1=>2] by Diff <= program
 `, nil},
-		"deletedWith": {[]sluice.ReasonKind{stages.ReasonDeletedWith, stages.ReasonInputs}, func(k *kit) *ran {
+		"deletedWith": {[]stages.ReasonKind{stages.ReasonDeletedWith, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(*script) {
 				return func(s *script) { s.thing("b", nil, deletedWith(s.thing("a", in{"dbr": v}))) }
 			}
@@ -182,7 +182,7 @@ delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 
 		}, "b", `replace b [deleted-with] first  <- a
   replace a [inputs dbr(program) 1=>2] by Diff first provider <= program
 `, nil},
-		"a replaced provider": {[]sluice.ReasonKind{stages.ReasonProviderChanged, stages.ReasonInputs}, func(k *kit) *ran {
+		"a replaced provider": {[]stages.ReasonKind{stages.ReasonProviderChanged, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(*script) {
 				return func(s *script) {
 					_, ref := s.provider("p", in{"immutable": v})
@@ -196,7 +196,7 @@ delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 
 		}, "a", `replace a [provider-changed provider(resource) "urn:pulumi:dev::p::pulumi:providers:test::p::ID"=>"urn:pulumi:dev::p::pulumi:providers:test::p::ID"] by DiffConfig <- p
   replace p [inputs immutable(program) 1=>2] by Diff <= program
 `, nil},
-		"another provider": {[]sluice.ReasonKind{stages.ReasonProviderChanged}, func(k *kit) *ran {
+		"another provider": {[]stages.ReasonKind{stages.ReasonProviderChanged}, func(k *kit) *ran {
 			version := func(n int) func(*script) {
 				return func(s *script) {
 					_, one := s.provider("one", in{"immutable": 1})
@@ -208,66 +208,66 @@ delete-replaced b [dependency-replaced immutableOf(resource) "arn:` + idOf("a", 
 			return k.up(program(version(1)))
 		}, "a", `replace a [provider-changed provider(program) "urn:pulumi:dev::p::pulumi:providers:test::one::ID"=>"urn:pulumi:dev::p::pulumi:providers:test::two::ID"] by DiffConfig <= program
 `, nil},
-		"requested": {[]sluice.ReasonKind{stages.ReasonRequested}, func(k *kit) *ran {
+		"requested": {[]stages.ReasonKind{stages.ReasonRequested}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.options.Targeting.Replace = target("a")
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `replace a [requested] <= command
 `, nil},
-		"tainted": {[]sluice.ReasonKind{stages.ReasonTainted}, func(k *kit) *ran {
+		"tainted": {[]stages.ReasonKind{stages.ReasonTainted}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.change("a", func(r *state.Resource) { r.Taint = true })
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `replace a [tainted] <= record
 `, nil},
-		"interrupted": {[]sluice.ReasonKind{stages.ReasonInterrupted}, func(k *kit) *ran {
+		"interrupted": {[]stages.ReasonKind{stages.ReasonInterrupted}, func(k *kit) *ran {
 			k.up(program(one(in{"dbr": 1})))
 			k.fails(program(one(in{"dbr": 2})), "refused")
 			return k.up(program(one(in{"dbr": 2})))
 		}, "a", `replace a [interrupted] first interrupted <= record
 `, []providertest.Failure{{Method: providers.MethodCreate, Name: "a", Nth: 2}}},
-		"not healthy": {[]sluice.ReasonKind{stages.ReasonInitErrors}, func(k *kit) *ran {
+		"not healthy": {[]stages.ReasonKind{stages.ReasonInitErrors}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			k.change("a", func(r *state.Resource) { r.InitErrors = []string{"unwell"} })
 			return k.up(program(one(in{"x": 1})))
 		}, "a", `update a [init-errors] <= record
 `, nil},
-		"not healthy, and replaceOnChanges names that": {[]sluice.ReasonKind{stages.ReasonReplaceOnChanges}, func(k *kit) *ran {
+		"not healthy, and replaceOnChanges names that": {[]stages.ReasonKind{stages.ReasonReplaceOnChanges}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1}, replaceOn("#initerror"))))
 			k.change("a", func(r *state.Resource) { r.InitErrors = []string{"unwell"} })
 			return k.up(program(one(in{"x": 1}, replaceOn("#initerror"))))
 		}, "a", `replace a [replace-on-changes] by Diff <= record
 `, nil},
-		"no longer declared": {[]sluice.ReasonKind{stages.ReasonNotInProgram}, func(k *kit) *ran {
+		"no longer declared": {[]stages.ReasonKind{stages.ReasonNotInProgram}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			return k.up(program(func(*script) {}))
 		}, "a", `delete a [not-in-program] <= program
 `, nil},
-		"with its component": {[]sluice.ReasonKind{stages.ReasonNotInProgram, stages.ReasonNotInProgram}, func(k *kit) *ran {
+		"with its component": {[]stages.ReasonKind{stages.ReasonNotInProgram, stages.ReasonNotInProgram}, func(k *kit) *ran {
 			k.up(program(func(s *script) { s.thing("a", nil, parent(s.group("g"))) }))
 			return k.up(program(func(*script) {}))
 		}, "a", `delete a [not-in-program] <- g
   delete g [not-in-program] <= program
 `, nil},
-		"an old copy that could not be deleted": {[]sluice.ReasonKind{stages.ReasonUnchanged, stages.ReasonReplaced}, func(k *kit) *ran {
+		"an old copy that could not be deleted": {[]stages.ReasonKind{stages.ReasonUnchanged, stages.ReasonReplaced}, func(k *kit) *ran {
 			k.up(program(one(in{"immutable": 1})))
 			k.fails(program(one(in{"immutable": 2})), "refused")
 			return k.up(program(one(in{"immutable": 2})))
 		}, "a", `same a [unchanged] by Diff <= none
 delete-replaced a [replaced] <= record
 `, []providertest.Failure{{Method: providers.MethodDelete, Name: "a", Nth: 1}}},
-		"taken over": {[]sluice.ReasonKind{stages.ReasonTakenOver}, func(k *kit) *ran {
+		"taken over": {[]stages.ReasonKind{stages.ReasonTakenOver}, func(k *kit) *ran {
 			k.exists("x", in{"size": 1})
 			k.up(program(func(s *script) { s.read("a", "x") }))
 			return k.up(program(one(in{"size": 1})))
 		}, "a", `replace a [taken-over] <= program
 `, nil},
-		"destroyed": {[]sluice.ReasonKind{stages.ReasonDestroy}, func(k *kit) *ran {
+		"destroyed": {[]stages.ReasonKind{stages.ReasonDestroy}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			return k.destroy()
 		}, "a", `delete a [destroy] <= command
 `, nil},
-		"not targeted": {[]sluice.ReasonKind{stages.ReasonNotTargeted}, func(k *kit) *ran {
+		"not targeted": {[]stages.ReasonKind{stages.ReasonNotTargeted}, func(k *kit) *ran {
 			both := func(v int) func(*script) {
 				return func(s *script) { s.thing("a", in{"x": v}); s.thing("b", in{"x": v}) }
 			}
@@ -276,7 +276,7 @@ delete-replaced a [replaced] <= record
 			return k.up(program(both(2)))
 		}, "a", `same a [not-targeted] <= command
 `, nil},
-		"used as it is recorded": {[]sluice.ReasonKind{stages.ReasonCarried, stages.ReasonInputs}, func(k *kit) *ran {
+		"used as it is recorded": {[]stages.ReasonKind{stages.ReasonCarried, stages.ReasonInputs}, func(k *kit) *ran {
 			var ref string
 			k.up(program(func(s *script) {
 				_, ref = s.provider("p", nil)
@@ -286,13 +286,13 @@ delete-replaced a [replaced] <= record
 		}, "p", `same p [carried] <- a
   update a [inputs x(program) 1=>2] by Diff <= program
 `, nil},
-		"changed outside": {[]sluice.ReasonKind{stages.ReasonDrift}, func(k *kit) *ran {
+		"changed outside": {[]stages.ReasonKind{stages.ReasonDrift}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			require.NoError(k.t, k.cloud.Put(providertest.Record{ID: idOf("a", 1), URN: urnOf("a"), Inputs: values(in{"x": 2})}))
 			return k.try(sluice.Refresh, nil)
 		}, "a", `update a [drift x(outside) 1=>2] by Read <= outside
 `, nil},
-		"changed outside and put right": {[]sluice.ReasonKind{stages.ReasonInputs, stages.ReasonDrift}, func(k *kit) *ran {
+		"changed outside and put right": {[]stages.ReasonKind{stages.ReasonInputs, stages.ReasonDrift}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			require.NoError(k.t, k.cloud.Put(providertest.Record{ID: idOf("a", 1), URN: urnOf("a"), Inputs: values(in{"x": 2})}))
 			k.options.Refresh = true
@@ -300,7 +300,7 @@ delete-replaced a [replaced] <= record
 		}, "a", `update a [inputs x(outside) 2=>1] by Diff <= outside
 refresh a [drift x(outside) 1=>2] by Read <= outside
 `, nil},
-		"deleted outside": {[]sluice.ReasonKind{stages.ReasonVanished, stages.ReasonVanished}, func(k *kit) *ran {
+		"deleted outside": {[]stages.ReasonKind{stages.ReasonVanished, stages.ReasonVanished}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			require.NoError(k.t, k.cloud.Remove(idOf("a", 1)))
 			k.options.Refresh = true
@@ -308,31 +308,31 @@ refresh a [drift x(outside) 1=>2] by Read <= outside
 		}, "a", `create a [vanished] <= outside
 refresh a [vanished] by Read <= outside
 `, nil},
-		"imported": {[]sluice.ReasonKind{stages.ReasonImport, stages.ReasonInputs}, func(k *kit) *ran {
+		"imported": {[]stages.ReasonKind{stages.ReasonImport, stages.ReasonInputs}, func(k *kit) *ran {
 			k.exists("x", in{"size": 1})
 			k.foreign = nil
 			return k.up(program(one(in{"size": 2}, func(r *stages.RegisterRequest) { r.ImportID = "x" })))
 		}, "a", `import a [import] <= program
 update a [inputs size(program) 1=>2] by Diff <= program
 `, nil},
-		"read": {[]sluice.ReasonKind{stages.ReasonRead}, func(k *kit) *ran {
+		"read": {[]stages.ReasonKind{stages.ReasonRead}, func(k *kit) *ran {
 			k.exists("x", in{"size": 1})
 			return k.up(program(func(s *script) { s.read("a", "x") }))
 		}, "a", `read a [read] <= program
 `, nil},
-		"another one read": {[]sluice.ReasonKind{stages.ReasonReadOther}, func(k *kit) *ran {
+		"another one read": {[]stages.ReasonKind{stages.ReasonReadOther}, func(k *kit) *ran {
 			k.up(program(one(in{"size": 1})))
 			k.exists("y", in{"size": 1})
 			return k.up(program(func(s *script) { s.read("a", "y") }))
 		}, "a", `replace a [read-other] <= program
 `, nil},
-		"a failure, and what still uses something": {[]sluice.ReasonKind{stages.ReasonNeeded}, func(k *kit) *ran {
+		"a failure, and what still uses something": {[]stages.ReasonKind{stages.ReasonNeeded}, func(k *kit) *ran {
 			k.up(program(pair(in{"x": 1}, "of")))
 			k.options.ContinueOnError = true
 			return k.fails(program(func(s *script) { s.thing("b", in{"of": "other"}) }), "refused")
 		}, "a", `same a [needed] <= failure
 `, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
-		"skipped": {[]sluice.ReasonKind{stages.ReasonInputs, stages.ReasonInputs}, func(k *kit) *ran {
+		"skipped": {[]stages.ReasonKind{stages.ReasonInputs, stages.ReasonInputs}, func(k *kit) *ran {
 			version := func(v int) func(s *script) {
 				return func(s *script) {
 					a := s.thing("a", in{"x": v})
@@ -350,12 +350,12 @@ update a [inputs size(program) 1=>2] by Diff <= program
 		}, "b", `update b [inputs y(program) 1=>2] by Diff skipped <- a <= program
   update a [inputs x(program) 1=>2] by Diff failed <= failure <= program
 `, []providertest.Failure{{Method: providers.MethodUpdate, Update: true}}},
-		"renamed and deleted first": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"renamed and deleted first": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"dbr": 1})))
 			return k.up(program(func(s *script) { s.thing("c", in{"dbr": 2}, alias(urn.Alias{URN: urnOf("a")})) }))
 		}, string(urnOf("a")), `replace c [inputs dbr(program) 1=>2] by Diff first provider <= program
 `, nil},
-		"under the name before": {[]sluice.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
+		"under the name before": {[]stages.ReasonKind{stages.ReasonInputs}, func(k *kit) *ran {
 			k.up(program(one(in{"x": 1})))
 			r := k.up(program(func(s *script) { s.thing("c", in{"x": 2}, alias(urn.Alias{URN: urnOf("a")})) }))
 			require.Equal(k.t, urnOf("a"), r.Why(urnOf("c")).Links[0].OldURN)
@@ -368,7 +368,7 @@ update a [inputs size(program) 1=>2] by Diff <= program
 			r := test.do(newKit(t, test.fails...))
 			require.Equal(t, test.want, r.why(test.ask))
 			e := r.Why(r.Decisions().Find(test.ask)[0])
-			var kinds []sluice.ReasonKind
+			var kinds []stages.ReasonKind
 			for _, l := range e.Links {
 				kinds = append(kinds, l.Reason)
 				require.NotEmpty(t, l.Because)

@@ -12,14 +12,17 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // yamlProgram is a program with a text, with the types of the made-up cloud.
-func yamlProgram(t testing.TB, k *providertest.Cloud, text string) sluice.Program {
+func yamlProgram(t testing.TB, k *providertest.Cloud, text string) source.Program {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text), 0o644))
-	return sluice.NewYAMLProgram(sluice.ProgramFiles{Runtime: "yaml", Root: dir, Directory: dir}, k.Host())
+	return sluice.NewYAMLProgram(source.Project{Runtime: "yaml", Root: dir, Directory: dir}, k.Host())
 }
 
 func TestAYAMLProgramIsPreviewedUpdatedAndDestroyed(t *testing.T) {
@@ -38,13 +41,13 @@ outputs:
 	k.options.Program = yamlProgram(t, k.cloud, text(1))
 	preview, err := sluice.Preview(t.Context(), k.options)
 	require.NoError(t, err)
-	require.Equal(t, 2, preview.Changes[sluice.OpCreate]-1, "besides the stack")
+	require.Equal(t, 2, preview.Changes[stages.OpCreate]-1, "besides the stack")
 	_, err = sluice.Update(t.Context(), k.options)
 	require.NoError(t, err)
 
 	snapshot, err := k.state.Load(t.Context())
 	require.NoError(t, err)
-	byName := map[string]*sluice.Resource{}
+	byName := map[string]*state.Resource{}
 	for _, r := range snapshot.Resources {
 		byName[r.URN.Name()] = r
 	}
@@ -61,7 +64,7 @@ outputs:
 	k.options.Program = yamlProgram(t, k.cloud, text(2))
 	changed, err := sluice.Update(t.Context(), k.options)
 	require.NoError(t, err)
-	require.Equal(t, 1, changed.Changes[sluice.OpUpdate])
+	require.Equal(t, 1, changed.Changes[stages.OpUpdate])
 	_, err = sluice.Destroy(t.Context(), k.options)
 	require.NoError(t, err)
 }
@@ -70,8 +73,8 @@ func TestAMistakeInAYAMLProgramIsShownAtItsPlace(t *testing.T) {
 	k := newKit(t)
 	var messages []string
 	k.options.Program = yamlProgram(t, k.cloud, "resources:\n  a: {type: \"test:index:Thing\", properties: {x: \"${b.id}\"}}\n")
-	k.options.Observe = func(e sluice.Event) {
-		if d, ok := e.(sluice.Diagnostic); ok {
+	k.options.Observe = func(e stages.Event) {
+		if d, ok := e.(stages.Diagnostic); ok {
 			messages = append(messages, d.Message)
 		}
 	}
@@ -101,6 +104,6 @@ func BenchmarkPreviewOfManyYAMLResources(b *testing.B) {
 			Stack: "dev", Project: "p", Providers: cloud.Host(), Program: yamlProgram(b, cloud, text),
 		})
 		require.NoError(b, err)
-		require.GreaterOrEqual(b, result.Changes[sluice.OpCreate], 10_000)
+		require.GreaterOrEqual(b, result.Changes[stages.OpCreate], 10_000)
 	}
 }

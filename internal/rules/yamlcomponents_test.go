@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // withShop makes the package "shop" a plugin whose components are written in YAML.
@@ -72,8 +73,8 @@ func TestAMistakeInAComponentFailsTheComponentAndShowsItsPlace(t *testing.T) {
 	k := newKit(t)
 	withShop(t, k, shopPlugin)
 	var messages []string
-	k.options.Observe = func(e sluice.Event) {
-		if d, ok := e.(sluice.Diagnostic); ok {
+	k.options.Observe = func(e stages.Event) {
+		if d, ok := e.(stages.Diagnostic); ok {
 			messages = append(messages, d.Message)
 		}
 	}

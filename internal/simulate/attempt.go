@@ -25,10 +25,10 @@ import (
 type attempt struct {
 	op      Operation
 	preview bool
-	held    *sluice.Plan // the plan that it must not go beyond
-	number  int          // of the operation in the history
-	before  *world       // as it was
-	after   *world       // as it is then; its cloud is the one that the attempt works on
+	held    *state.Plan // the plan that it must not go beyond
+	number  int         // of the operation in the history
+	before  *world      // as it was
+	after   *world      // as it is then; its cloud is the one that the attempt works on
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
 
@@ -36,7 +36,7 @@ type attempt struct {
 	journal *journal
 	clock   int
 	calls   []*call
-	events  []sluice.Event
+	events  []stages.Event
 	faults  []string
 	// failedLate is true when a step after the program has failed: others were under way.
 	failedLate bool
@@ -98,7 +98,7 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 }
 
 // try runs an operation in a world, which it leaves alone. held is a plan that it is held to, or nil.
-func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *sluice.Plan) *attempt {
+func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
 	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
 	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
 	a.journal = newJournal(a, w.snapshot, op.Crash)
@@ -112,7 +112,7 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 	return a
 }
 
-// isLate tells whether the program, if there is one, has ended.
+// isLate reports whether the program, if there is one, has ended.
 func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
 
 func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {
@@ -141,16 +141,16 @@ func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Res
 }
 
 // imports are the requests of an import. What they name is recorded or imported before.
-func (a *attempt) imports() []sluice.ImportRequest {
+func (a *attempt) imports() []stages.ImportRequest {
 	known := map[string]urn.URN{}
 	for _, r := range a.before.resources() {
 		if !r.Delete {
 			known[r.URN.Name()] = r.URN
 		}
 	}
-	var out []sluice.ImportRequest
+	var out []stages.ImportRequest
 	for _, d := range a.op.Program {
-		q := sluice.ImportRequest{Type: typeOf(d), Name: d.Name, ID: d.ID, Parent: known[d.Parent], Protect: d.Protect, Component: d.Kind == Component}
+		q := stages.ImportRequest{Type: typeOf(d), Name: d.Name, ID: d.ID, Parent: known[d.Parent], Protect: d.Protect, Component: d.Kind == Component}
 		if p := known[d.Provider]; p.Type().IsProvider() && !q.Component {
 			q.Provider = p
 		}
@@ -166,15 +166,15 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	o := sluice.Options{
 		Stack: "dev", Project: "p", Providers: a.host(), State: a.journal, Parallel: s.Workers, Now: now, Entropy: []byte{byte(a.number)},
 		ContinueOnError: op.ContinueOnError, IgnoreProtect: op.IgnoreProtect, Refresh: op.Refresh, RunProgram: op.RunProgram,
-		Targeting: sluice.Targeting{
+		Targeting: stages.Targeting{
 			Targets: a.patterns(op.Targets), Excludes: a.patterns(op.Excludes), Replace: a.patterns(op.Replace),
 			TargetDependents: op.Dependents, ExcludeDependents: op.Dependents,
 		},
 		Interrupts: &sluice.Interrupts{},
 	}
 	if op.Pending != "" {
-		o.ResolveCreate = func(sluice.PendingOperation) sluice.CreateResolution {
-			return sluice.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
+		o.ResolveCreate = func(state.Pending) stages.CreateResolution {
+			return stages.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
 		}
 	}
 	if op.Do == Update {
@@ -185,11 +185,11 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		a.program.answered = a.answered
 		o.Program = source.Func(a.program.run)
 	}
-	o.Observe = func(e sluice.Event) {
+	o.Observe = func(e stages.Event) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.events = append(a.events, e)
-		if _, failed := e.(sluice.StepFailed); failed && a.isLate() {
+		if _, failed := e.(stages.StepFailed); failed && a.isLate() {
 			a.failedLate = true
 		}
 		if len(a.events) == op.Interrupt {
@@ -264,13 +264,13 @@ func (a *attempt) errors() []string {
 
 // diagnostics are the messages, those about one resource in their order.
 func (a *attempt) diagnostics() string {
-	var out []sluice.Diagnostic
+	var out []stages.Diagnostic
 	for _, e := range a.events {
-		if d, ok := e.(sluice.Diagnostic); ok {
+		if d, ok := e.(stages.Diagnostic); ok {
 			out = append(out, d)
 		}
 	}
-	slices.SortStableFunc(out, func(x, y sluice.Diagnostic) int {
+	slices.SortStableFunc(out, func(x, y stages.Diagnostic) int {
 		return cmp.Or(cmp.Compare(x.URN, y.URN), cmp.Compare(x.Message, y.Message))
 	})
 	var b strings.Builder

@@ -80,7 +80,7 @@ const (
 	Eager Manner = "eager"
 )
 
-// runsProgram tells whether the operation runs the program.
+// runsProgram reports whether the operation runs the program.
 func (o Operation) runsProgram() bool {
 	return o.Do == Update || o.RunProgram && (o.Do == Refresh || o.Do == Destroy)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -54,7 +55,7 @@ func (h *history) try(i int, op Operation, s Schedule, preview bool) *attempt {
 	return h.tryHeld(i, op, s, preview, nil)
 }
 
-func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *sluice.Plan) *attempt {
+func (h *history) tryHeld(i int, op Operation, s Schedule, preview bool, held *state.Plan) *attempt {
 	h.Attempts++
 	a := try(h.ctx, h.world, op, s, i, preview, held)
 	a.text, _ = encode(h.ctx, a.after.snapshot) // verify has written the same state
@@ -154,7 +155,7 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 		return
 	}
 	a := h.tryHeld(i, op.calm(), h.Schedules[0], false, preview.result.Plan)
-	var violation *sluice.PlanViolation
+	var violation *stages.PlanViolation
 	if errors.As(a.err, &violation) && len(a.errors()) == 1 { // what is missing because of another failure would be deleted
 		h.fault("update %d: held to its own plan it fails: %v", i, a.err)
 	}

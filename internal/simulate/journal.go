@@ -106,7 +106,7 @@ func (j *journal) record(apply func() error) error {
 
 func (j *journal) crashed() bool { return j.crash > 0 && j.records >= j.crash }
 
-// isOpen tells whether an operation of that kind has been recorded as begun and not as ended.
+// isOpen reports whether an operation of that kind has been recorded as begun and not as ended.
 func (j *journal) isOpen(u urn.URN, id string, kind state.PendingType) bool {
 	for _, op := range j.open {
 		if op.Type == kind && op.Resource.URN == u && (kind != state.Deleting || op.Resource.ID == id) {
@@ -116,7 +116,7 @@ func (j *journal) isOpen(u urn.URN, id string, kind state.PendingType) bool {
 	return false
 }
 
-// isBusy tells whether something other than the delete of an old copy is under way.
+// isBusy reports whether something other than the delete of an old copy is under way.
 func (j *journal) isBusy(u urn.URN) bool {
 	for _, op := range j.open {
 		if op.Resource.URN == u && op.Type != state.Deleting {

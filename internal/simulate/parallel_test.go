@@ -70,6 +70,7 @@ func widths(uses [][]int) (widest, levels int) {
 func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, took time.Duration) {
 	var mu sync.Mutex
 	running := 0
+	ended := map[string]bool{}
 	var first, last time.Time
 	cloud := providertest.NewCloud(providertest.Options{})
 	host := providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
@@ -79,6 +80,9 @@ func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, t
 				return base.Delete(ctx, r)
 			}
 			mu.Lock()
+			for _, user := range usersOf(uses, r.Name) {
+				require.True(t, ended[user], "%s is deleted before %s, which uses it", r.Name, user)
+			}
 			if running++; first.IsZero() {
 				first = time.Now()
 			}
@@ -87,6 +91,7 @@ func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, t
 			time.Sleep(time.Second)
 			mu.Lock()
 			running--
+			ended[r.Name] = true
 			last = time.Now()
 			mu.Unlock()
 			return base.Delete(ctx, r)
@@ -105,6 +110,21 @@ func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, t
 	require.NoError(t, err)
 	return peak, last.Sub(first)
 }
+
+// usersOf returns the dependents that use the one of this name.
+func usersOf(uses [][]int, name string) []string {
+	var users []string
+	for i, on := range uses {
+		for _, u := range on {
+			if name == dependent(u) {
+				users = append(users, dependent(i))
+			}
+		}
+	}
+	return users
+}
+
+func dependent(i int) string { return fmt.Sprint("d", i) }
 
 // hub declares a resource that has to be deleted before it is replaced, and others that cannot stay without what they use.
 func hub(uses [][]int, version float64) source.Func {
@@ -135,7 +155,7 @@ func hub(uses [][]int, version float64) source.Func {
 				name := fmt.Sprint("immutable", u)
 				inputs[name], deps[name] = property.String(string(made[u])), made[u]
 			}
-			if made[i], err = register(fmt.Sprint("d", i), inputs, deps); err != nil {
+			if made[i], err = register(dependent(i), inputs, deps); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -48,13 +47,13 @@ func (a *attempt) wasInterrupted() bool {
 	return a.op.Interrupt > 0 && len(a.events) >= a.op.Interrupt || a.journal.crashed()
 }
 
-// wasStopped tells whether something may have been under way when a failure stopped the run. A serial program has nothing
-// else under way; deletes after it have.
+// wasStopped reports whether something may have been under way when a failure stopped the run. A serial program has nothing
+// else under way, except for the deletes of a delete-before-replace; deletes after the program have.
 func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
 	}
-	if a.op.runsProgram() && a.op.Manner == Serial && !a.failedLate {
+	if a.op.runsProgram() && a.op.Manner == Serial && !a.failedLate && (a.op.ContinueOnError || !a.failedInClosure()) {
 		return false
 	}
 	if a.op.Throw > 0 && a.op.runsProgram() {
@@ -67,7 +66,7 @@ func (a *attempt) wasStopped() bool {
 	// cannot be read before that.
 	failed := 0
 	for _, e := range a.events {
-		if f, ok := e.(sluice.StepFailed); ok && f.Step.Op != sluice.OpRefresh {
+		if f, ok := e.(stages.StepFailed); ok && f.Step.Op != stages.OpRefresh {
 			failed++
 		}
 	}
@@ -79,7 +78,15 @@ func (a *attempt) wasStopped() bool {
 	return failed < len(a.errors())
 }
 
-// dependsOnArrival tells whether a program that registers in any order met something that the order decides.
+// failedInClosure reports whether a delete of a delete-before-replace has failed.
+func (a *attempt) failedInClosure() bool {
+	return slices.ContainsFunc(a.events, func(e stages.Event) bool {
+		f, ok := e.(stages.StepFailed)
+		return ok && f.Step.Op == stages.OpDeleteReplaced
+	})
+}
+
+// dependsOnArrival reports whether a program that registers in any order met something that the order decides.
 func (a *attempt) dependsOnArrival() bool {
 	if slices.ContainsFunc(a.errors(), func(e string) bool {
 		return strings.Contains(e, "Duplicate resource") || strings.Contains(e, "has not been registered yet")
@@ -90,16 +97,16 @@ func (a *attempt) dependsOnArrival() bool {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
-		return s.Op == sluice.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
+		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
 	})
 }
 
-// mayFailOrNot tells whether even the success of an operation is a matter of time.
+// mayFailOrNot reports whether even the success of an operation is a matter of time.
 func (a *attempt) mayFailOrNot() bool {
 	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
 
-// sharesObjects tells whether two resources, declared or recorded, name one object.
+// sharesObjects reports whether two resources, declared or recorded, name one object.
 func (a *attempt) sharesObjects() bool {
 	users := map[string]map[string]bool{}
 	add := func(id, name string) {

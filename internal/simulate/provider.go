@@ -93,7 +93,7 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	}
 }
 
-// buries tells whether a call deletes an old copy of which an earlier operation has made a new one: that may happen at any
+// buries reports whether a call deletes an old copy of which an earlier operation has made a new one: that may happen at any
 // time. The old object of a replacement that deletes first goes before the new one comes.
 func (a *attempt) buries(c *call) bool {
 	return c.method == providers.MethodDelete && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
@@ -186,7 +186,7 @@ func has(m property.Map, name string) bool {
 	return ok
 }
 
-// died tells whether nobody knows what a call has done.
+// died reports whether nobody knows what a call has done.
 func died(err error) bool {
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost

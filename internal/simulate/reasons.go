@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages/why"
 )
 
 const notDecided = "not all were decided about"
@@ -46,8 +47,8 @@ func Reasons(r *sluice.Result) (faults []string) {
 	return faults
 }
 
-// leadsBack tells whether a link is among the causes of its causes.
-func leadsBack(e *sluice.Explanation, from int) bool {
+// leadsBack reports whether a link is among the causes of its causes.
+func leadsBack(e *why.Explanation, from int) bool {
 	seen := map[int]bool{}
 	for todo := slices.Clone(e.Links[from].Next); len(todo) > 0; {
 		at := todo[0]

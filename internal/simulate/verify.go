@@ -54,25 +54,25 @@ func (a verification) verifyEvents() {
 		return
 	}
 	n := len(a.events)
-	if _, ok := a.events[0].(sluice.Prelude); !ok {
+	if _, ok := a.events[0].(stages.Prelude); !ok {
 		a.fault("the first event is a %T", a.events[0])
 	}
-	if a.events[n-1] != (sluice.Ended{}) {
+	if a.events[n-1] != (stages.Ended{}) {
 		a.fault("the last event is a %T", a.events[n-1])
 	}
 	type key struct {
-		op  sluice.Op
+		op  stages.Op
 		urn urn.URN
 	}
 	started := map[key]int{}
 	for i, e := range a.events {
 		switch e := e.(type) {
-		case sluice.StepStarted:
+		case stages.StepStarted:
 			started[key{e.Step.Op, e.Step.URN}]++
-		case sluice.StepDone:
+		case stages.StepDone:
 			k := key{e.Step.Op, e.Step.URN}
-			if a.op.Do == Refresh && started[key{sluice.OpRefresh, e.Step.URN}] > 0 {
-				k.op = sluice.OpRefresh // reported as what it found
+			if a.op.Do == Refresh && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
+				k.op = stages.OpRefresh // reported as what it found
 			}
 			if !e.Outputs {
 				started[k]--
@@ -80,15 +80,15 @@ func (a verification) verifyEvents() {
 			if started[k] < 0 {
 				a.fault("the end of %s of %s comes without a beginning", e.Step.Op, e.Step.URN)
 			}
-		case sluice.StepFailed:
+		case stages.StepFailed:
 			if started[key{e.Step.Op, e.Step.URN}]--; started[key{e.Step.Op, e.Step.URN}] < 0 {
 				a.fault("the failure of %s of %s comes without a beginning", e.Step.Op, e.Step.URN)
 			}
-		case sluice.Summary:
+		case stages.Summary:
 			if i != n-2 {
 				a.fault("there is a summary at %d of %d events", i, n)
 			}
-		case sluice.Prelude:
+		case stages.Prelude:
 			if i != 0 {
 				a.fault("there is a prelude at %d of %d events", i, n)
 			}
@@ -160,7 +160,7 @@ func (a verification) verifyPending() {
 
 func (a verification) wasImported(u urn.URN) bool {
 	return a.result != nil && slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
-		return s.URN == u && (s.Op == sluice.OpImport || s.Op == sluice.OpImportReplacement)
+		return s.URN == u && (s.Op == stages.OpImport || s.Op == stages.OpImportReplacement)
 	})
 }
 
@@ -206,14 +206,14 @@ func (a verification) verifyObjects() {
 	}
 }
 
-// wasLetGo tells whether the state said that an object is to be kept, or deleted by deleting another one.
+// wasLetGo reports whether the state said that an object is to be kept, or deleted by deleting another one.
 func (a verification) wasLetGo(id string) bool {
 	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }
 
-// wasDenied tells whether the provider said of something that it made that it had not.
+// wasDenied reports whether the provider said of something that it made that it had not.
 func (a verification) wasDenied(u urn.URN) bool {
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
@@ -237,7 +237,7 @@ func (a verification) verifyEntries() {
 	}
 }
 
-// mayBeGone tells whether a delete failed although it was done, or was done for another entry of the same object.
+// mayBeGone reports whether a delete failed although it was done, or was done for another entry of the same object.
 func (a verification) mayBeGone(id string) bool {
 	entries, names := 0, map[urn.URN]bool{}
 	for _, r := range a.before.resources() {
@@ -300,7 +300,7 @@ func (a verification) remaining() []*state.Resource {
 	return a.journal.ending.Resources
 }
 
-// isManagedToo tells whether another entry manages the object: a program may read what it imports.
+// isManagedToo reports whether another entry manages the object: a program may read what it imports.
 func (a verification) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
 }

@@ -39,7 +39,7 @@ func (w *world) resources() []*state.Resource {
 	return w.snapshot.Resources
 }
 
-// isInDoubt tells whether a create of that name was interrupted that may have made something which is not recorded.
+// isInDoubt reports whether a create of that name was interrupted that may have made something which is not recorded.
 func (w *world) isInDoubt(u urn.URN) bool {
 	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool {
 		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() &&
@@ -57,7 +57,7 @@ func (w *world) exists() map[string]providertest.Record {
 	return out
 }
 
-// isManaged tells whether a recorded state stands for an object of the cloud that the stack manages.
+// isManaged reports whether a recorded state stands for an object of the cloud that the stack manages.
 func isManaged(r *state.Resource) bool {
 	return r.Custom && !r.External && !r.PendingReplacement && !r.Type.IsProvider() && r.Type.Package() != "pulumi"
 }

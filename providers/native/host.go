@@ -21,7 +21,7 @@ func (c Catalog) Names() []string {
 	return out
 }
 
-// Serves tells whether the catalog has what a spec asks for. A package that a parameterized plugin or one of another name
+// Serves reports whether the catalog has what a spec asks for. A package that a parameterized plugin or one of another name
 // serves is never built in, nor one that comes from elsewhere than the public package or has to have certain checksums.
 func (c Catalog) Serves(spec providers.Spec) bool {
 	describe, ok := c[spec.Package]

@@ -66,7 +66,7 @@ func (f *Function) result(args property.Map, outputs Outputs) property.Map {
 	return m
 }
 
-// secretive tells whether a value of the fields is secret that the description does not call secret anyway.
+// secretive reports whether a value of the fields is secret that the description does not call secret anyway.
 func secretive(fields []Field, values property.Map) bool {
 	for _, f := range fields {
 		if values.At(f.Name).HasSecrets() && !f.Secret {

@@ -13,7 +13,7 @@ type Values struct{ m property.Map }
 // ValuesOf returns m without what is secret about it.
 func ValuesOf(m property.Map) Values { return Values{m.StripSecretsAndOutputs()} }
 
-// Has tells whether there is a value that is known and not null.
+// Has reports whether there is a value that is known and not null.
 func (v Values) Has(name string) bool {
 	value, ok := v.m.Get(name)
 	return ok && !value.IsNull() && !value.HasUnknowns()

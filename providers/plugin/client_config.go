@@ -69,7 +69,7 @@ func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (pro
 	return diffResponse(answer), nil
 }
 
-// isWithoutConfig tells whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins say so in
+// isWithoutConfig reports whether err means that the plugin has no CheckConfig or DiffConfig. Two kinds of plugins say so in
 // their own ways (protocol.md 3.3).
 func (c *client) isWithoutConfig(err error) bool {
 	if err == nil {

@@ -80,7 +80,7 @@ func diffResponse(answer *pulumirpc.DiffResponse) providers.DiffResponse {
 	return out
 }
 
-// previews tells whether the plugin can be asked about changes in a preview. If not, the outputs of a change are its
+// previews reports whether the plugin can be asked about changes in a preview. If not, the outputs of a change are its
 // inputs (protocol.md 3.6).
 func (c *client) previews() bool { return c.features.Load().preview && !c.disablePreview }
 

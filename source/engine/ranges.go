@@ -8,11 +8,11 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Satisfies tells whether this engine, as the version of the Pulumi command line that it stands in for, lies in a range of
+// Satisfies reports whether this engine, as the version of the Pulumi command line that it stands in for, lies in a range of
 // versions such as ">=3.5.0 !3.7.7 || 4.x". What is no range is an error.
 func Satisfies(text string) (bool, error) { return satisfies(CompatibilityVersion, text) }
 
-// satisfies tells whether a version lies in a range as programs write it: comparisons joined by spaces (all must hold)
+// satisfies reports whether a version lies in a range as programs write it: comparisons joined by spaces (all must hold)
 // and by "||" (one must), with the operators = == ! != < <= > >= and "x" for any number, for example
 // ">=3.5.0 !3.7.7 || 4.x" (protocol.md 5.1). The ranges of the semver package mean something else: there "!=" is the
 // only "not", and a prerelease never satisfies a plain range.

@@ -195,7 +195,7 @@ func decodeTimeouts(t *pulumirpc.RegisterResourceRequest_CustomTimeouts) stages.
 	return stages.CustomTimeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
 }
 
-// isNodeJS tells whether the caller is the Node.js SDK (steps.md 1.2 item 5).
+// isNodeJS reports whether the caller is the Node.js SDK (steps.md 1.2 item 5).
 func isNodeJS(ctx context.Context) bool {
 	md, ok := metadata.FromIncomingContext(ctx)
 	if !ok {

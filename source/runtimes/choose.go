@@ -82,7 +82,7 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	return nil, &UnsupportedError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
 }
 
-// wantsYAMLPlugin tells whether somebody has asked for a language plugin for YAML programs: the project names one, or
+// wantsYAMLPlugin reports whether somebody has asked for a language plugin for YAML programs: the project names one, or
 // PULUMI_YAML_PLUGIN is true. One that is merely installed is not used.
 func wantsYAMLPlugin(f plugin.Finder) bool {
 	named := slices.ContainsFunc(f.Project, func(p plugin.ProjectPlugin) bool { return p.Kind == plugin.Language && p.Name == "yaml" })

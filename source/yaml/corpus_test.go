@@ -225,7 +225,7 @@ func TestProgramsRegisterWhatIsExpected(t *testing.T) {
 	}
 }
 
-// isPlugin tells whether the session is a plugin with components rather than a program.
+// isPlugin reports whether the session is a plugin with components rather than a program.
 func (s *session) isPlugin() bool {
 	return slices.ContainsFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "PulumiPlugin.yaml" })
 }

@@ -51,7 +51,7 @@ func parsePattern(text string, s Stack) (pattern, error) {
 	return pattern(out), bad
 }
 
-// expand makes a name. random tells whether anything in it is.
+// expand makes a name. random reports whether anything in it is.
 func (p pattern) expand(name string, seed []byte) (result string, random bool) {
 	rng := rand.New(rand.NewChaCha8(sha256.Sum256(seed)))
 	result = hole.ReplaceAllStringFunc(string(p), func(match string) string {

@@ -48,7 +48,7 @@ func (r *analyst) analyzeStack(ctx context.Context) error {
 	return nil
 }
 
-// onlyViolations tells whether nothing has failed but policies in a preview.
+// onlyViolations reports whether nothing has failed but policies in a preview.
 func (r *analyst) onlyViolations() bool {
 	for _, f := range r.Failures() {
 		if !r.DryRun() || !errors.As(f.Err, new(*stages.ViolationError)) {

@@ -5,8 +5,8 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/book"
 )
 
-// forever is the mark of a state about which everything is settled.
-const forever = -1
+// always is the mark of a state about which everything is settled.
+const always = -1
 
 // openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided.
 //
@@ -30,9 +30,9 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 			switch {
 			case f.id == id:
 			case f.Doubt == book.Settled:
-				b.clear[f.id] = forever
+				b.noOpenAncestor[f.id] = always
 			case f.Doubt == book.Unclaimed:
-				b.clear[f.id] = epoch
+				b.noOpenAncestor[f.id] = epoch
 			}
 			above := f.Doubt
 			stack = stack[:len(stack)-1]
@@ -45,8 +45,8 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 		e := deps[f.next]
 		f.next++
 		switch {
-		case e.Kind&book.ClosureKinds == 0 || b.clear[e.ID] == forever:
-		case b.clear[e.ID] == epoch:
+		case e.Kind&book.ClosureKinds == 0 || b.noOpenAncestor[e.ID] == always:
+		case b.noOpenAncestor[e.ID] == epoch:
 			f.Doubt = max(f.Doubt, book.Unclaimed)
 		case visited[e.ID]:
 			f.Doubt = book.Undecided

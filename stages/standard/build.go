@@ -43,7 +43,7 @@ func (b *builder) stage(crew *questioner) pipeline.Actor[stages.Diffed, Ask, Ans
 // newBuilder returns the builder of a run. It comes after the phase that may change the base.
 func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		Control: c, Book: b, Plans: p, Targets: t, clear: make([]int, len(b.Resources)), parked: map[int][]stages.Diffed{},
+		Control: c, Book: b, Plans: p, Targets: t, noOpenAncestor: make([]int, len(b.Resources)), parked: map[int][]stages.Diffed{},
 		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(),
 	}
 }
@@ -54,11 +54,11 @@ type builder struct {
 	*book.Book
 	*plan.Plans
 	*targeting.Targets
-	clear    []int                   // base states that no open decision can concern: see openAncestor
-	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
-	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
-	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
-	circles  circles
+	noOpenAncestor []int                   // base states that no open decision can concern: see openAncestor
+	parked         map[int][]stages.Diffed // by the number of the registration that they wait for
+	roots          map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	rechecks       map[int]stages.Diffed   // re-creations whose inputs are being checked again
+	circles        circles
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
@@ -103,7 +103,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	if err := b.circular(d, steps); err != nil {
 		return err
 	}
-	out.Refusal = b.doubtful(d, steps)
+	out.Refusal = b.refuseInterrupted(d, steps)
 	b.Progress.Pass(d.Seq, book.Decided)
 	for i, s := range steps {
 		s.Seq, s.Place, s.Declared = d.Seq, i, d.URN
@@ -131,16 +131,16 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
 	switch {
-	case d.Answered:
+	case d.Course == stages.Answered:
 		return b.commit(d, nil, x)
-	case d.Passive:
-		return b.standBy(d, x)
+	case d.Course.IsBypassed():
+		return b.decideBypassed(d, x)
 	case d.Read != nil:
 		return b.read(d, x)
-	case o.IsGone(d.Claimed) && d.Compared && d.IsRenamed():
+	case o.IsDeletedByClosure(d.Claimed) && d.Compared && d.IsRenamed():
 		return b.renew(d, x)
-	case o.IsGone(d.Claimed):
-		if d.Goal.Custom && !d.Raw && d.Included {
+	case o.IsDeletedByClosure(d.Claimed):
+		if d.Goal.Custom && !d.Raw && d.Course != stages.LeftOut {
 			b.rechecks[d.Seq] = d
 			x.Ask(Ask{recheck: &d})
 			return nil
@@ -148,7 +148,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.recreate(d, x)
 	case d.Violation != nil:
 		return b.Bail(d.Located, 0, d.Violation)
-	case !d.Included && (d.Old == nil || !d.Old.External):
+	case d.Course == stages.LeftOut && (d.Old == nil || !d.Old.External):
 		return b.leaveOut(d, x)
 	case d.Old == nil:
 		o.Add(d.URN, book.Created)
@@ -164,9 +164,9 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		s.Keys = nil
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
-	if d.Imported {
+	if d.Origin == stages.FromImport {
 		d.Question.Answer(importedReply(d.URN, d.Old))
-		return b.commit(d, b.keepProvider(d, d.Goal.Provider), x)
+		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}
 	o.Add(d.URN, book.Same)
 	own := b.same(d)
@@ -198,7 +198,7 @@ func (b *builder) same(d stages.Diffed) *stages.Decision {
 func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*stages.Decision {
 	var before []*stages.Decision
 	if d.Goal.Custom {
-		before = b.keepProvider(d, d.Goal.Provider)
+		before = b.carryForwardProvider(d, d.Goal.Provider)
 	}
 	if b.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
@@ -208,11 +208,11 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 	return append(before, steps...)
 }
 
-// keepProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that
+// carryForwardProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that
 // names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
 // and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
 // one.
-func (b *builder) keepProvider(d stages.Diffed, ref string) []*stages.Decision {
+func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
 	p := b.Base.Providers[ref]
 	if p == nil || p.Delete {
 		return nil
@@ -256,7 +256,7 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	if err := b.Plans.HoldAnew(d); err != nil {
 		return err
 	}
-	why := o.ReasonFor(d.Claimed)
+	why := o.ReasonOf(d.Claimed)
 	o.Remove(d.Claimed.URN, book.Deleted)
 	o.Add(d.URN, book.Replaced)
 	d.Reason = why
@@ -270,11 +270,11 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 // whatever the comparison says (steps.md 3.16).
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
-	d.Gone = true
+	d.DeletedByClosure = true
 	if !forced {
 		return b.replace(d, x)
 	}
-	d.Reason = b.Outcomes.ReasonFor(d.Claimed)
+	d.Reason = b.Outcomes.ReasonOf(d.Claimed)
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
@@ -306,7 +306,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 		return b.replaceDeletingFirst(d, x)
 	}
 	r.Outcomes.Add(d.URN, book.Replaced)
-	if d.Gone {
+	if d.DeletedByClosure {
 		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.Outcomes.DeletionsOf(d.Claimed), x)
 	}
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
@@ -342,14 +342,14 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	}, Answers: true}
 	if d.Old == nil || d.Old.External || d.Old.ID == id {
 		o.Add(d.URN, book.Read)
-		return b.commit(d, append(b.keepProvider(d, g.Provider), s), x)
+		return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s), x)
 	}
 	o.Add(d.URN, book.Replaced)
 	s.Op, s.Reason.Kind = stages.OpReadReplacement, stages.ReasonReadOther
 	marker := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpReplace, URN: d.URN, Type: g.Type, Old: d.Old, New: fresh, Provider: g.Provider, Reason: s.Reason,
 	}}
-	return b.commit(d, append(b.keepProvider(d, g.Provider), s, marker), x)
+	return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s, marker), x)
 }
 
 // Ask is a question that build puts to providers while it decides.
@@ -387,7 +387,7 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	if a.recheck != nil {
 		d := *a.recheck
 		delete(b.rechecks, d.Seq)
-		if d.Gone {
+		if d.DeletedByClosure {
 			d.Rechecked = &a.inputs
 			return b.replace(d, x)
 		}

@@ -52,10 +52,10 @@ func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 
 func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, error) {
 	c := stages.Checked{Located: l}
-	if l.Goal == nil || l.Answered {
+	if l.Goal == nil || l.Course == stages.Answered {
 		return c, nil
 	}
-	if !l.Included || l.Passive {
+	if l.Course != stages.Managed {
 		if l.Old != nil {
 			c.Inputs = l.Old.Inputs
 		}
@@ -95,7 +95,7 @@ func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property
 	}
 	res, err := p.Check(ctx, r.checkRequest(*c, olds, news))
 	if !c.Raw && (err != nil || len(res.Failures) > 0) {
-		forgotten, err := r.IsForgottenAfterAll(ctx, c.Located)
+		forgotten, err := r.IsDeletedOnceDecided(ctx, c.Located)
 		if err != nil {
 			return property.Map{}, err
 		}
@@ -108,7 +108,7 @@ func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property
 
 // checkInputs says what Check is called with (steps.md 3.5).
 func (r *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
-	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.IsForgotten(l) {
+	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.IsDeletedBefore(l) {
 		return property.Map{}, l.Goal.Inputs, true
 	}
 	return l.Old.Inputs, r.withoutIgnored(l), false

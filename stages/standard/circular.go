@@ -34,7 +34,7 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 			continue
 		}
 		if !s.IsKept() && b.circles.held[d.Old] && s.URN == d.URN {
-			if path := b.wayRound(s.New); path != nil {
+			if path := b.cyclePath(s.New); path != nil {
 				return b.Bail(d.Located, 0, fmt.Errorf("%s would depend on itself: %s. Some of these are left out of this operation and "+
 					"recorded with what they depended on: make them part of it, for example with --target-dependents, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))
@@ -45,20 +45,20 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 	return nil
 }
 
-// wayRound returns the shortest way from a state along references back to its own name, nil if there is none.
-func (b *builder) wayRound(from *state.Resource) []string {
+// cyclePath returns the shortest way from a state along references back to its own name, nil if there is none.
+func (b *builder) cyclePath(from *state.Resource) []string {
 	before := map[urn.URN]urn.URN{from.URN: ""}
 	for todo := []*state.Resource{from}; len(todo) > 0; todo = todo[1:] {
 		here := todo[0]
 		for _, u := range b.referencesOf(here) {
 			if u == from.URN {
-				return way(before, here.URN, from.URN)
+				return pathTo(before, here.URN, from.URN)
 			}
 			if _, seen := before[u]; seen {
 				continue
 			}
 			before[u] = here.URN
-			if next := b.standing(u); next != nil {
+			if next := b.expectedState(u); next != nil {
 				todo = append(todo, next)
 			}
 		}
@@ -66,8 +66,8 @@ func (b *builder) wayRound(from *state.Resource) []string {
 	return nil
 }
 
-// way lists the names from the first one to last, and the first one again.
-func way(before map[urn.URN]urn.URN, last, first urn.URN) []string {
+// pathTo lists the names from the first one to last, and the first one again.
+func pathTo(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 	path := []string{first.Name()}
 	for u := last; u != first; u = before[u] {
 		path = append(path, u.Name())
@@ -87,9 +87,9 @@ func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	return slices.Compact(us)
 }
 
-// standing is the state that a name will have as far as that is known: what was decided, or what is recorded of something that
+// expectedState is the state that a name will have as far as that is known: what was decided, or what is recorded of something that
 // is left out. What is part of the operation and not decided yet will be looked at itself.
-func (b *builder) standing(u urn.URN) *state.Resource {
+func (b *builder) expectedState(u urn.URN) *state.Resource {
 	if s := b.circles.decided[u]; s != nil {
 		return s
 	}

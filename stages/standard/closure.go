@@ -39,7 +39,7 @@ func (b *builder) replaceDeletingFirst(d stages.Diffed, x pipeline.Exchange[Ask,
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.Base.Resources[id]
-		if b.Outcomes.IsGone(res) {
+		if b.Outcomes.IsDeletedByClosure(res) {
 			c.After = append(c.After, b.Outcomes.DeletionsOf(res)...)
 			return true
 		}
@@ -55,16 +55,16 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 			return nil // answers are still to come
 		}
 		for _, id := range ready {
-			in, why, p := c.Judge(id, b.Base.Resources[id])
+			in, why, p := c.NeedsReplace(id, b.Base.Resources[id])
 			if p == nil {
-				c.Settle(id, b.Base.Resources[id], in, why)
+				c.Answer(id, b.Base.Resources[id], in, why)
 				continue
 			}
 			c.Pending[id] = p
 			x.Ask(Ask{probe: p})
 		}
 	}
-	return b.settleRoot(c, x)
+	return b.finishClosure(c, x)
 }
 
 // probed takes an answer up.
@@ -74,28 +74,28 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 		return b.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
 	}
 	why := stages.Reason{Kind: stages.ReasonDependency, Cause: a.probe.Cause, Properties: compare.ReplacingProperties(a.diff)}
-	c.Settle(a.probe.Id, a.probe.Old, a.diff.Replaces(), why)
+	c.Answer(a.probe.Id, a.probe.Old, a.diff.Replaces(), why)
 	return b.advance(c, x)
 }
 
-// settleRoot decides a closure whose extent is known (steps.md 3.9): the deletes of the dependents, each of which waits for
+// finishClosure decides a closure whose extent is known (steps.md 3.9): the deletes of the dependents, each of which waits for
 // those of what depends on it; and when all of them are over the root's own, the marker, and the new object. Marking and
 // handing over are one action (ORD-3, ORD-4).
-func (b *builder) settleRoot(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
+func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	r, d := b, c.D
 	members := c.Members(r.Book)
-	b.Plans.NoteDoubtAbout(d, members)
-	lingers := func(res *state.Resource) bool { return b.lingers(res, members) }
+	b.Plans.MarkClosureUncertain(d, members)
+	lingers := func(res *state.Resource) bool { return b.isStillUsed(res, members) }
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
-		if r.Outcomes.IsGone(m.Res) {
+		if r.Outcomes.IsDeletedByClosure(m.Res) {
 			if _, own := deletes[r.Base.Ids[m.Res]]; !own {
 				c.After = append(c.After, r.Outcomes.DeletionsOf(m.Res)...)
 			}
 			continue
 		}
-		r.Outcomes.Condemn(m.Res, m.Why)
+		r.Outcomes.DeleteByClosure(m.Res, m.Why)
 		if m.Res.PendingReplacement || lingers(m.Res) {
 			continue
 		}
@@ -117,11 +117,11 @@ func (b *builder) settleRoot(c *closure.Root, x pipeline.Exchange[Ask, stages.Bu
 		return err
 	}
 	r.Outcomes.Add(d.URN, book.Replaced)
-	if d.Gone {
+	if d.DeletedByClosure {
 		c.After = append(c.After, r.Outcomes.DeletionsOf(d.Claimed)...)
 	}
 	var own []*stages.Decision
-	deletedFirst := d.Gone || !lingers(d.Old)
+	deletedFirst := d.DeletedByClosure || !lingers(d.Old)
 	if deletedFirst && !d.IsPending() {
 		r.Outcomes.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
@@ -158,17 +158,17 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 	return tasks, nil
 }
 
-// lingers tells whether a provider is used by something that does not go with it: a resource that is only read, or the old
+// isStillUsed reports whether a provider is used by something that does not go with it: a resource that is only read, or the old
 // copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14
 // I-4), so the old provider stays until the end, as in a replacement that deletes last.
-func (b *builder) lingers(res *state.Resource, members []closure.Member) bool {
+func (b *builder) isStillUsed(res *state.Resource, members []closure.Member) bool {
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
 	r, ref := b, state.ProviderRefOf(res)
 	return slices.ContainsFunc(r.Base.Graph.Dependents(r.Base.Ids[res]), func(e graph.Edge) bool {
 		user := r.Base.Resources[e.ID]
-		goes := user.PendingReplacement || r.Outcomes.IsGone(user) ||
+		goes := user.PendingReplacement || r.Outcomes.IsDeletedByClosure(user) ||
 			slices.ContainsFunc(members, func(m closure.Member) bool { return m.Res == user })
 		return user.Provider == ref && !goes
 	})

@@ -47,12 +47,12 @@ func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, error) {
 	d := stages.Diffed{Analyzed: a}
 	switch {
-	case a.Goal == nil || a.Answered || a.Passive || a.Violation != nil:
+	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
 		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
 		return d, nil
-	case !a.Included:
+	case a.Course == stages.LeftOut:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonNew}
@@ -60,7 +60,7 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
-	case r.IsForgotten(a.Located):
+	case r.IsDeletedBefore(a.Located):
 		return d, nil // it was deleted before its dependency's replacement; build makes it again
 	}
 	d.Compared = true
@@ -69,7 +69,7 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 			return d, err
 		}
 		// The comparison only counts if the state does.
-		if forgotten, waitErr := r.IsForgottenAfterAll(ctx, a.Located); waitErr != nil || forgotten {
+		if forgotten, waitErr := r.IsDeletedOnceDecided(ctx, a.Located); waitErr != nil || forgotten {
 			return stages.Diffed{Analyzed: a}, waitErr
 		}
 		return d, r.Bail(d.Located, stages.CodeFailed, err)
@@ -159,7 +159,7 @@ func (r *differ) triggerFired(l stages.Located) (bool, error) {
 	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
 }
 
-// ordered tells whether something other than a difference demands a replacement, and the key that events name.
+// ordered reports whether something other than a difference demands a replacement, and the key that events name.
 func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	if r.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
@@ -178,7 +178,7 @@ func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	return stages.Reason{}, ""
 }
 
-// providerChanged tells whether a resource must be replaced because another provider manages it now (steps.md 3.8).
+// providerChanged reports whether a resource must be replaced because another provider manages it now (steps.md 3.8).
 func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Old.Provider == l.Goal.Provider {
 		return false, nil
@@ -194,7 +194,13 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	if err != nil {
 		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
-	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN {
+	// A replacement of the provider that broke off may have left the one that the resource was made with beside the new one
+	// (decision 0021).
+	made := r.Base.Providers[before.String()]
+	if made == nil {
+		made = r.Base.Olds[before.URN]
+	}
+	if before.URN != now.URN && r.Names.NewNameOf(before.URN) == now.URN && (made == nil || !made.Delete) {
 		return false, nil
 	}
 	p, err := r.ProviderOf(l)
@@ -202,10 +208,10 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 		return false, err
 	}
 	req := providers.DiffRequest{URN: now.URN, Name: now.URN.Name(), Type: now.URN.Type(), ID: now.ID, AllowUnknowns: true}
-	if s := r.Base.Olds[before.URN]; s != nil {
-		req.OldInputs, req.OldOutputs = providers.Configuration(s.Inputs), s.Outputs
+	if made != nil {
+		req.OldInputs, req.OldOutputs = providers.Configuration(made.Inputs), made.Outputs
 	}
-	if s, ok := r.World.Lookup(now.URN); ok {
+	if s, ok := r.Results.Lookup(now.URN); ok {
 		req.NewInputs = providers.Configuration(s.Inputs)
 	} else if s := r.Base.Providers[l.Goal.Provider]; s != nil {
 		req.NewInputs = providers.Configuration(s.Inputs)

@@ -44,15 +44,15 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	}
 }
 
-// mustImport tells whether a registration names an object that is not managed yet. That is so for one that is not part of
+// mustImport reports whether a registration names an object that is not managed yet. That is so for one that is not part of
 // the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
 // created, is left out.
 func (r *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
-	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Passive {
+	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
 		return false
 	}
-	if !l.Included && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
+	if l.Course == stages.LeftOut && r.UncreatedOf(l.NewState(stages.Checked{})) != "" {
 		return false
 	}
 	if l.Old == nil || l.Old.External {
@@ -85,12 +85,12 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 			Op: stages.OpImport, URN: l.URN, Type: l.Goal.Type, Old: nil, New: l.NewState(stages.Checked{Inputs: l.Goal.Inputs}),
 			Provider: l.Goal.Provider, Reason: stages.Reason{Kind: stages.ReasonImport},
 		},
-		Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace}, Settles: stages.SettledBy(l.Interrupted),
+		Rank: stages.Rank{Seq: l.Seq, Place: stages.ImportPlace}, Resolves: stages.ResolvedBy(l.InterruptedCreate),
 	}
 	steps := []*stages.Decision{s}
 	switch {
 	case l.Old == nil:
-	case r.Outcomes.IsGone(l.Claimed):
+	case r.Outcomes.IsDeletedByClosure(l.Claimed):
 		s.Displaced = l.Old
 	default:
 		s.Op, s.Old, s.Displaced = stages.OpImportReplacement, l.Old, l.Old
@@ -114,20 +114,20 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	case stages.IsReported(err):
 		return l, err
 	case err != nil || imported.Fate != stages.FateDone:
-		l.Answered = true
+		l.Course = stages.Answered
 		return l, nil
 	}
-	l.Old, l.Claimed, l.Imported = imported.Made, nil, true
+	l.Old, l.Claimed, l.Origin = imported.Made, nil, stages.FromImport
 	return l, nil
 }
 
 // takeImport takes the steps of an import unless something that the registration needs has failed.
 func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) error {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
-	if cause, ok := r.Blamed(b); ok {
+	if cause, ok := r.FailedDependencyOf(b); ok {
 		return r.SkipChain(take.Assignment{Steps: steps, Cause: cause}, b)
 	}
-	if now := r.World.Current(l.Claimed); r.Outcomes.IsGone(l.Claimed) && now != nil && !now.PendingReplacement {
+	if now := r.Results.Current(l.Claimed); r.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
 		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and is still there
 	}
 	_, err := r.TakeTask(steps, b)

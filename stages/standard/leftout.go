@@ -99,7 +99,7 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 	return steps, nil
 }
 
-// isGenerated tells whether something has been decided about a URN, or about the one that took it over.
+// isGenerated reports whether something has been decided about a URN, or about the one that took it over.
 func (b *builder) isGenerated(u urn.URN) bool {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
 	return b.Outcomes.Has(u, decided) || b.Outcomes.Has(b.Names.NewNameOf(u), decided)

@@ -20,7 +20,7 @@ func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located
 		Workers: access.ReadWorkers,
 		Buffer:  access.ReadWorkers,
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
-			if !l.Rereads {
+			if l.Origin != stages.ToReread {
 				return emit(l)
 			}
 			defer r.Progress.Pass(l.Seq, book.Reread)

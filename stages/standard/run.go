@@ -186,6 +186,7 @@ func (r *Run) EndPhase(ctx context.Context) error {
 // reports what was planned and did not happen (12.5) and lets the analyzers judge the stack as it has become (11.4). failed is
 // true when something went wrong that the run has not recorded, or when there was no program.
 func (r *Run) Finish(failed bool) error {
+	r.taker.ShowProvisional()
 	if err := r.taker.FinishOutputs(); err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// New makes the log of an operation from what [stages.Run.Decided] returns. isSensitive tells whether a text has a secret
+// New makes the log of an operation from what [stages.Run.Decided] returns. isSensitive reports whether a text has a secret
 // in it that is not marked as one, such as a setting that a provider has printed; nil takes none to have.
 func New(about About, decided []stages.Decided, isSensitive func(string) bool) *Log {
 	c := newCollector(decided)
@@ -74,7 +74,7 @@ func decisionsOf(steps []stages.Decided) [][]stages.Decided {
 	return out
 }
 
-// isUneventful tells whether a refresh before an operation found nothing to tell.
+// isUneventful reports whether a refresh before an operation found nothing to tell.
 func isUneventful(s stages.Decided) bool {
 	return s.Fate == stages.FateDone && s.Reason.Kind != stages.ReasonDrift && s.Reason.Kind != stages.ReasonVanished
 }

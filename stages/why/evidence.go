@@ -80,7 +80,7 @@ func rootOf(s stages.Decided) Root {
 	return RootProgram
 }
 
-// isDefaultProvider tells whether the engine itself declares the resource.
+// isDefaultProvider reports whether the engine itself declares the resource.
 func isDefaultProvider(s stages.Decided) bool { return s.Internal && s.Type.IsProvider() }
 
 func (e *evidence) root(r Root) {

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// hasChanged tells whether the outputs of a resource changed in this operation, so that what is made of them may have too.
+// hasChanged reports whether the outputs of a resource changed in this operation, so that what is made of them may have too.
 func (c *collector) hasChanged(u urn.URN) bool {
 	if known, ok := c.changed[u]; ok {
 		return known
@@ -47,7 +47,7 @@ func (c *collector) sources(of urn.URN, deps []urn.URN) []urn.URN {
 	return slices.Compact(out)
 }
 
-// isQuietComponent tells whether nothing is done about a component itself.
+// isQuietComponent reports whether nothing is done about a component itself.
 func (c *collector) isQuietComponent(u urn.URN) bool {
 	steps := c.steps[u]
 	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s stages.Decided) bool {
@@ -73,5 +73,5 @@ func (c *collector) changedInside(component, before urn.URN) []urn.URN {
 	return slices.DeleteFunc(out, func(u urn.URN) bool { return later[u] })
 }
 
-// isSource tells whether a resource changed and does not merely stand for what is in it.
+// isSource reports whether a resource changed and does not merely stand for what is in it.
 func (c *collector) isSource(u urn.URN) bool { return !c.isQuietComponent(u) && c.hasChanged(u) }

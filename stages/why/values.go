@@ -17,7 +17,7 @@ const (
 
 // viewer turns values into what a log may keep.
 type viewer struct {
-	// isSensitive tells whether a text has something secret in it that nobody has marked; nil takes none to have.
+	// isSensitive reports whether a text has something secret in it that nobody has marked; nil takes none to have.
 	isSensitive func(string) bool
 }
 
@@ -67,7 +67,7 @@ func masked(m property.Map, at property.Path) json.RawMessage {
 	return encoded(secretText)
 }
 
-// isSecretAt tells whether a place is, or lies within, a secret.
+// isSecretAt reports whether a place is, or lies within, a secret.
 func isSecretAt(m property.Map, at property.Path) bool {
 	for i := 1; i <= len(at); i++ {
 		v, ok := m.Lookup(at[:i])
@@ -204,7 +204,7 @@ func equalAt(a, b property.Map, at property.Path) bool {
 	return property.Equal(x.StripSecretsAndOutputs(), y.StripSecretsAndOutputs())
 }
 
-// isHidden tells whether the program asks not to show the changes of a place.
+// isHidden reports whether the program asks not to show the changes of a place.
 func isHidden(patterns []string, at property.Path) bool {
 	return slices.ContainsFunc(patterns, func(text string) bool {
 		p, err := property.ParsePath(text)

@@ -108,7 +108,7 @@ func (r *Recorder) foldNow(ctx context.Context) {
 	}
 }
 
-// foldLast writes the checkpoint at the end, unless the latest one holds everything. written tells whether the journal has
+// foldLast writes the checkpoint at the end, unless the latest one holds everything. written reports whether the journal has
 // nothing more to tell.
 func (r *Recorder) foldLast(ctx context.Context) (written bool, err error) {
 	r.mu.Lock()
@@ -125,7 +125,7 @@ func (r *Recorder) foldLast(ctx context.Context) (written bool, err error) {
 	return r.fold(ctx)
 }
 
-// isUnsaved tells whether a good checkpoint could not be written.
+// isUnsaved reports whether a good checkpoint could not be written.
 func isUnsaved(err error) bool { return errors.As(err, new(*saveError)) && !isInvalid(err) }
 
 func isInvalid(err error) bool { return errors.As(err, new(*state.IntegrityError)) }

@@ -135,7 +135,7 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	return report, o.Store.Remove(ctx)
 }
 
-// wrote tells whether a checkpoint is the base of the journal or was written under it.
+// wrote reports whether a checkpoint is the base of the journal or was written under it.
 func (j *Journal) wrote(digest string) bool {
 	if digest == j.Header.Base.Digest {
 		return true
@@ -148,7 +148,7 @@ func (j *Journal) wrote(digest string) bool {
 	return false
 }
 
-// isFolded tells whether a checkpoint holds everything that the journal does.
+// isFolded reports whether a checkpoint holds everything that the journal does.
 func (j *Journal) isFolded(digest string) bool {
 	for i := len(j.entries) - 1; i >= 0; i-- {
 		e := j.entries[i]

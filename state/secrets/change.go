@@ -29,7 +29,7 @@ func CheckProvider(text string, from Source) error {
 
 func isPassphrase(text string) bool { return text == "" || text == "default" || text == TypePassphrase }
 
-// IsPassphrase tells whether a text names the provider with a passphrase, which is the default one.
+// IsPassphrase reports whether a text names the provider with a passphrase, which is the default one.
 func IsPassphrase(text string) bool { return isPassphrase(text) }
 
 // NewManager makes a manager with a new key, of the provider that a text names: "default", "passphrase" or the URL of a key

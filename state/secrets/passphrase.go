@@ -158,7 +158,7 @@ func (p *Passphrase) Encrypter() property.Encrypter { return later(p.key) }
 // Decrypter implements [Manager].
 func (p *Passphrase) Decrypter() property.Decrypter { return later(p.key) }
 
-// Unlock derives the key, unless that has happened, and tells whether the passphrase is the right one: [ErrLocked] if
+// Unlock derives the key, unless that has happened, and reports whether the passphrase is the right one: [ErrLocked] if
 // not. Calling it early, beside other work, hides the cost.
 func (p *Passphrase) Unlock() error {
 	_, err := p.key()

@@ -15,7 +15,7 @@ import (
 // Log is a content that grows at its end. It is used by one goroutine at a time. What a method has written is durable when
 // it returns.
 type Log interface {
-	// Exists tells whether there is a log, of whatever content.
+	// Exists reports whether there is a log, of whatever content.
 	Exists(ctx context.Context) (bool, error)
 	// Read returns the content, nil if there is no log.
 	Read(ctx context.Context) ([]byte, error)

@@ -60,7 +60,7 @@ func IfUnchanged(i Info) Condition {
 	return IfRevision(i.Revision)
 }
 
-// Absent tells whether the key must not exist.
+// Absent reports whether the key must not exist.
 func (c Condition) Absent() bool { return c.absent }
 
 // Revision is what the key must have; "" is no condition.

@@ -78,7 +78,7 @@ func (r *remote) copyFile() native.Resource {
 	}
 }
 
-// sameCopy tells whether what an update would copy is there already: the same content at the same place.
+// sameCopy reports whether what an update would copy is there already: the same content at the same place.
 func sameCopy(c native.Call) bool {
 	was, now := c.State.Object("connection"), c.Inputs.Object("connection")
 	hash := func(v property.Value) string { return v.AsAsset().Hash + v.AsArchive().Hash }

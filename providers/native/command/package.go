@@ -40,7 +40,7 @@ func logging(module string) native.Field {
 	}
 }
 
-// logs tells whether what a command writes is shown. What is as secret as an input is shown only if that is asked for.
+// logs reports whether what a command writes is shown. What is as secret as an input is shown only if that is asked for.
 func logs(c native.Call, stream string) bool {
 	l := c.Inputs.Text("logging")
 	if l == "" {

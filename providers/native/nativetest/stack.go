@@ -140,7 +140,7 @@ func (s *Stack) TryUpdate(inputs property.Map, preview bool) error {
 	return err
 }
 
-// Refresh reads the resource and records what was found; it tells whether the resource is there.
+// Refresh reads the resource and records what was found; it reports whether the resource is there.
 func (s *Stack) Refresh() bool {
 	s.t.Helper()
 	found, err := s.P.Read(s.t.Context(), providers.ReadRequest{

@@ -157,7 +157,7 @@ func (c *Cloud) IDs() ([]string, error) {
 	return out, err
 }
 
-// adopts tells whether a cloud in memory takes a resource that it does not know for one of an earlier life: it forgets
+// adopts reports whether a cloud in memory takes a resource that it does not know for one of an earlier life: it forgets
 // everything with the process, and a state does not.
 func (c *Cloud) adopts(id string) bool {
 	c.mu.Lock()

@@ -16,7 +16,7 @@ type shownError string
 
 func (e shownError) Error() string { return strings.TrimSpace(string(e)) }
 
-// isEchoOfShutDown tells whether a message only repeats that the monitor went away.
+// isEchoOfShutDown reports whether a message only repeats that the monitor went away.
 func isEchoOfShutDown(message string) bool {
 	return strings.Contains(message, stages.ErrShutDown.Error())
 }

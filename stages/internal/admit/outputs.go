@@ -21,7 +21,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 	if outputs, err = property.HashAssets(ctx, outputs.DowngradeOutputs(), m.Directory); err != nil {
 		return fmt.Errorf("outputs of %s: %w", u, err)
 	}
-	s, ok := r.World.TakeOpen(u)
+	s, ok := r.Results.TakeOpen(u)
 	if !ok {
 		return stages.Invalid("cannot complete a resource '%v' whose registration isn't pending", u)
 	}
@@ -29,7 +29,7 @@ func (m *monitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs proper
 		return nil // it was not created; there is nothing to record
 	}
 	if s.Type == urn.RootStackType {
-		r.World.SetStackOutputs(s, outputs)
+		r.Results.SetStackOutputs(s, outputs)
 		return nil
 	}
 	if v := r.HoldOutputs(s, outputs); v != nil {

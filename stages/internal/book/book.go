@@ -10,12 +10,12 @@ import (
 // what has become of it. Each of its parts has a lock of its own.
 type Book struct {
 	*Base
-	Names         *names
-	Outcomes      *outcomes
-	World         *world
-	Progress      *progress
-	Record        *record
-	Interruptions *interruptions
+	Names              *names
+	Outcomes           *outcomes
+	Results            *results
+	Progress           *progress
+	Record             *record
+	InterruptedCreates *interruptedCreates
 
 	Mode            stages.Mode // what becomes of what is declared
 	Targeting       stages.Targeting
@@ -43,8 +43,8 @@ func NewBook(s stages.Settings, r *record) *Book {
 
 func (b *Book) Open(s *state.Snapshot) {
 	b.Snapshot = s
-	b.Base, b.Names, b.Outcomes, b.World, b.Progress = newBase(s.Resources), newNames(), newOutcomes(), newWorld(), newProgress()
+	b.Base, b.Names, b.Outcomes, b.Results, b.Progress = newBase(s.Resources), newNames(), newOutcomes(), newWorld(), newProgress()
 	b.Names.grown = selection{targets: b.Targeting.Targets.Clone(), excludes: b.Targeting.Excludes.Clone()}
-	b.World.addViews(b.Resources)
-	b.Interruptions = NewInterruptions(s.Pending, nil, b.Base)
+	b.Results.addViews(b.Resources)
+	b.InterruptedCreates = NewInterruptions(s.Pending, nil, b.Base)
 }

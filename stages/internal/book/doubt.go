@@ -17,7 +17,7 @@ const (
 	Undecided              // some registrations are not decided
 )
 
-// DoubtAbout tells whether the registration that goes on with a base state is decided.
+// DoubtAbout reports whether the registration that goes on with a base state is decided.
 func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
 	res := r.Base.Resources[id]
 	if res.Delete {
@@ -55,20 +55,20 @@ func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Reso
 // ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.
 const ClosureKinds = graph.Dependency | graph.PropertyDependency | graph.DeletedWith | graph.ReplaceWith | graph.Provider
 
-// IsForgotten tells whether the recorded state of a registration does not count any more because a delete-before-replace of
+// IsDeletedBefore reports whether the recorded state of a registration does not count any more because a delete-before-replace of
 // something else has deleted it (steps.md 3.6 "recreate"). That goes by names: a resource that the program calls something
 // else is checked and compared as usual, and is then one whose replacement has begun.
-func (r *Book) IsForgotten(l stages.Located) bool {
-	return !l.IsRenamed() && r.Outcomes.IsGone(l.Claimed)
+func (r *Book) IsDeletedBefore(l stages.Located) bool {
+	return !l.IsRenamed() && r.Outcomes.IsDeletedByClosure(l.Claimed)
 }
 
-// IsForgottenAfterAll is isForgotten once every decision that could concern the recorded state has been made.
-func (r *Book) IsForgottenAfterAll(ctx context.Context, l stages.Located) (bool, error) {
+// IsDeletedOnceDecided is isForgotten once every decision that could concern the recorded state has been made.
+func (r *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Claimed == nil || l.IsRenamed() {
 		return false, nil
 	}
 	if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
 		return false, err
 	}
-	return r.IsForgotten(l), nil
+	return r.IsDeletedBefore(l), nil
 }

@@ -12,16 +12,20 @@ import (
 // before. The names must be locked.
 func (r locator) standBy(l *stages.Located) {
 	if r.Mode != stages.ModeUpdate {
-		l.Stranded = r.isStranded(l)
-		l.Passive = l.Stranded || l.Goal != nil && l.Goal.IsManaged()
+		switch {
+		case r.isStranded(l):
+			l.Course = stages.RefersToSkipped
+		case l.Goal != nil && l.Goal.IsManaged():
+			l.Course = stages.Bypassed
+		}
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
-		l.Rereads = true
+		l.Origin = stages.ToReread
 		r.Names.readers[l.Old] = l.Seq
 	}
 }
 
-// isStranded tells whether a registration or a read refers to something that is not created.
+// isStranded reports whether a registration or a read refers to something that is not created.
 func (r locator) isStranded(l *stages.Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
@@ -53,7 +57,7 @@ func (r *Book) includes(s *state.Resource) bool {
 	return true
 }
 
-// refersTo tells whether a state refers to a member of the set, in another way than one of those left out.
+// refersTo reports whether a state refers to a member of the set, in another way than one of those left out.
 func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	for ref := range s.References() {
 		if ref.Kind&without == 0 && set.Matches(ref.URN) {
@@ -79,30 +83,33 @@ func (r *Book) NoteDeclared(steps []*stages.Decision) {
 // include decides whether a registration is part of the operation, and lets targets and excludes grow (steps.md 6.2, 6.3).
 // The names must be locked.
 func (r locator) include(l *stages.Located) {
-	l.Included = true
 	if l.Goal == nil || stages.IsImplicit(l.Goal.Type) {
 		return
 	}
-	sel, n := r.Targeting, r.Names
-	grows := !r.Outcomes.IsGone(l.Claimed) && (l.Old == nil || !l.Old.External)
+	sel, n, included := r.Targeting, r.Names, true
+	grows := !r.Outcomes.IsDeletedByClosure(l.Claimed) && (l.Old == nil || !l.Old.External)
 	switch {
 	case sel.Targets.IsConstrained():
-		l.Included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
-		if l.Included && grows {
+		included = sel.Targets.Matches(l.URN) || sel.TargetDependents && dependsOnAny(l, n.grown.targets)
+		if included && grows {
 			n.grown.targets.Add(l.URN)
 		}
 	case sel.Excludes.IsConstrained():
-		l.Included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
-		if !l.Included && grows {
+		included = !sel.Excludes.Matches(l.URN) && !(sel.ExcludeDependents && dependsOnAny(l, n.grown.excludes))
+		if !included && grows {
 			n.grown.excludes.Add(l.URN)
 		}
 	}
-	if !l.Included && l.Alias != "" {
+	if included {
+		return
+	}
+	l.Course = stages.LeftOut
+	if l.Alias != "" {
 		n.kept[l.Alias] = true // the program is told the recorded name
 	}
 }
 
-// dependsOnAny tells whether the registration refers to a member of the set.
+// dependsOnAny reports whether the registration refers to a member of the set.
 func dependsOnAny(l *stages.Located, set *urn.PatternSet) bool {
 	return refersTo(l.NewState(stages.Checked{}), set, 0)
 }

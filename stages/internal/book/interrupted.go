@@ -9,18 +9,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// interruptions are the creates that earlier runs began and whose end nobody knows, by URN (state.md 9.4 R-6). They are found before
+// interruptedCreates are the creates that earlier runs began and whose end nobody knows, by URN (state.md 9.4 R-6). They are found before
 // the program starts; which of them there are does not change then.
-type interruptions struct {
-	ByURN map[urn.URN]*stages.Interruption
+type interruptedCreates struct {
+	ByURN map[urn.URN]*stages.InterruptedCreate
 
 	mu      sync.Mutex                    // guards creates
 	creates map[urn.URN][]*state.Resource // those that are not settled
 }
 
 // NewInterruptions finds the interrupted creates among pending operations.
-func NewInterruptions(pending []state.Pending, again map[*state.Resource]bool, b *Base) *interruptions {
-	d := &interruptions{ByURN: map[urn.URN]*stages.Interruption{}, creates: map[urn.URN][]*state.Resource{}}
+func NewInterruptions(pending []state.Pending, again map[*state.Resource]bool, b *Base) *interruptedCreates {
+	d := &interruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}}
 	for _, op := range pending {
 		if op.Type != state.Creating {
 			continue
@@ -28,18 +28,18 @@ func NewInterruptions(pending []state.Pending, again map[*state.Resource]bool, b
 		u := op.Resource.URN
 		of := d.ByURN[u]
 		if of == nil {
-			of = &stages.Interruption{URN: u, Again: true}
+			of = &stages.InterruptedCreate{URN: u, Again: true}
 			d.ByURN[u] = of
 		}
 		d.creates[u] = append(d.creates[u], op.Resource)
-		of.Open = of.Open || !IsMoot(op.Resource) && !b.hasObject(op.Resource)
-		of.Again = of.Again && (again[op.Resource] || IsMoot(op.Resource))
+		of.Open = of.Open || !HasNoObject(op.Resource) && !b.hasObject(op.Resource)
+		of.Again = of.Again && (again[op.Resource] || HasNoObject(op.Resource))
 	}
 	return d
 }
 
-// Settle returns the interrupted creates of a URN, once.
-func (i *interruptions) Settle(u urn.URN) []*state.Resource {
+// Resolve returns the interrupted creates of a URN, once.
+func (i *interruptedCreates) Resolve(u urn.URN) []*state.Resource {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	creates := i.creates[u]
@@ -47,27 +47,27 @@ func (i *interruptions) Settle(u urn.URN) []*state.Resource {
 	return creates
 }
 
-// IsMoot tells whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
-func IsMoot(res *state.Resource) bool {
+// HasNoObject reports whether the create of a resource makes nothing outside the state, so that there is nothing to be in doubt about.
+func HasNoObject(res *state.Resource) bool {
 	return !res.Custom || res.Type.IsProvider() || res.Type.Package() == stages.BuiltinPackage
 }
 
-// hasObject tells whether the object of a resource is recorded under its URN.
+// hasObject reports whether the object of a resource is recorded under its URN.
 func (b *Base) hasObject(res *state.Resource) bool {
 	return res.ID != "" && slices.ContainsFunc(b.All[res.URN], func(r *state.Resource) bool { return r.ID == res.ID })
 }
 
 // interruptionOf returns the interrupted creates of what a registration or a read declares, under its own URN or a former one;
 // nil if there are none. The names must be locked.
-func (r locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.Interruption {
-	if len(r.Interruptions.ByURN) == 0 {
+func (r locator) interruptionOf(l *stages.Located, who urn.Subject, aliases []urn.Alias) *stages.InterruptedCreate {
+	if len(r.InterruptedCreates.ByURN) == 0 {
 		return nil
 	}
-	if d := r.Interruptions.ByURN[l.URN]; d != nil {
+	if d := r.InterruptedCreates.ByURN[l.URN]; d != nil {
 		return d
 	}
 	for _, a := range urn.ExpandAliases(who, aliases, r.Names.matched) {
-		if d := r.Interruptions.ByURN[a]; d != nil {
+		if d := r.InterruptedCreates.ByURN[a]; d != nil {
 			return d
 		}
 	}

@@ -55,7 +55,7 @@ func (r locator) claim(l *stages.Located) (code int, err error) {
 	if l.Claimed = l.Old; l.Old != nil {
 		n.claim(l.Old, l.Seq)
 	}
-	l.Interrupted = r.interruptionOf(l, who, s.Aliases)
+	l.InterruptedCreate = r.interruptionOf(l, who, s.Aliases)
 	return 0, nil
 }
 

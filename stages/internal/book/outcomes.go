@@ -31,11 +31,11 @@ const (
 type outcomes struct {
 	mu   sync.RWMutex
 	byID map[urn.URN]outcome
-	// gone are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
+	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
 	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
-	gone    map[*state.Resource]stages.Reason
-	deletes map[*state.Resource]stages.Deletion // what does it
-	tasks   graph.ID                            // how many IDs of tasks have been given out
+	closureDeletes map[*state.Resource]stages.Reason
+	deletes        map[*state.Resource]stages.Deletion // what does it
+	tasks          graph.ID                            // how many IDs of tasks have been given out
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
 	uncreated map[urn.URN][]urn.URN
@@ -43,9 +43,9 @@ type outcomes struct {
 
 func newOutcomes() *outcomes {
 	return &outcomes{
-		byID:    map[urn.URN]outcome{},
-		gone:    map[*state.Resource]stages.Reason{},
-		deletes: map[*state.Resource]stages.Deletion{}, uncreated: map[urn.URN][]urn.URN{},
+		byID:           map[urn.URN]outcome{},
+		closureDeletes: map[*state.Resource]stages.Reason{},
+		deletes:        map[*state.Resource]stages.Deletion{}, uncreated: map[urn.URN][]urn.URN{},
 	}
 }
 
@@ -70,7 +70,7 @@ func (o *outcomes) Remove(u urn.URN, what outcome) {
 	o.byID[u] &^= what
 }
 
-// Has tells whether any of the given things was decided about u.
+// Has reports whether any of the given things was decided about u.
 func (o *outcomes) Has(u urn.URN, what outcome) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -112,12 +112,12 @@ func (o *outcomes) MissingFor(s *state.Resource) []urn.URN {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// Condemn records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
-func (o *outcomes) Condemn(r *state.Resource, why stages.Reason) {
+// DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
+func (o *outcomes) DeleteByClosure(r *state.Resource, why stages.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.byID[r.URN] |= Deleted
-	o.gone[r] = why
+	o.closureDeletes[r] = why
 }
 
 // SetDeletion says which task of this run deletes a condemned state.
@@ -127,20 +127,20 @@ func (o *outcomes) SetDeletion(r *state.Resource, by stages.Deletion) {
 	o.deletes[r] = by
 }
 
-// IsGone tells whether a delete-before-replace of something else deletes a base state. A registration that continues the
+// IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
 // state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
 // registration may have another name.
-func (o *outcomes) IsGone(r *state.Resource) bool {
+func (o *outcomes) IsDeletedByClosure(r *state.Resource) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	_, ok := o.gone[r]
+	_, ok := o.closureDeletes[r]
 	return ok
 }
 
-func (o *outcomes) ReasonFor(r *state.Resource) stages.Reason {
+func (o *outcomes) ReasonOf(r *state.Resource) stages.Reason {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.gone[r]
+	return o.closureDeletes[r]
 }
 
 // DeletionsOf returns what deletes it, if something in this run does.

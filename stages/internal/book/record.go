@@ -156,8 +156,15 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 	return out
 }
 
-// NoteStay writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
-func (r *Book) NoteStay(res *state.Resource, why stages.Reason) {
+// Provisional returns what is kept for the sake of what refers to it and nothing goes on with. It is called once the run is
+// over.
+func (r *Book) Provisional() []stages.Step {
+	all := slices.DeleteFunc(r.Record.allReported(), func(d *stages.Decision) bool { return d.Kind != stages.Provisional })
+	return r.final(all)
+}
+
+// NoteCarriedForward writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
+func (r *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
 	d := &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll}, StepInfo: stages.StepInfo{
 		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
 	}}
@@ -180,7 +187,7 @@ func (r *Book) Decided() []stages.Decided {
 			out[i].Wanted = s.New
 		}
 		if s.Fate == stages.FateNotReached {
-			if cause, ok := r.World.FailureOf(s.URN); ok {
+			if cause, ok := r.Results.FailureOf(s.URN); ok {
 				out[i].Fate, out[i].Blame = stages.FateSkipped, cause
 			}
 		}

@@ -20,7 +20,7 @@ func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool
 	if err != nil {
 		return nil, false
 	}
-	s, ok := r.World.Lookup(ref.URN)
+	s, ok := r.Results.Lookup(ref.URN)
 	if !ok {
 		if s = r.Base.Providers[ref.String()]; s == nil {
 			return nil, false
@@ -31,7 +31,7 @@ func (r *Book) ProviderState(reference string) (p *stages.ProviderState, ok bool
 
 // FinalStates returns the managed resources that this run has registered or carried over, in canonical order.
 func (r *Book) FinalStates() []*state.Resource {
-	news := r.World.all()
+	news := r.Results.all()
 	maps.DeleteFunc(news, func(u urn.URN, _ *state.Resource) bool { return r.Names.NewNameOf(u) != u }) // carried over, then renamed
 	order := r.inOrder(slices.Sorted(maps.Keys(news)), func(u urn.URN) *state.Resource { return news[u] })
 	out := make([]*state.Resource, len(order))
@@ -43,15 +43,15 @@ func (r *Book) FinalStates() []*state.Resource {
 
 // Present returns what a recorded state has become, if it is still there.
 func (r *Book) Present(old *state.Resource) []*state.Resource {
-	if now := r.World.Current(old); now != nil {
+	if now := r.Results.Current(old); now != nil {
 		return []*state.Resource{now}
 	}
 	return nil
 }
 
-// GiveWay removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
-func (r *Book) GiveWay(old *state.Resource, c *state.Change) {
-	now := r.World.Current(old)
+// Supersede removes or marks the state that a new object takes the place of (steps.md 3.9), and marks its views.
+func (r *Book) Supersede(old *state.Resource, c *state.Change) {
+	now := r.Results.Current(old)
 	switch {
 	case now == nil:
 	case now.PendingReplacement:
@@ -65,13 +65,13 @@ func (r *Book) GiveWay(old *state.Resource, c *state.Change) {
 	}
 }
 
-// IsProtected tells whether a replacement must be refused: both the old and the new state say so, so that a resource can
+// IsProtected reports whether a replacement must be refused: both the old and the new state say so, so that a resource can
 // be unprotected and replaced in one update (steps.md 3.9).
 func (r *Book) IsProtected(l stages.Located) bool {
 	return l.Goal.IsProtected() && l.Old.Protect && !r.IgnoreProtect
 }
 
-// IsOperatedOn tells whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
+// IsOperatedOn reports whether a registration goes on with the recorded URN (steps.md 0.2). Creates do not count: a URN
 // that is created is not in the base; one that is imported may be there as what a replacement deleted first.
 func (r *Book) IsOperatedOn(u urn.URN) bool {
 	return r.Outcomes.Has(r.Names.NewNameOf(u), Same|Updated|Replaced|Read|Refreshed|Imported)
@@ -111,14 +111,14 @@ func (r *Book) FailedReply(b stages.Built) *stages.RegisterReply {
 	return reply
 }
 
-// Blamed returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
+// FailedDependencyOf returns the failed resource because of which a chain is not taken (steps.md 9.4). It looks at the whole chain, so
 // that a delete never runs without its create. A provider counts only if the one that is named is not recorded:
 // what refers to it could not be either.
-func (r *Book) Blamed(b stages.Built) (urn.URN, bool) {
+func (r *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 	if !r.ContinueOnError {
 		return "", false
 	}
-	return r.World.blame(func(f func(urn.URN)) {
+	return r.Results.blame(func(f func(urn.URN)) {
 		for _, s := range b.Steps() {
 			if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
 				continue

@@ -12,24 +12,24 @@ import (
 // ViewsOf returns the views that the resource of a step has before the step, those of an old copy for that old copy.
 func (r *Book) ViewsOf(owner *stages.Decision) []*state.Resource {
 	if owner.Old == nil {
-		return r.World.ViewsOf(owner.URN)
+		return r.Results.ViewsOf(owner.URN)
 	}
-	all := r.World.ViewsOf(owner.URN)
+	all := r.Results.ViewsOf(owner.URN)
 	if owner.Old.URN != owner.URN {
-		all = append(r.World.ViewsOf(owner.Old.URN), all...)
+		all = append(r.Results.ViewsOf(owner.Old.URN), all...)
 	}
 	return slices.DeleteFunc(all, func(v *state.Resource) bool {
-		return v.Delete != owner.Old.Delete || v.Delete && r.World.isOfAnother(v, owner.Old)
+		return v.Delete != owner.Old.Delete || v.Delete && r.Results.isOfAnother(v, owner.Old)
 	})
 }
 
 // liveViewsOf returns the views of a recorded state that no replacement has marked.
 func (r *Book) liveViewsOf(owner *state.Resource) []*state.Resource {
-	return slices.DeleteFunc(r.World.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
+	return slices.DeleteFunc(r.Results.ViewsOf(owner.URN), func(v *state.Resource) bool { return v.Delete })
 }
 
 // ViewsOf returns the views that are recorded for a resource, those of its old copies among them.
-func (w *world) ViewsOf(u urn.URN) []*state.Resource {
+func (w *results) ViewsOf(u urn.URN) []*state.Resource {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*state.Resource
@@ -43,7 +43,7 @@ func (w *world) ViewsOf(u urn.URN) []*state.Resource {
 
 // addViews remembers the views of a base. Their states name what they are views of by URN alone: of several copies the one
 // before the view is meant, and next to it. Any other choice would do as well, if only each view belongs to one copy.
-func (w *world) addViews(base []*state.Resource) {
+func (w *results) addViews(base []*state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.views, w.copies = map[urn.URN][]*state.Resource{}, map[*state.Resource]*state.Resource{}
@@ -61,8 +61,8 @@ func (w *world) addViews(base []*state.Resource) {
 	}
 }
 
-// isOfAnother tells whether a view is one of another copy of its resource, and that one still exists.
-func (w *world) isOfAnother(v, owner *state.Resource) bool {
+// isOfAnother reports whether a view is one of another copy of its resource, and that one still exists.
+func (w *results) isOfAnother(v, owner *state.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	of := w.follow(w.copies[v])

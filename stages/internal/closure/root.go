@@ -24,14 +24,14 @@ func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
 }
 
-// IsPrecededBy tells whether a registration before the root's goes on with a recorded state.
+// IsPrecededBy reports whether a registration before the root's goes on with a recorded state.
 func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
 	return ok && by < c.D.Seq
 }
 
-// Judge decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
-func (c *Root) Judge(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
+// NeedsReplace decides about a dependent without asking its provider, or returns what to ask (steps.md 3.11 "needsReplace").
+func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stages.Reason, ask *Probe) {
 	if !res.Custom || res.External {
 		return false, stages.Reason{}, nil
 	}
@@ -59,7 +59,7 @@ func (c *Root) Judge(id graph.ID, res *state.Resource) (in bool, why stages.Reas
 	return false, stages.Reason{}, &Probe{Root: c.D.Seq, Id: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
 }
 
-func (c *Root) Settle(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
+func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {
 	delete(c.Pending, id)
 	c.Closure.Answer(id, in)
 	if in {

@@ -78,8 +78,8 @@ func (r *Control) ShutDown() {
 // AwaitEnd waits until the run is completely done, or ctx ends.
 func (r *Control) AwaitEnd(ctx context.Context) error { return r.over.Wait(ctx) }
 
-// IsHalted tells whether steps may no longer start.
+// IsHalted reports whether steps may no longer start.
 func (r *Control) IsHalted() bool { return r.halted.Fired() }
 
-// DryRun tells whether the run only predicts.
+// DryRun reports whether the run only predicts.
 func (r *Control) DryRun() bool { return r.Info.DryRun }

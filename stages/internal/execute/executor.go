@@ -67,7 +67,7 @@ func (e *Executor) TakeBatch(b stages.Built) error {
 // is never begun, so that no delete of a replacement runs without its create.
 func (e *Executor) receive(b stages.Built, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	c := &take.Chain{Built: b}
-	cause, blamed := e.book.Blamed(b)
+	cause, blamed := e.book.FailedDependencyOf(b)
 	switch {
 	case blamed:
 		e.decline(c, take.Assignment{Kind: take.SkipSteps, Cause: cause})

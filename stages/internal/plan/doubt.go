@@ -13,11 +13,11 @@ import (
 // then does not take with it what it was to take: that stays, or is replaced on its own account and in its own order. All of
 // that may happen in the update of an unchanged program, so plans say of which resources it is true (decision 0013).
 
-// isUnsure tells whether the preview does not know what will be done to the resource of a registration: because of values
+// isUnsure reports whether the preview does not know what will be done to the resource of a registration: because of values
 // that it does not know, or because of what will be done to another one.
 func (p *Plans) isUnsure(d stages.Diffed) bool {
 	switch {
-	case !p.making || d.Answered:
+	case !p.making || d.Course == stages.Answered:
 		return false
 	case d.Read != nil:
 		return d.Read.ID.HasUnknowns()
@@ -27,8 +27,8 @@ func (p *Plans) isUnsure(d stages.Diffed) bool {
 	return d.Accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.unsure[d.Reason.Cause]
 }
 
-// noteDoubt writes down whether the preview is sure about a registration, when it is decided.
-func (p *Plans) noteDoubt(d stages.Diffed) {
+// markUncertain writes down whether the preview is sure about a registration, when it is decided.
+func (p *Plans) markUncertain(d stages.Diffed) {
 	if !p.isUnsure(d) {
 		return
 	}
@@ -38,8 +38,8 @@ func (p *Plans) noteDoubt(d stages.Diffed) {
 	}
 }
 
-// NoteDoubtAbout writes down that what a delete-before-replace takes with it goes only if it happens.
-func (p *Plans) NoteDoubtAbout(root stages.Diffed, members []closure.Member) {
+// MarkClosureUncertain writes down that what a delete-before-replace takes with it goes only if it happens.
+func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Member) {
 	if !p.isUnsure(root) {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 // further, so that nobody is asked about it. Only of a registration that goes on with a recorded state build has to say so:
 // it knows whether the resource is made anew, so that other inputs count.
 func (r *Plans) HoldToPlan(c *stages.Checked) error {
-	if r.held == nil || c.Goal == nil || c.Answered {
+	if r.held == nil || c.Goal == nil || c.Course == stages.Answered {
 		return nil
 	}
 	c.Violation = r.violationOf(*c)

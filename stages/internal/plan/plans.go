@@ -82,22 +82,22 @@ func (r *Plans) formerInputs(c stages.Checked) property.Map {
 // Follow holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
-	p.noteDoubt(d)
-	if d.Goal == nil || d.Answered || p.held == nil && !p.making {
+	p.markUncertain(d)
+	if d.Goal == nil || d.Course == stages.Answered || p.held == nil && !p.making {
 		return nil
 	}
 	if p.making {
 		p.goals[d.URN] = &state.PlannedResource{Goal: plannedGoal(d, p.plannedInputs(d)), Seed: p.SeedFor(d.URN)}
 	}
-	if d.Imported && len(steps) == 0 {
-		p.passOver(d.URN)
+	if d.Origin == stages.FromImport && len(steps) == 0 {
+		p.consumeSame(d.URN)
 	}
 	for i, s := range steps {
 		of, ok := plannedAs(d, s)
 		if !ok {
 			continue
 		}
-		if v := p.take(of, s, d.Reason); v != nil {
+		if v := p.consume(of, s, d.Reason); v != nil {
 			return p.Bail(d.Located, 0, v)
 		}
 		p.note(plannedStep{of: of, op: s.Op, seq: d.Seq, place: i})
@@ -121,7 +121,7 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 // gets and what the recorded one has not: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
-	if p.unsure[d.URN] && p.Outcomes.IsGone(d.Claimed) {
+	if p.unsure[d.URN] && p.Outcomes.IsDeletedByClosure(d.Claimed) {
 		inputs = eitherInputs(d)
 	}
 	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
@@ -155,7 +155,7 @@ func (r *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*st
 		all = append(all, deletes[id])
 	}
 	for i, s := range all {
-		if v := r.take(s.URN, s, s.Reason); v != nil {
+		if v := r.consume(s.URN, s, s.Reason); v != nil {
 			_ = r.Bail(stages.Located{URN: s.URN}, 0, v)
 			return false
 		}
@@ -184,7 +184,7 @@ func (r *Plans) Planned() map[urn.URN]*state.PlannedResource {
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := r.World.Made(u); s != nil {
+		if s := r.Results.Made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}

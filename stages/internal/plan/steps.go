@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// allows tells whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
+// allows reports whether a step may be taken where another kind was planned (steps.md 12.4): less than planned is allowed.
 func allows(planned string, actual stages.Op) bool {
 	switch stages.Op(planned) {
 	case stages.OpCreate:
@@ -22,7 +23,7 @@ func allows(planned string, actual stages.Op) bool {
 	return string(actual) == planned
 }
 
-// replaces tells whether a planned step is part of a replacement.
+// replaces reports whether a planned step is part of a replacement.
 func replaces(planned string) bool {
 	switch stages.Op(planned) {
 	case stages.OpReplace, stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpRemovePendingReplace:
@@ -31,7 +32,7 @@ func replaces(planned string) bool {
 	return false
 }
 
-// isUncertain tells whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
+// isUncertain reports whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
 // the values that were not known.
 func (p *Plans) isUncertain(u urn.URN) bool {
 	r := p.held.Resources[u]
@@ -39,13 +40,15 @@ func (p *Plans) isUncertain(u urn.URN) bool {
 }
 
 // stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one comes;
-// false if it is not allowed there. It is the next one, except where it is uncertain whether the resource is replaced: then
-// it may be replaced on its own account, in another order, and the object may be deleted because it is not declared any
-// more, or as the old copy that it was before.
-func (p *Plans) stepFor(of urn.URN, actual stages.Op) (int, bool) {
-	left := p.left[of]
+// false if it is not allowed there. It is the next one, but for two things. The delete of an old copy may come before or
+// after what the registration of the resource leads to: nothing orders them. And where it is uncertain whether the resource is
+// replaced, it may be replaced on its own account, in another order, and the object may be deleted because it is not declared
+// any more, or as the old copy that it was before.
+func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
+	left, actual := p.left[of], d.Op
 	if !p.isUncertain(of) {
-		return 0, allows(left[0], actual)
+		i := p.nextFor(of, d)
+		return i, allows(left[i], actual) || isOldCopy(d.Old) && deletes(left[i]) && deletes(string(actual))
 	}
 	if i := slices.Index(left, string(actual)); i >= 0 {
 		return i, true
@@ -62,17 +65,43 @@ func (p *Plans) stepFor(of urn.URN, actual stages.Op) (int, bool) {
 	return max(i, 0), i >= 0
 }
 
-// passOver crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
+// nextFor returns the place of the next planned step of the resource itself, or of one of its recorded old copies.
+func (p *Plans) nextFor(of urn.URN, d *stages.Decision) int {
+	left := p.left[of]
+	if isOldCopy(d.Old) {
+		return max(slices.IndexFunc(left, deletes), 0)
+	}
+	copies := 0
+	for _, r := range p.All[of] {
+		if r.Delete {
+			copies++
+		}
+	}
+	i := 0
+	for i < min(copies, len(left)-1) && deletes(left[i]) && !allows(left[i], d.Op) {
+		i++
+	}
+	return i
+}
+
+func isOldCopy(r *state.Resource) bool { return r != nil && r.Delete }
+
+// deletes reports whether a planned step deletes an object.
+func deletes(planned string) bool {
+	return planned == string(stages.OpDelete) || planned == string(stages.OpDeleteReplaced)
+}
+
+// consumeSame crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
 // step.
-func (p *Plans) passOver(u urn.URN) {
+func (p *Plans) consumeSame(u urn.URN) {
 	if left := p.left[u]; len(left) > 0 && allows(left[0], stages.OpSame) {
 		p.left[u] = left[1:]
 	}
 }
 
-// take crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
+// consume crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
 // place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
-func (p *Plans) take(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
+func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
 	if p.held == nil {
 		return nil
 	}
@@ -96,7 +125,7 @@ func (p *Plans) take(of urn.URN, s *stages.Decision, why stages.Reason) *stages.
 		v.Planned = orNothing(p.held.Resources[of].Ops) + ", and no more"
 		return v
 	}
-	i, ok := p.stepFor(of, s.Op)
+	i, ok := p.stepFor(of, s)
 	p.left[of] = slices.Concat(left[:i], left[i+1:])
 	if ok {
 		return nil
@@ -117,9 +146,9 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayRest tells whether the planned steps that are left of a resource were not needed after all: those of a replacement of
+// mayBeLeftOver reports whether the planned steps that are left of a resource were not needed after all: those of a replacement of
 // which the preview was not sure. What was to be declared must have been.
-func (p *Plans) mayRest(u urn.URN) bool {
+func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 	r, left := p.held.Resources[u], p.left[u]
 	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
 		return false
@@ -135,7 +164,7 @@ func (r *Plans) CheckPlanFulfilled() {
 	}
 	for _, u := range slices.Sorted(maps.Keys(r.left)) {
 		left := r.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayRest(u) {
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayBeLeftOver(u) {
 			continue
 		}
 		v := &stages.PlanViolation{

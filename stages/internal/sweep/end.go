@@ -64,7 +64,7 @@ func (r *Sweeper) finish(ctx context.Context) error {
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
 // done; a failed one keeps what it depends on and nothing else.
-func (r *Sweeper) endTasks(all book.Remains, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
+func (r *Sweeper) endTasks(all book.EndGraph, deletes map[graph.ID]*stages.Decision, left []*stages.Decision) ([]stages.Task, error) {
 	schedule, err := all.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
 	if err != nil {
 		return nil, err // a cycle: a valid base has none
@@ -124,11 +124,11 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 // one runs, because a delete may be spared by another (ORD-7).
 //
 // left are the steps of what stays because it is not part of the operation.
-func (r *Sweeper) planDeletes(all book.Remains, chosen map[urn.URN]bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
+func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps map[graph.ID]*stages.Decision, left []*stages.Decision) {
 	steps = map[graph.ID]*stages.Decision{}
 	needed := r.stillNeeded(all, chosen)
 	for i, res := range all.Resources {
-		now := r.World.Current(res)
+		now := r.Results.Current(res)
 		if now == nil || res.ViewOf != "" {
 			continue
 		}
@@ -143,7 +143,7 @@ func (r *Sweeper) planDeletes(all book.Remains, chosen map[urn.URN]bool) (steps 
 			continue
 		}
 		if needed[graph.ID(i)] {
-			r.NoteStay(now, stages.Reason{Kind: stages.ReasonNeeded})
+			r.NoteCarriedForward(now, stages.Reason{Kind: stages.ReasonNeeded})
 			continue
 		}
 		r.Outcomes.Add(res.URN, book.Deleted)
@@ -159,16 +159,16 @@ func (r *Sweeper) planDeletes(all book.Remains, chosen map[urn.URN]bool) (steps 
 // its recorded state depends on (steps.md 5.3 rule 4). What was skipped, or is no part of the operation, keeps what that
 // state could not do without: its provider and what is not replaced but gone; the old copy of something that has a new one
 // is not missed.
-func (r *Sweeper) stillNeeded(all book.Remains, chosen map[urn.URN]bool) map[graph.ID]bool {
+func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[graph.ID]bool {
 	var failed, skipped []graph.ID
 	for i, res := range all.Resources {
-		cause, ok := r.World.FailureOf(r.Names.NewNameOf(res.URN))
-		now := r.World.Current(res)
+		cause, ok := r.Results.FailureOf(r.Names.NewNameOf(res.URN))
+		now := r.Results.Current(res)
 		switch {
 		case now == nil:
 		case !ok:
 			stays := r.IsOperatedOn(res.URN) || chosen != nil && !chosen[res.URN]
-			if p := r.World.Current(all.Providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
+			if p := r.Results.Current(all.Providers[now.Provider]); stays && !now.Delete && p != nil && p.Delete {
 				skipped = append(skipped, graph.ID(i)) // it has not gone over to the new copy of its provider
 			}
 		case cause == r.Names.NewNameOf(res.URN):
@@ -183,7 +183,7 @@ func (r *Sweeper) stillNeeded(all book.Remains, chosen map[urn.URN]bool) map[gra
 	}
 	for _, id := range all.Graph.TransitiveDependencies(skipped, graph.Reach{}) {
 		res := all.Resources[id]
-		if now := r.World.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
+		if now := r.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
 			needed[id] = true
 		}
 	}

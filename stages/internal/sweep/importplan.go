@@ -71,7 +71,7 @@ func (r *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, e
 	return plan, nil
 }
 
-// isImported tells whether the base has the object already.
+// isImported reports whether the base has the object already.
 func (r *ImportRun) isImported(u urn.URN, id string) bool {
 	old := r.Base.Olds[u]
 	return old != nil && cmp.Or(old.ImportID, old.ID) == id

@@ -116,7 +116,7 @@ func (r *ImportRun) rootStep(root urn.URN) *stages.Decision {
 // importStep is the step of an item.
 func (r *ImportRun) importStep(p *plannedImport) *stages.Decision {
 	fresh := p.fresh()
-	d := &stages.Decision{Rank: stages.Rank{Seq: p.seq}, Settles: stages.SettledBy(r.Interruptions.ByURN[p.urn]), StepInfo: stages.StepInfo{
+	d := &stages.Decision{Rank: stages.Rank{Seq: p.seq}, Resolves: stages.ResolvedBy(r.InterruptedCreates.ByURN[p.urn]), StepInfo: stages.StepInfo{
 		Op: stages.OpImport, URN: p.urn, Type: fresh.Type, New: fresh, Reason: stages.Reason{Kind: stages.ReasonImportCommand},
 	}}
 	if fresh.Type.IsProvider() {

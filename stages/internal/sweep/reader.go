@@ -102,7 +102,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 		c.Replace = []state.Replacement{{Old: s.Old, New: now}}
 		c.Elide = s.Old.ID == now.ID && !state.MustWrite(s.Old, now)
 	}
-	r.World.Settle(c)
+	r.Results.Apply(c)
 	if r.Recorder == nil {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 // has been read, it returns that state with the error.
 func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
 	old := s.Old
-	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Outcomes.IsGone(old) {
+	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Outcomes.IsDeletedByClosure(old) {
 		return old, how.unread, diff, nil
 	}
 	p, err := r.refresher(ctx, s.Decision, old)

@@ -74,10 +74,10 @@ func withViews(base []*state.Resource, added map[*state.Resource][]*state.Resour
 // refreshView takes one step.
 func (r *Reader) refreshView(s *take.Taking, record bool) error {
 	a := r.ApplyView(s)
-	r.World.Settle(a.Change)
+	r.Results.Apply(a.Change)
 	if a.Final != nil {
 		s.Made = a.Final
-		r.World.AddView(a.Final)
+		r.Results.AddView(a.Final)
 	}
 	if record && r.Recorder != nil && !a.Unrecorded {
 		a.Change.Add, a.Change.Refresh = a.Final, true

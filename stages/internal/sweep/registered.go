@@ -38,7 +38,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	if l.Old = f.now; l.Old == nil {
 		return l, nil
 	}
-	r.World.Keep(s, l.Old)
+	r.Results.Keep(s, l.Old)
 	return l, nil
 }
 
@@ -59,7 +59,7 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 	selected := r.Refreshable()
 	var steps []*stages.Decision
 	for i, res := range r.Base.Resources {
-		in, now := selected(res), r.World.Current(res)
+		in, now := selected(res), r.Results.Current(res)
 		if !in || now == nil || res.ViewOf != "" || r.IsOperatedOn(res.URN) {
 			continue
 		}

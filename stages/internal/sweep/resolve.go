@@ -54,7 +54,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 		snapshot.Pending = kept
 		r.Book.Open(&snapshot)
 	}
-	r.Interruptions = book.NewInterruptions(kept, again, r.Base)
+	r.InterruptedCreates = book.NewInterruptions(kept, again, r.Base)
 	if failed {
 		r.Halt()
 		return &stages.ReportedError{Err: errRefreshFailed}
@@ -62,7 +62,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 	return nil
 }
 
-// adopt records an object that an interrupted create has made, and tells whether that is done. What it referred to and is
+// adopt records an object that an interrupted create has made, and reports whether that is done. What it referred to and is
 // gone by now is left out. It takes the place of what a replacement had deleted before.
 func (r *Recoverer) adopt(op state.Pending, id string, place int) bool {
 	old := r.Base.Olds[op.Resource.URN]
@@ -103,7 +103,7 @@ func (r *Recoverer) adopt(op state.Pending, id string, place int) bool {
 
 // isAdoptable refuses what has no object, and what is recorded under the name already.
 func (r *Recoverer) isAdoptable(res *state.Resource) error {
-	if book.IsMoot(res) {
+	if book.HasNoObject(res) {
 		return fmt.Errorf("%s has no ID that could be imported; clear its pending create instead", res.URN)
 	}
 	if old := r.Base.Olds[res.URN]; old != nil && !old.PendingReplacement {

@@ -18,7 +18,7 @@ import (
 )
 
 // selected returns the names of what the end phase may touch among all that there is (steps.md 6.7); nil means all.
-func (r *Sweeper) selected(ctx context.Context, all book.Remains) (map[urn.URN]bool, error) {
+func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]bool, error) {
 	sel, g := r.Targeting, all.Graph
 	matching := func(set *urn.PatternSet) []graph.ID {
 		var ids []graph.ID
@@ -80,7 +80,7 @@ func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
 
 // addReplaced adds what would have to be replaced if the given states were deleted: providers are asked, for all of the
 // states at once, and for each in the order of its dependents (steps.md 6.7).
-func (r *Sweeper) addReplaced(ctx context.Context, all book.Remains, ids []graph.ID, out map[urn.URN]bool) error {
+func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []graph.ID, out map[urn.URN]bool) error {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read
 	impossible := func(id graph.ID) bool { return r.Outcomes.Has(all.Resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
@@ -90,7 +90,7 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.Remains, ids []graph
 			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])
 			found[i] = graph.ReplaceClosure(all.Graph, id, book.ClosureKinds, impossible, func(dep graph.ID, _ func(graph.ID) bool) bool {
 				res := all.Resources[dep]
-				in, _, ask := c.Judge(dep, res)
+				in, _, ask := c.NeedsReplace(dep, res)
 				if ask != nil && err == nil {
 					diff, failed := r.Prober.CallProbe(ctx, ask)
 					in, err = diff.Replaces(), failed
@@ -118,7 +118,7 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.Remains, ids []graph
 }
 
 // untargetedDeletes reports deletes that targets imply without naming them (steps.md 5.2).
-func (r *Sweeper) untargetedDeletes(all book.Remains, steps map[graph.ID]*stages.Decision) error {
+func (r *Sweeper) untargetedDeletes(all book.EndGraph, steps map[graph.ID]*stages.Decision) error {
 	if !r.Targeting.Targets.IsConstrained() || r.Targeting.TargetDependents {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (r *Taker) applyCreate(s *Taking) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	if s.Op == stages.OpCreateReplacement {
-		r.GiveWay(s.Old, &a.Change)
+		r.Supersede(s.Old, &a.Change)
 	}
 	return a
 }
@@ -135,7 +135,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 			return Failed(err)
 		}
 	}
-	known := r.World.Current(old)
+	known := r.Results.Current(old)
 	if known == nil {
 		return applied{}
 	}
@@ -150,7 +150,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
 		return Failed(&stages.ProtectedError{URN: s.URN})
 	}
-	if p != nil && !r.DryRun() && !r.sparesCall(old) {
+	if p != nil && !r.DryRun() && !r.skipsCall(old) {
 		err := r.callDelete(p, s, providers.DeleteRequest{
 			URN: old.URN, Name: old.URN.Name(), Type: old.Type, ID: known.ID, Inputs: known.Inputs, Outputs: known.Outputs,
 			Timeout: old.CustomTimeouts.Delete, OldViews: s.Publication.OldViews(), Status: s.Publication,
@@ -159,7 +159,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 			return Failed(err)
 		}
 	}
-	now := r.World.Current(old)
+	now := r.Results.Current(old)
 	if now == nil {
 		return applied{}
 	}
@@ -171,8 +171,8 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
 }
 
-// sparesCall tells whether an object is let go without its provider being asked (steps.md 5.4 item 4).
-func (r *Taker) sparesCall(old *state.Resource) bool {
+// skipsCall reports whether an object is let go without its provider being asked (steps.md 5.4 item 4).
+func (r *Taker) skipsCall(old *state.Resource) bool {
 	with := old.DeletedWith
 	return old.External || old.RetainOnDelete || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))
 }
@@ -207,7 +207,7 @@ func (r *Taker) applyRead(s *Taking) applied {
 		final.Modified = r.Now().UTC()
 	}
 	if s.Op == stages.OpReadReplacement {
-		r.GiveWay(s.Old, &a.Change)
+		r.Supersede(s.Old, &a.Change)
 	} else if s.Old != nil {
 		a.Change.Remove = r.Present(s.Old)
 	}

@@ -113,7 +113,7 @@ func (e *errorHookError) Error() string {
 
 func (e *errorHookError) Unwrap() []error { return []error{e.err, e.hook} }
 
-// askErrorHooks runs all error hooks and tells whether any asked for another try.
+// askErrorHooks runs all error hooks and reports whether any asked for another try.
 func (r *caller) askErrorHooks(names []string, in stages.HookInput) (again bool, err error) {
 	for _, name := range names {
 		h, ok := r.hooks.errorHook(name)
@@ -191,7 +191,7 @@ func (r *caller) afterMade(s *Taking, final *state.Resource, outputs property.Ma
 	r.runAfterHooks(kind, s, final, in)
 }
 
-// hasHooks tells whether a step can have hooks to run: most have none, and their input is not made.
+// hasHooks reports whether a step can have hooks to run: most have none, and their input is not made.
 func hasHooks(d *stages.Decision) bool {
 	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }

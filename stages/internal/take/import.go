@@ -18,7 +18,7 @@ func (r *Taker) withProvider(d *stages.Decision) *stages.Decision {
 	if d.Import == nil || d.Import.Provider == "" {
 		return d
 	}
-	maker, ok := r.World.Lookup(d.Import.Provider)
+	maker, ok := r.Results.Lookup(d.Import.Provider)
 	if !ok {
 		return d
 	}
@@ -35,7 +35,7 @@ func (r *Taker) applyPlannedImport(s *Taking) applied {
 	if r.Base.Olds[s.URN] != nil {
 		return Failed(fmt.Errorf("resource '%v' already exists", s.URN))
 	}
-	if _, ok := r.World.Lookup(final.Parent); !ok {
+	if _, ok := r.Results.Lookup(final.Parent); !ok {
 		return Failed(fmt.Errorf("unknown parent '%v' for resource '%v'", final.Parent, s.URN))
 	}
 	now := r.Now().UTC()
@@ -144,7 +144,7 @@ func (r *Taker) applyImport(s *Taking) applied {
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
 	if s.Displaced != nil {
-		r.GiveWay(s.Displaced, &a.Change)
+		r.Supersede(s.Displaced, &a.Change)
 	}
 	return a
 }

@@ -10,10 +10,10 @@ import (
 
 // SetOutputs replaces the outputs of the state that s produced.
 func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
-	before, after := r.World.SetOutputs(s.URN, outputs)
+	before, after := r.Results.SetOutputs(s.URN, outputs)
 	r.NoteOutputs(s, outputs)
 
-	if r.Recorder != nil && r.World.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
+	if r.Recorder != nil && r.Results.Current(before) != nil { // a destroy has deleted it by the time its outputs are set
 		c := state.Change{
 			Replace: []state.Replacement{{Old: before, New: after}},
 			Elide:   s.Old != nil && property.EqualMaps(s.Old.Outputs, outputs),
@@ -34,7 +34,7 @@ func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
 // FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
 // over the old ones, so that nothing is lost (steps.md 9.7).
 func (r *Taker) FinishOutputs() error {
-	s, final := r.World.TakeStackOutputs()
+	s, final := r.Results.TakeStackOutputs()
 	if s == nil {
 		return nil
 	}

@@ -10,13 +10,27 @@ import (
 // reportDone emits the event of a finished step and counts it (steps.md 8.3).
 func (r *Taker) reportDone(s *Taking) {
 	r.Record.Report(s.Decision)
-	info := s.Shown()
+	if s.Kind != stages.Provisional {
+		r.showDone(s.Shown())
+	}
+}
+
+func (r *Taker) showDone(info stages.StepInfo) {
 	res := info.New
 	if res == nil {
 		res = info.Old
 	}
-	if r.DryRun() || res.Custom || res.ViewOf != "" || s.Op == stages.OpDelete {
+	if r.DryRun() || res.Custom || res.ViewOf != "" || info.Op == stages.OpDelete {
 		r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
+	}
+}
+
+// ShowProvisional emits the events of what is kept for the sake of what refers to it. It is called once, at the end of a run:
+// only then is it certain that no registration goes on with the states, and for whom each is kept.
+func (r *Taker) ShowProvisional() {
+	for _, s := range r.Book.Provisional() {
+		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+		r.showDone(s.Shown())
 	}
 }
 
@@ -65,7 +79,7 @@ func classify(err error) int {
 	return statusOK
 }
 
-// isLost tells whether a provider was asked to do something and its answer is missing.
+// isLost reports whether a provider was asked to do something and its answer is missing.
 func isLost(err error) bool {
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost

@@ -90,8 +90,10 @@ func (r *Taker) RunStep(d *stages.Decision, q *stages.Question) (stopped bool, e
 
 // start shows that a step begins and records it.
 func (r *Taker) start(s *Taking) (err error) {
-	r.Record.Begin(s.Decision) // most have been noted when they were decided on
-	r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	r.Record.Begin(s.Decision)        // most have been noted when they were decided on
+	if s.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
+		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
+	}
 	if s.begun, err = r.begin(s.Decision); err != nil {
 		return r.Broken(s.Decision, fmt.Errorf("recording that %s of %s begins: %w", s.Op, s.URN, err))
 	}
@@ -109,10 +111,10 @@ func (r *Taker) conclude(s *Taking, a applied) error {
 			a.Change.Add, a.Change.Extension = a.Final, r.Extensions.Recorded(a.Final.ExtensionRef)
 		}
 		s.Made = a.Final
-		r.World.Keep(s.Decision, a.Final)
+		r.Results.Keep(s.Decision, a.Final)
 	}
 	if s.Kind == stages.Uncreated {
-		r.World.OpenFor(s.Decision)
+		r.Results.OpenFor(s.Decision)
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
@@ -183,20 +185,20 @@ func (r *Taker) begin(d *stages.Decision) (*state.Resource, error) {
 
 // end records what a step did.
 func (r *Taker) end(s *Taking, a applied) error {
-	r.World.Settle(a.Change)
+	r.Results.Apply(a.Change)
 	if r.Recorder == nil || s.Op == stages.OpReplace || a.Unrecorded {
 		return nil
 	}
 	if a.Final == nil && isLost(a.Err) {
 		// Nobody knows what the provider has done, so the operation stays pending (state.md 9.4 R-7).
-		r.World.Unsettle(a.Change.Begun)
+		r.Results.KeepPending(a.Change.Begun)
 		return nil
 	}
 	if err := r.Recorder.End(r.Operations, a.Change); err != nil {
 		return tellMade(s.Decision, a.Final, err)
 	}
-	if s.Settles != "" && a.Final != nil {
-		return r.settle(s.Settles)
+	if s.Resolves != "" && a.Final != nil {
+		return r.resolve(s.Resolves)
 	}
 	return nil
 }
@@ -210,9 +212,9 @@ func tellMade(d *stages.Decision, made *state.Resource, err error) error {
 		err, made.ID, d.URN, made.ID)
 }
 
-// settle records that the interrupted creates of a URN need not be known of any more.
-func (r *Taker) settle(u urn.URN) error {
-	for _, begun := range r.Interruptions.Settle(u) {
+// resolve records that the interrupted creates of a URN need not be known of any more.
+func (r *Taker) resolve(u urn.URN) error {
+	for _, begun := range r.InterruptedCreates.Resolve(u) {
 		if err := r.EndCreate(r.Operations, begun); err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ func (r *Taker) CarryOut(a Assignment) (Report, error) {
 func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
 	answered := false
 	for _, s := range steps {
-		if b.Question == nil && r.World.IsUnsettled(s.Old) {
-			return true, errUnsettled
+		if b.Question == nil && r.Results.StaysPending(s.Old) {
+			return true, errStillPending
 		}
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
@@ -59,8 +59,8 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 	return true, nil
 }
 
-// errUnsettled keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
-var errUnsettled = errors.New("an earlier operation of this run on the resource is pending")
+// errStillPending keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
+var errStillPending = errors.New("an earlier operation of this run on the resource is pending")
 
 // taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
 func (r *Taker) taskFailed(b stages.Built, err error) error {
@@ -74,7 +74,7 @@ func (r *Taker) taskFailed(b stages.Built, err error) error {
 		r.Halt()
 		return &stages.ReportedError{Err: err}
 	case b.Question != nil:
-		r.World.MarkFailed(b.URN, b.URN)
+		r.Results.MarkFailed(b.URN, b.URN)
 		b.Question.Answer(r.FailedReply(b))
 	}
 	return err
@@ -90,7 +90,7 @@ func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
 		}
 		return nil
 	}
-	r.World.MarkFailed(b.URN, a.Cause)
+	r.Results.MarkFailed(b.URN, a.Cause)
 	b.Question.Answer(&stages.RegisterReply{URN: b.URN, Result: stages.Skip})
 	if err := r.takeProvisional(a.Steps); err != nil {
 		return err

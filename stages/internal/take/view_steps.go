@@ -158,7 +158,7 @@ func (r *Taker) ApplyView(s *Taking) applied {
 		a.Change.Remove = r.Present(s.Old)
 	case stages.Replacing(v.Op) && s.Old != nil:
 		a.Final = s.New
-		r.GiveWay(s.Old, &a.Change)
+		r.Supersede(s.Old, &a.Change)
 	default:
 		a.Final = s.New
 		if s.Old != nil {
@@ -170,15 +170,15 @@ func (r *Taker) ApplyView(s *Taking) applied {
 	case s.orphaned:
 		a.Change, a.Final = state.Change{}, nil
 	case a.Final != nil:
-		r.replaceTwin(s.Decision, &a.Change)
+		r.replaceSameName(s.Decision, &a.Change)
 	}
 	return a
 }
 
-// replaceTwin removes a view of the same name: a provider that makes a view without having said that there is none any
+// replaceSameName removes a view of the same name: a provider that makes a view without having said that there is none any
 // more means that one.
-func (r *Taker) replaceTwin(s *stages.Decision, c *state.Change) {
-	for _, v := range r.World.ViewsOf(s.View.Owner) {
+func (r *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
+	for _, v := range r.Results.ViewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
 		if v.URN == s.URN && !v.Delete && !known && v != s.New {
 			c.Remove = append(c.Remove, v)

@@ -8,13 +8,15 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/source/engine"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // Look looks around. Whatever fails is written into the errors of the report. stack is the one to look at, "" for the selected one.
 func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	a := &Report{
 		CLI: cliReport{
-			Version: sluice.Version, PulumiVersion: sluice.PulumiVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: commit(),
+			Version: sluice.Version, PulumiVersion: engine.CompatibilityVersion, GoVersion: runtime.Version(), GoCompiler: runtime.Compiler, Commit: commit(),
 		},
 		Host:             hostReport{OS: runtime.GOOS, Arch: runtime.GOARCH},
 		BuiltinProviders: sluice.BuiltinProviders(),
@@ -25,7 +27,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 			a.Errors = append(a.Errors, err.Error())
 		}
 	}
-	home, err := sluice.Home(open.Terminal.Lookup)
+	home, err := stateworkspace.Home(open.Terminal.Lookup)
 	report(err)
 	a.Home = home
 	project, err := session.FindProject()

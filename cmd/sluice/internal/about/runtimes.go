@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // lookAtRuntimes lists the languages that sluice knows, those that have a plugin, and that of the project.
-func lookAtRuntimes(ctx context.Context, project *projectReport, installed []sluice.InstalledPlugin) []runtimeReport {
+func lookAtRuntimes(ctx context.Context, project *projectReport, installed []plugin.Listing) []runtimeReport {
 	plugins := map[string]string{}
 	languages := []string{"yaml", "nodejs", "go", "python"}
 	note := func(language string) {
@@ -22,7 +22,7 @@ func lookAtRuntimes(ctx context.Context, project *projectReport, installed []slu
 	}
 	for _, p := range installed {
 		// "python-exec" and the like are helpers of a plugin.
-		if p.Kind == sluice.LanguagePlugin && plugins[p.Name] == "" && !strings.Contains(p.Name, "-") {
+		if p.Kind == plugin.Language && plugins[p.Name] == "" && !strings.Contains(p.Name, "-") {
 			plugins[p.Name] = p.Location.Executable
 			note(p.Name)
 		}

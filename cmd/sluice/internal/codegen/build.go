@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -69,7 +69,7 @@ func (b *builder) build() *document {
 	return doc
 }
 
-func (b *builder) declare(r *sluice.Resource) *declaration {
+func (b *builder) declare(r *state.Resource) *declaration {
 	d := &declaration{state: r, variable: b.variables[r.URN], token: r.Type, isLocal: !r.Custom && r.Provider == ""}
 	b.current = d
 	pkg := r.Type.Package()
@@ -102,7 +102,7 @@ func (b *builder) declare(r *sluice.Resource) *declaration {
 }
 
 // providerRef is the reference under which the schema for a resource was stored.
-func (b *builder) providerRef(r *sluice.Resource) string {
+func (b *builder) providerRef(r *state.Resource) string {
 	if r.Type.IsProvider() {
 		return urn.ProviderRef{URN: r.URN, ID: r.ID}.String()
 	}

@@ -12,8 +12,8 @@ import (
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -61,8 +61,8 @@ var (
 	defaultRef  = urn.ProviderRef{URN: urnOf("pulumi:providers:cloud", "default_6_1_0"), ID: "id"}.String()
 )
 
-func resource(t urn.Type, name, id string, inputs property.Map, with ...func(*sluice.Resource)) *sluice.Resource {
-	r := &sluice.Resource{
+func resource(t urn.Type, name, id string, inputs property.Map, with ...func(*state.Resource)) *state.Resource {
+	r := &state.Resource{
 		URN: urnOf(t, name), Type: t, Custom: true, ID: id, Inputs: inputs, Provider: defaultRef, Parent: urn.RootStack("dev", "p"),
 	}
 	for _, o := range with {
@@ -79,7 +79,7 @@ func everything(t *testing.T) Program {
 	schema, err := ParseSchema(string(text))
 	require.NoError(t, err)
 
-	group := resource("my:local:Group", "group", "", property.Map{}, func(r *sluice.Resource) { r.Custom, r.Provider = false, "" })
+	group := resource("my:local:Group", "group", "", property.Map{}, func(r *state.Resource) { r.Custom, r.Provider = false, "" })
 	bucket := resource("cloud:store/bucket:Bucket", "my-logs", "logs-4711", mapOf(
 		"bucket", "logs ${not.a.reference} \"quoted\" \\ `\n\u2028 ünïcode",
 		"tags", mapOf("plain", "x", "needs quotes", "y", "__proto__", "z"),
@@ -94,18 +94,18 @@ func everything(t *testing.T) Program {
 		"pin", 1234,
 		"document", property.Secret(property.Of(mapOf("open", mapOf("deep", secretText, "yes", true), "list", []any{secretText, 7}))),
 		"forgotten", 1,
-	), func(r *sluice.Resource) { r.Protect, r.Parent = true, group.URN })
+	), func(r *state.Resource) { r.Protect, r.Parent = true, group.URN })
 	return Program{
 		Names:   map[urn.URN]string{explicit: "explicit", group.URN: "group", bucket.URN: "class"},
 		Schemas: map[string]*Schema{defaultRef: schema, explicitRef: schema},
-		Resources: []*sluice.Resource{
+		Resources: []*state.Resource{
 			resource("cloud:store/object:Object", "first object", "o1", mapOf("bucket", "logs-4711", "key", "o1")),
 			bucket, group,
 			resource("cloud:net/check:Check", "check", "c1", mapOf("probe", mapOf("kind", "tcp", "port", 80), "timeout", 5, "name", "n"),
-				func(r *sluice.Resource) { r.Provider = explicitRef }),
+				func(r *state.Resource) { r.Provider = explicitRef }),
 			resource("cloud:index:Zone", "zone", "hot", property.Map{}),
 			resource("pulumi:providers:cloud", "explicit", "id", mapOf("region", "r", "version", "6.1.0", "token", secretText),
-				func(r *sluice.Resource) { r.Provider = "" }),
+				func(r *state.Resource) { r.Provider = "" }),
 		},
 	}
 }
@@ -162,7 +162,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 func TestResourcesThatReferToEachOtherKeepTheirLiterals(t *testing.T) {
 	p := everything(t)
-	p.Resources = []*sluice.Resource{
+	p.Resources = []*state.Resource{
 		resource("cloud:store/object:Object", "a", "id-a", mapOf("bucket", "id-b")),
 		resource("cloud:store/object:Object", "b", "id-b", mapOf("bucket", "id-a")),
 	}
@@ -188,7 +188,7 @@ func TestStringsSurviveYAML(t *testing.T) {
 
 func TestShortAndForeignIDsAreNoReferences(t *testing.T) {
 	p := everything(t)
-	p.Resources = []*sluice.Resource{
+	p.Resources = []*state.Resource{
 		resource("cloud:index:Zone", "zone", "on", property.Map{}),
 		resource("cloud:store/object:Object", "c", "long-enough", mapOf("bucket", "on", "key", "long-enough")),
 	}
@@ -200,7 +200,7 @@ func TestShortAndForeignIDsAreNoReferences(t *testing.T) {
 
 func TestAnIDOfTwoResourcesIsNoReference(t *testing.T) {
 	p := everything(t)
-	p.Resources = []*sluice.Resource{
+	p.Resources = []*state.Resource{
 		resource("cloud:store/object:Object", "a", "same", property.Map{}),
 		resource("cloud:store/object:Object", "b", "same", property.Map{}),
 		resource("cloud:store/object:Object", "c", "c", mapOf("bucket", "same")),

@@ -3,7 +3,7 @@ package codegen
 import (
 	"slices"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -29,7 +29,7 @@ func (doc *document) noteUse() {
 
 // declaration is one resource.
 type declaration struct {
-	state    *sluice.Resource
+	state    *state.Resource
 	variable string
 	pkg      *Schema // never nil
 	token    urn.Type

@@ -1,14 +1,14 @@
 package codegen
 
 import (
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // Program is what is to be declared.
 type Program struct {
 	// Resources are recorded states, in the order in which people named them.
-	Resources []*sluice.Resource
+	Resources []*state.Resource
 	// Names are the variables of resources, also of those that the program declares already. A name that the language
 	// does not allow is changed.
 	Names map[urn.URN]string

@@ -16,6 +16,8 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // The names of the notes.
@@ -24,8 +26,8 @@ const (
 	Operation = "operation"
 )
 
-func notes(ctx context.Context, s *session.Stack) sluice.Notes {
-	return sluice.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
+func notes(ctx context.Context, s *session.Stack) workspace.Notes {
+	return workspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
 }
 
 // Keep writes down what a phase of an operation on a stack has decided. It is one file, written at once; that this cannot be
@@ -50,7 +52,7 @@ func Keep(ctx context.Context, s *session.Stack, name string, r *sluice.Result) 
 
 // Kept is a log that was written down.
 type Kept struct {
-	*sluice.DecisionLog
+	*why.Log
 	Stamp string // of the state that the operation left
 }
 
@@ -65,7 +67,7 @@ func Read(ctx context.Context, s *session.Stack, name string) (*Kept, error) {
 		return nil, err
 	}
 	stamp, rest, _ := bytes.Cut(content, []byte("\n"))
-	log, err := sluice.ReadDecisionLog(bytes.NewReader(rest))
+	log, err := why.Read(bytes.NewReader(rest))
 	if err != nil {
 		return nil, fmt.Errorf("%s, which may be deleted: %w", notes.Path(name), err)
 	}

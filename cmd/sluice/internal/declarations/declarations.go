@@ -7,10 +7,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -21,7 +22,7 @@ type Options struct {
 }
 
 // Write writes the declarations of what was imported by a job, after the operation: what it could not import is not there.
-func Write(ctx context.Context, j *operate.Job, requests []sluice.ImportRequest, names importfile.Names, o Options) error {
+func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest, names importfile.Names, o Options) error {
 	s, f := j.Stack, j.Flags
 	if o.File == "" && f.Display.JSON {
 		return nil // the standard output has JSON on it
@@ -87,14 +88,14 @@ func ensureFile(path string) error {
 }
 
 // imported returns the recorded states of what was to be imported, in the order of the requests.
-func imported(s *sluice.Snapshot, stack, project string, requests []sluice.ImportRequest) []*sluice.Resource {
-	live := map[urn.URN]*sluice.Resource{}
+func imported(s *state.Snapshot, stack, project string, requests []stages.ImportRequest) []*state.Resource {
+	live := map[urn.URN]*state.Resource{}
 	for _, r := range s.Resources {
 		if !r.Delete {
 			live[r.URN] = r
 		}
 	}
-	var out []*sluice.Resource
+	var out []*state.Resource
 	for _, q := range requests {
 		if r := live[q.URN(stack, project)]; r != nil {
 			out = append(out, r)

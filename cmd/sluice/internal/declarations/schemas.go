@@ -6,20 +6,22 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // schemas asks the providers of the resources for the schemas of their packages, each once. What a provider cannot tell is
 // left out: the declarations then follow the usual conventions.
-func schemas(ctx context.Context, j *operate.Job, s *sluice.Snapshot, resources []*sluice.Resource) map[string]*codegen.Schema {
-	recorded := map[string]*sluice.Resource{}
+func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources []*state.Resource) map[string]*codegen.Schema {
+	recorded := map[string]*state.Resource{}
 	for _, r := range s.Resources {
 		if r.Type.IsProvider() && !r.Delete {
 			recorded[urn.ProviderRef{URN: r.URN, ID: r.ID}.String()] = r
 		}
 	}
 	project := j.Stack.Project
-	directory, _, err := sluice.LocateProgram(project.Directory(), project.Main)
+	directory, _, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		directory = project.Directory()
 	}

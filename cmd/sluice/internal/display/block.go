@@ -6,12 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // block renders a step with its properties (protocol.md 10.8). depth is the number of its visible ancestors.
-func (p stepPrinter) block(s sluice.StepInfo, depth int) string {
+func (p stepPrinter) block(s stages.StepInfo, depth int) string {
 	var b strings.Builder
 	indent := strings.Repeat("    ", depth)
 	b.WriteString(indent + p.header(s) + "\n")
@@ -27,17 +28,17 @@ func (p stepPrinter) block(s sluice.StepInfo, depth int) string {
 	return b.String()
 }
 
-func (p stepPrinter) header(s sluice.StepInfo) string {
+func (p stepPrinter) header(s stages.StepInfo) string {
 	w := wordsFor(s.Op)
 	subject := shortType(s.URN.Type()) + " " + cleanLine(s.URN.Name())
 	if p.ShowURNs {
 		subject = cleanLine(string(s.URN))
 	}
 	said := string(s.Op)
-	if because := s.Reason.String(); because != "" && s.Op != sluice.OpSame && s.Op != sluice.OpCreate {
+	if because := s.Reason.String(); because != "" && s.Op != stages.OpSame && s.Op != stages.OpCreate {
 		said += ", " + because
 	}
-	if s.Old != nil && s.Old.RetainOnDelete && (s.Op == sluice.OpDelete || s.Op == sluice.OpDeleteReplaced) {
+	if s.Old != nil && s.Old.RetainOnDelete && (s.Op == stages.OpDelete || s.Op == stages.OpDeleteReplaced) {
 		said += " [retain]"
 	}
 	text := w.mark + subject + ": (" + said + ")"
@@ -50,7 +51,7 @@ func (p stepPrinter) header(s sluice.StepInfo) string {
 	return p.style.paint(w.colour, text)
 }
 
-func (p stepPrinter) identity(s sluice.StepInfo) []string {
+func (p stepPrinter) identity(s stages.StepInfo) []string {
 	var out []string
 	if s.Old != nil && s.Old.ID != "" {
 		out = append(out, "[id="+cleanLine(s.Old.ID)+"]")
@@ -74,7 +75,7 @@ func (p stepPrinter) identity(s sluice.StepInfo) []string {
 	return out
 }
 
-func hiddenOf(s sluice.StepInfo) []property.Path {
+func hiddenOf(s stages.StepInfo) []property.Path {
 	if s.New != nil {
 		return hiddenPaths(s.New.HideDiff)
 	}
@@ -85,13 +86,13 @@ func hiddenOf(s sluice.StepInfo) []property.Path {
 }
 
 // properties prints what a step changes.
-func (p *diffPrinter) properties(s sluice.StepInfo) {
+func (p *diffPrinter) properties(s stages.StepInfo) {
 	switch {
 	case s.Old == nil && s.New != nil:
 		p.fields(0, added, s.New.Inputs)
 	case s.Old != nil && s.New == nil:
 		p.fields(0, removed, s.Old.Inputs)
-	case s.Old == nil || s.Op == sluice.OpSame:
+	case s.Old == nil || s.Op == stages.OpSame:
 	case len(s.DetailedDiff) > 0:
 		p.detailed(s)
 	default:
@@ -104,7 +105,7 @@ func (p *diffPrinter) properties(s sluice.StepInfo) {
 }
 
 // detailed prints exactly the paths that the provider names.
-func (p *diffPrinter) detailed(s sluice.StepInfo) {
+func (p *diffPrinter) detailed(s stages.StepInfo) {
 	for _, text := range slices.Sorted(maps.Keys(s.DetailedDiff)) {
 		d := s.DetailedDiff[text]
 		path, err := property.ParsePath(text)
@@ -125,7 +126,7 @@ func (p *diffPrinter) detailed(s sluice.StepInfo) {
 	}
 }
 
-func (p *diffPrinter) detail(path property.Path, d sluice.PropertyDiff, was, is property.Value) {
+func (p *diffPrinter) detail(path property.Path, d providers.PropertyDiff, was, is property.Value) {
 	label := cleanLine(path.String()) + ": "
 	if d.Kind.IsReplace() {
 		label = cleanLine(path.String()) + " (forces replacement): "
@@ -138,9 +139,9 @@ func (p *diffPrinter) detail(path property.Path, d sluice.PropertyDiff, was, is 
 		return
 	}
 	switch d.Kind {
-	case sluice.DiffAdd, sluice.DiffAddReplace:
+	case providers.DiffAdd, providers.DiffAddReplace:
 		p.value(0, added, label, is)
-	case sluice.DiffDelete, sluice.DiffDeleteReplace:
+	case providers.DiffDelete, providers.DiffDeleteReplace:
 		p.value(0, removed, label, was)
 	default:
 		before := len(p.lines)

@@ -15,6 +15,9 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -43,15 +46,15 @@ func newClock() *clock { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UT
 
 func thing(name string) urn.URN { return urn.New("dev", "p", "", "pkg:mod/thing:Thing", name) }
 
-func resource(name string, inputs map[string]property.Value) *sluice.Resource {
-	return &sluice.Resource{
+func resource(name string, inputs map[string]property.Value) *state.Resource {
+	return &state.Resource{
 		URN: thing(name), Type: "pkg:mod/thing:Thing", Custom: true, ID: name + "-id", Inputs: property.NewMap(inputs),
 		Outputs: property.NewMap(inputs), Provider: "urn:pulumi:dev::p::pulumi:providers:pkg::mine::1",
 	}
 }
 
-func step(op sluice.Op, name string, old, new map[string]property.Value) sluice.StepInfo {
-	s := sluice.StepInfo{Op: op, URN: thing(name), Type: "pkg:mod/thing:Thing"}
+func step(op stages.Op, name string, old, new map[string]property.Value) stages.StepInfo {
+	s := stages.StepInfo{Op: op, URN: thing(name), Type: "pkg:mod/thing:Thing"}
 	if old != nil {
 		s.Old = resource(name, old)
 	}
@@ -65,53 +68,53 @@ func step(op sluice.Op, name string, old, new map[string]property.Value) sluice.
 type values = map[string]property.Value
 
 // session is a run with everything in it: creation, update, replacement, failure, messages and a secret everywhere.
-func session(c *clock, preview bool) []sluice.Event {
+func session(c *clock, preview bool) []stages.Event {
 	secret := property.Secret(property.String("hunter2"))
-	create := step(sluice.OpCreate, "new", nil, values{"password": secret, "size": property.Number(3), "tags": property.Of(property.NewMap(values{
+	create := step(stages.OpCreate, "new", nil, values{"password": secret, "size": property.Number(3), "tags": property.Of(property.NewMap(values{
 		"b": property.String("x"), "a": property.ArrayOf(property.Bool(true), property.Computed())}))})
-	update := step(sluice.OpUpdate, "changed", values{"gone": property.String("g"), "password": secret, "same": property.Number(1)},
+	update := step(stages.OpUpdate, "changed", values{"gone": property.String("g"), "password": secret, "same": property.Number(1)},
 		values{"added": property.String("line\nbreak"), "password": property.Secret(property.String("swordfish")), "same": property.Number(1)})
 	update.Diffs = []string{"added", "gone", "password"}
-	why := sluice.Reason{Kind: "inputs", Properties: []string{"region"}}
+	why := stages.Reason{Kind: "inputs", Properties: []string{"region"}}
 	old, new := values{"region": property.String("eu")}, values{"region": property.String("us")}
-	replace, createReplacement, deleteReplaced := step(sluice.OpReplace, "moved", old, new), step(sluice.OpCreateReplacement, "moved", old, new),
-		step(sluice.OpDeleteReplaced, "moved", old, nil)
-	for _, s := range []*sluice.StepInfo{&replace, &createReplacement, &deleteReplaced} {
+	replace, createReplacement, deleteReplaced := step(stages.OpReplace, "moved", old, new), step(stages.OpCreateReplacement, "moved", old, new),
+		step(stages.OpDeleteReplaced, "moved", old, nil)
+	for _, s := range []*stages.StepInfo{&replace, &createReplacement, &deleteReplaced} {
 		s.Reason, s.Keys = why, []string{"region"}
-		s.DetailedDiff = map[string]sluice.PropertyDiff{"region": {Kind: sluice.DiffUpdateReplace, InputDiff: true}}
+		s.DetailedDiff = map[string]providers.PropertyDiff{"region": {Kind: providers.DiffUpdateReplace, InputDiff: true}}
 	}
-	events := []sluice.Event{sluice.Prelude{Operation: "update", IsPreview: preview, Config: map[string]string{"p:s": "[secret]"}}}
-	run := func(s sluice.StepInfo, took time.Duration) {
-		events = append(events, sluice.StepStarted{Step: s, Planning: preview, At: c.now})
-		events = append(events, sluice.StepDone{Step: s, Planning: preview, At: c.after(took)})
+	events := []stages.Event{stages.Prelude{Operation: "update", IsPreview: preview, Config: map[string]string{"p:s": "[secret]"}}}
+	run := func(s stages.StepInfo, took time.Duration) {
+		events = append(events, stages.StepStarted{Step: s, Planning: preview, At: c.now})
+		events = append(events, stages.StepDone{Step: s, Planning: preview, At: c.after(took)})
 	}
 	run(create, 580*time.Millisecond)
 	run(update, 3*time.Second)
 	run(createReplacement, 75*time.Second)
 	run(replace, 0)
 	run(deleteReplaced, time.Second)
-	run(step(sluice.OpSame, "quiet", old, old), 0)
+	run(step(stages.OpSame, "quiet", old, old), 0)
 	events = append(events,
-		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Warning, URN: thing("new"), Message: "<{%fg 3%}>careful<{%reset%}>\n"}},
-		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "one ", StreamID: 7}},
-		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Debug, Message: "not shown\n"}},
-		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "two\x1b[31m red\x1b[0m\n", StreamID: 7}},
-		sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Info, Message: "the password is hunter2\n", URN: thing("new")}},
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Warning, URN: thing("new"), Message: "<{%fg 3%}>careful<{%reset%}>\n"}},
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "one ", StreamID: 7}},
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Debug, Message: "not shown\n"}},
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "two\x1b[31m red\x1b[0m\n", StreamID: 7}},
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "the password is hunter2\n", URN: thing("new")}},
 	)
-	result := sluice.Succeeded
+	result := stages.Succeeded
 	if !preview {
-		failing := step(sluice.OpCreate, "bro\nken", nil, values{})
-		events = append(events, sluice.StepStarted{Step: failing, At: c.now},
-			sluice.StepFailed{Step: failing, Err: errors.New("no\nluck"), At: c.after(time.Second)},
-			sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Error, URN: failing.URN, Message: "no\nluck\n"}})
-		result = sluice.Failed
+		failing := step(stages.OpCreate, "bro\nken", nil, values{})
+		events = append(events, stages.StepStarted{Step: failing, At: c.now},
+			stages.StepFailed{Step: failing, Err: errors.New("no\nluck"), At: c.after(time.Second)},
+			stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, URN: failing.URN, Message: "no\nluck\n"}})
+		result = stages.Failed
 	}
-	return append(events, sluice.Summary{
+	return append(events, stages.Summary{
 		IsPreview: preview, Duration: 81 * time.Second, Result: result,
-		Changes:    map[sluice.Op]int{sluice.OpSame: 4, sluice.OpCreate: 1, sluice.OpUpdate: 1, sluice.OpReplace: 1},
+		Changes:    map[stages.Op]int{stages.OpSame: 4, stages.OpCreate: 1, stages.OpUpdate: 1, stages.OpReplace: 1},
 		OldOutputs: property.NewMap(values{"url": property.String("a"), "kept": property.Number(1), "gone": property.Null}),
 		Outputs:    property.NewMap(values{"url": property.String("b"), "kept": property.Number(1), "key": secret}),
-	}, sluice.Ended{})
+	}, stages.Ended{})
 }
 
 func render(preview bool, change func(*Options)) string {
@@ -180,9 +183,9 @@ func TestEventLog(t *testing.T) {
 func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
 	var out bytes.Buffer
 	l := StreamEvents(&out)
-	made := sluice.StepInfo{Op: sluice.OpCreateReplacement, URN: "urn:pulumi:dev::shop::my:app:Front::front", Type: "my:app:Front"}
-	l.Observe(sluice.StepDone{Step: made})
-	l.Observe(sluice.StepDone{Step: made, Outputs: true})
+	made := stages.StepInfo{Op: stages.OpCreateReplacement, URN: "urn:pulumi:dev::shop::my:app:Front::front", Type: "my:app:Front"}
+	l.Observe(stages.StepDone{Step: made})
+	l.Observe(stages.StepDone{Step: made, Outputs: true})
 	var ops []string
 	for line := range strings.Lines(out.String()) {
 		var e struct {
@@ -205,7 +208,7 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	for range 2 { // each phase empties the file
 		l, err := OpenEventLog(path)
 		require.NoError(t, err)
-		l.Observe(sluice.Stdout{Message: "x"})
+		l.Observe(stages.Stdout{Message: "x"})
 		require.NoError(t, l.Close())
 	}
 	text, err := os.ReadFile(path)
@@ -222,9 +225,9 @@ func TestPreviewDocument(t *testing.T) {
 	c := newClock()
 	d := NewPreviewDocument(Options{})
 	scrub := Scrub([]string{"hunter2"})
-	var steps []sluice.StepInfo
+	var steps []stages.StepInfo
 	for _, e := range session(c, true) {
-		if done, ok := e.(sluice.StepDone); ok {
+		if done, ok := e.(stages.StepDone); ok {
 			steps = append(steps, done.Step)
 		}
 		d.Observe(scrub(e))
@@ -269,18 +272,18 @@ func TestPropertyDiffs(t *testing.T) {
 		"lines": text("FIVE"), "hidden": property.String("b"), "kind": property.ArrayOf(property.String("now a list")), "long": property.String(long + "y"),
 		"deep": property.Of(property.NewMap(values{"s": property.String("no secret any more"), "t": property.Computed()})),
 	}
-	s := step(sluice.OpUpdate, "x", old, new)
+	s := step(stages.OpUpdate, "x", old, new)
 	s.New.HideDiff = []string{"hidden"}
 	var out bytes.Buffer
-	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s}))
+	require.NoError(t, WriteDetails(&out, Options{}, []stages.StepInfo{s}))
 	golden(t, "property-diff", out.String())
 
-	s.DetailedDiff = map[string]sluice.PropertyDiff{
-		"list[2]": {Kind: sluice.DiffDelete}, "deep.t": {Kind: sluice.DiffUpdateReplace}, "deep.s.inner": {Kind: sluice.DiffUpdate},
-		"hidden": {Kind: sluice.DiffUpdate}, "a[": {Kind: sluice.DiffUpdate}, "kind": {Kind: sluice.DiffUpdate},
+	s.DetailedDiff = map[string]providers.PropertyDiff{
+		"list[2]": {Kind: providers.DiffDelete}, "deep.t": {Kind: providers.DiffUpdateReplace}, "deep.s.inner": {Kind: providers.DiffUpdate},
+		"hidden": {Kind: providers.DiffUpdate}, "a[": {Kind: providers.DiffUpdate}, "kind": {Kind: providers.DiffUpdate},
 	}
 	out.Reset()
-	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s}))
+	require.NoError(t, WriteDetails(&out, Options{}, []stages.StepInfo{s}))
 	golden(t, "detailed-diff", out.String())
 }
 
@@ -290,10 +293,10 @@ func TestHugeValuesAreCut(t *testing.T) {
 	for i := range many {
 		many[i] = property.Number(float64(i))
 	}
-	s := step(sluice.OpUpdate, "x", values{"text": huge, "list": property.ArrayOf()},
+	s := step(stages.OpUpdate, "x", values{"text": huge, "list": property.ArrayOf()},
 		values{"text": property.String(huge.AsString() + "end"), "list": property.ArrayOf(many...)})
 	var out bytes.Buffer
-	require.NoError(t, WriteDetails(&out, Options{}, []sluice.StepInfo{s, step(sluice.OpCreate, "y", nil, values{"text": huge})}))
+	require.NoError(t, WriteDetails(&out, Options{}, []stages.StepInfo{s, step(stages.OpCreate, "y", nil, values{"text": huge})}))
 	require.Less(t, out.Len(), 10_000)
 	require.Contains(t, out.String(), "55.0 MiB")
 }
@@ -325,7 +328,7 @@ func TestLiveLineNeverWrapsAndLeavesNothing(t *testing.T) {
 	var screen bytes.Buffer
 	width := 60
 	l := NewLog(Options{Title: "T", Out: &screen, Live: &screen, Width: func() int { return width }, Expected: 9, Now: func() time.Time { return c.now }})
-	l.Observe(sluice.StepStarted{Step: step(sluice.OpCreate, "a-rather-long-näme", nil, values{}), At: c.now})
+	l.Observe(stages.StepStarted{Step: step(stages.OpCreate, "a-rather-long-näme", nil, values{}), At: c.now})
 	c.after(3 * time.Second)
 	l.Tick()
 	for _, part := range strings.Split(screen.String(), eraseLine)[1:] {
@@ -345,7 +348,7 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
 	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
-	l.Observe(sluice.StepStarted{Step: step(sluice.OpDelete, "a", values{}, nil), At: c.now})
+	l.Observe(stages.StepStarted{Step: step(stages.OpDelete, "a", values{}, nil), At: c.now})
 	for range 5 {
 		c.after(10 * time.Second)
 		l.Tick()
@@ -366,7 +369,7 @@ func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	live.Tick()
 	require.Equal(t, "T\n @  after 25s: starting the program\n", out.String())
 	require.Contains(t, screen.String(), "starting the program (25s)")
-	live.Observe(sluice.StepStarted{Step: step(sluice.OpSame, "a", values{}, values{}), At: c.now})
+	live.Observe(stages.StepStarted{Step: step(stages.OpSame, "a", values{}, values{}), At: c.now})
 	screen.Reset()
 	live.Tick()
 	require.Contains(t, screen.String(), "0 done, waiting 0s for the program")
@@ -381,8 +384,8 @@ func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
 	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
 	live := NewLog(options)
 	for _, log := range []*Log{l, live} {
-		log.Observe(sluice.StepStarted{Step: step(sluice.OpUpdate, "a", values{}, values{}), At: c.now})
-		log.Observe(sluice.StepDone{Step: step(sluice.OpUpdate, "a", values{}, values{}), At: c.now})
+		log.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
+		log.Observe(stages.StepDone{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 	}
 	out.Reset()
 	screen.Reset()
@@ -405,37 +408,37 @@ func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
 }
 
 // judgedSession is a run that policies have judged.
-func judgedSession(level sluice.EnforcementLevel) []sluice.Event {
-	rules := func(name string) sluice.PolicyName {
-		return sluice.PolicyName{Pack: "rules", Version: "0.3.0", Name: name}
+func judgedSession(level stages.EnforcementLevel) []stages.Event {
+	rules := func(name string) stages.PolicyName {
+		return stages.PolicyName{Pack: "rules", Version: "0.3.0", Name: name}
 	}
 	before := property.NewMap(values{"password": property.Secret(property.String("hunter2")), "size": property.Number(1)})
 	after := before.With("size", property.Number(2)).With("tag", property.String("by policy"))
-	return []sluice.Event{
-		sluice.Prelude{Operation: "update"}, sluice.PolicyLoad{},
-		sluice.PolicyRemediation{Policy: rules("tagged"), URN: thing("b"), Before: before, After: after},
-		sluice.PolicyRemediation{Policy: rules("tagged"), URN: thing("a"), Before: before, After: after},
-		sluice.PolicyRemediation{Policy: rules("idle"), URN: thing("a"), Before: before, After: before},
-		sluice.PolicySummary{After: sluice.AfterRemediate, URN: thing("a"), Pack: "rules", Version: "0.3.0", Failed: []string{"tagged"}},
-		sluice.PolicyViolation{Policy: rules("small"), URN: thing("b"), Message: "Things are small.\nthe password is hunter2", Level: level},
-		sluice.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "\x1b[2Jthink\n", Level: sluice.Advisory, Severity: "low"},
-		sluice.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "twice", Level: sluice.Advisory, Severity: "critical"},
-		sluice.PolicySummary{After: sluice.AfterAnalyze, URN: thing("a"), Pack: "rules", Version: "0.3.0", Passed: []string{"small"}, Failed: []string{"advice"}},
-		sluice.PolicySummary{After: sluice.AfterAnalyzeStack, Pack: "rules", Version: "0.3.0", Passed: []string{"few"}},
-		sluice.Summary{
-			Duration: time.Second, Result: sluice.Failed, Changes: map[sluice.Op]int{sluice.OpCreate: 2},
-			Policies: []sluice.AnalyzerInfo{{Name: "rules", Version: "0.3.0", Directory: "/packs/rules"}, {Name: "other"}},
-		}, sluice.Ended{},
+	return []stages.Event{
+		stages.Prelude{Operation: "update"}, stages.PolicyLoad{},
+		stages.PolicyRemediation{Policy: rules("tagged"), URN: thing("b"), Before: before, After: after},
+		stages.PolicyRemediation{Policy: rules("tagged"), URN: thing("a"), Before: before, After: after},
+		stages.PolicyRemediation{Policy: rules("idle"), URN: thing("a"), Before: before, After: before},
+		stages.PolicySummary{After: stages.AfterRemediate, URN: thing("a"), Pack: "rules", Version: "0.3.0", Failed: []string{"tagged"}},
+		stages.PolicyViolation{Policy: rules("small"), URN: thing("b"), Message: "Things are small.\nthe password is hunter2", Level: level},
+		stages.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "\x1b[2Jthink\n", Level: stages.Advisory, Severity: "low"},
+		stages.PolicyViolation{Policy: rules("advice"), URN: thing("a"), Message: "twice", Level: stages.Advisory, Severity: "critical"},
+		stages.PolicySummary{After: stages.AfterAnalyze, URN: thing("a"), Pack: "rules", Version: "0.3.0", Passed: []string{"small"}, Failed: []string{"advice"}},
+		stages.PolicySummary{After: stages.AfterAnalyzeStack, Pack: "rules", Version: "0.3.0", Passed: []string{"few"}},
+		stages.Summary{
+			Duration: time.Second, Result: stages.Failed, Changes: map[stages.Op]int{stages.OpCreate: 2},
+			Policies: []stages.AnalyzerInfo{{Name: "rules", Version: "0.3.0", Directory: "/packs/rules"}, {Name: "other"}},
+		}, stages.Ended{},
 	}
 }
 
 func TestPolicies(t *testing.T) {
 	for name, c := range map[string]struct {
-		level  sluice.EnforcementLevel
+		level  stages.EnforcementLevel
 		change func(*Options)
 	}{
-		"policies":              {sluice.Mandatory, func(*Options) {}},
-		"policies-remediations": {sluice.Advisory, func(o *Options) { o.ShowRemediations = true }},
+		"policies":              {stages.Mandatory, func(*Options) {}},
+		"policies-remediations": {stages.Advisory, func(o *Options) { o.ShowRemediations = true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c0 := newClock()
@@ -462,7 +465,7 @@ func TestPolicyEvents(t *testing.T) {
 	l.now = func() time.Time { return c.now }
 	d := NewPreviewDocument(Options{})
 	scrub := Scrub([]string{"hunter2"})
-	for _, e := range judgedSession(sluice.Mandatory) {
+	for _, e := range judgedSession(stages.Mandatory) {
 		l.Observe(scrub(e))
 		d.Observe(scrub(e))
 	}
@@ -476,9 +479,9 @@ func TestOutputsOfAReplacedComponentAreThoseOfTheStepThatCounts(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
 	l := StreamEvents(&out)
-	made := step(sluice.OpCreateReplacement, "group", values{}, values{})
-	l.Observe(sluice.StepDone{Step: made, At: c.now})
-	l.Observe(sluice.StepDone{Step: made, Outputs: true, At: c.now})
+	made := step(stages.OpCreateReplacement, "group", values{}, values{})
+	l.Observe(stages.StepDone{Step: made, At: c.now})
+	l.Observe(stages.StepDone{Step: made, Outputs: true, At: c.now})
 	require.NoError(t, l.Close())
 	var ops []string
 	for line := range strings.Lines(out.String()) {
@@ -495,12 +498,12 @@ func TestAComponentIsReportedAsMadeBeforeItIsDeleted(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer
 	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
-	made, gone := step(sluice.OpCreate, "group", nil, values{}), step(sluice.OpDelete, "group", values{}, nil)
+	made, gone := step(stages.OpCreate, "group", nil, values{}), step(stages.OpDelete, "group", values{}, nil)
 	made.New.Custom, gone.Old.Custom = false, false
-	for _, e := range []sluice.Event{
-		sluice.StepStarted{Step: made, At: c.now}, // its end is that of its outputs
-		sluice.StepStarted{Step: gone, At: c.now}, sluice.StepDone{Step: gone, At: c.now},
-		sluice.StepDone{Step: made, Outputs: true, At: c.now},
+	for _, e := range []stages.Event{
+		stages.StepStarted{Step: made, At: c.now}, // its end is that of its outputs
+		stages.StepStarted{Step: gone, At: c.now}, stages.StepDone{Step: gone, At: c.now},
+		stages.StepDone{Step: made, Outputs: true, At: c.now},
 	} {
 		l.Observe(e)
 	}

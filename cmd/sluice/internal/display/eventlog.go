@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // EventLog writes events as JSON lines (protocol.md 9). Each event reaches the file before Observe returns, as others
@@ -44,7 +45,7 @@ func StreamEvents(out io.Writer) *EventLog {
 }
 
 // Observe writes an event.
-func (l *EventLog) Observe(e sluice.Event) {
+func (l *EventLog) Observe(e stages.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(e)
@@ -55,12 +56,12 @@ func (l *EventLog) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.ended {
-		l.write(sluice.Ended{})
+		l.write(stages.Ended{})
 	}
 	return errors.Join(l.err, l.close())
 }
 
-func (l *EventLog) write(e sluice.Event) {
+func (l *EventLog) write(e stages.Event) {
 	if l.err != nil || l.ended {
 		return
 	}
@@ -68,7 +69,7 @@ func (l *EventLog) write(e sluice.Event) {
 	if !envelope.fill(e) {
 		return
 	}
-	_, l.ended = e.(sluice.Ended)
+	_, l.ended = e.(stages.Ended)
 	text, err := json.Marshal(envelope)
 	if err == nil {
 		_, err = l.out.Write(append(text, '\n'))
@@ -118,7 +119,7 @@ type pendingOperation struct {
 	Type string `json:"type"` // as in states: "creating", "updating", "deleting", "reading" or "importing"
 }
 
-func pendingOperations(ops []sluice.PendingOperation) []pendingOperation {
+func pendingOperations(ops []state.Pending) []pendingOperation {
 	var out []pendingOperation
 	for _, op := range ops {
 		out = append(out, pendingOperation{string(op.Resource.URN), string(op.Type)})
@@ -150,32 +151,32 @@ type failedEvent struct {
 	Steps    int           `json:"steps"`
 }
 
-// fill sets the part of the envelope that e belongs to, and tells whether there is one.
-func (n *eventEnvelope) fill(e sluice.Event) bool {
+// fill sets the part of the envelope that e belongs to, and reports whether there is one.
+func (n *eventEnvelope) fill(e stages.Event) bool {
 	switch e := e.(type) {
-	case sluice.Prelude:
+	case stages.Prelude:
 		config := e.Config
 		if config == nil {
 			config = map[string]string{}
 		}
 		n.Prelude = &preludeEvent{config}
-	case sluice.StepStarted:
+	case stages.StepStarted:
 		n.ResourcePre = &stepEvent{newEventMetadata(e.Step), e.Planning}
-	case sluice.StepDone:
+	case stages.StepDone:
 		s := e.Step
-		if e.Outputs && s.Op == sluice.OpCreateReplacement {
-			s.Op = sluice.OpReplace // outputs are registered for the step that is counted (steps.md 9.2)
+		if e.Outputs && s.Op == stages.OpCreateReplacement {
+			s.Op = stages.OpReplace // outputs are registered for the step that is counted (steps.md 9.2)
 		}
 		n.ResOutputs = &stepEvent{newEventMetadata(s), e.Planning}
-	case sluice.StepFailed:
+	case stages.StepFailed:
 		n.ResOpFailed = &failedEvent{newEventMetadata(e.Step), e.Status, 0}
-	case sluice.Diagnostic:
+	case stages.Diagnostic:
 		n.Diagnostic = newDiagnosticEvent(e)
-	case sluice.Stdout:
+	case stages.Stdout:
 		n.Stdout = &stdoutEvent{e.Message, "raw"}
-	case sluice.Summary:
+	case stages.Summary:
 		n.Summary = newSummaryEvent(e)
-	case sluice.Ended:
+	case stages.Ended:
 		n.Cancel = &struct{}{}
 	default:
 		return n.policyEvents.fill(e)
@@ -183,7 +184,7 @@ func (n *eventEnvelope) fill(e sluice.Event) bool {
 	return true
 }
 
-func newDiagnosticEvent(d sluice.Diagnostic) *diagnosticEvent {
+func newDiagnosticEvent(d stages.Diagnostic) *diagnosticEvent {
 	out := &diagnosticEvent{
 		URN: string(d.URN), Message: d.Message, Color: "raw", Severity: d.Severity.String(),
 		StreamID: d.StreamID, Ephemeral: d.Ephemeral, Prefix: severityPrefix(d.Severity),
@@ -195,19 +196,19 @@ func newDiagnosticEvent(d sluice.Diagnostic) *diagnosticEvent {
 	return out
 }
 
-func severityPrefix(s sluice.Severity) string {
+func severityPrefix(s stages.Severity) string {
 	switch s {
-	case sluice.Error:
+	case stages.Error:
 		return "error: "
-	case sluice.Warning:
+	case stages.Warning:
 		return "warning: "
-	case sluice.Debug:
+	case stages.Debug:
 		return "debug: "
 	}
 	return ""
 }
 
-func newSummaryEvent(s sluice.Summary) *summaryEvent {
+func newSummaryEvent(s stages.Summary) *summaryEvent {
 	out := &summaryEvent{
 		MaybeCorrupt: s.MaybeCorrupt, DurationSeconds: int(math.Ceil(s.Duration.Seconds())),
 		ResourceChanges: map[string]int{}, PolicyPacks: map[string]string{},

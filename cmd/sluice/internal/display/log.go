@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -24,7 +24,7 @@ type Log struct {
 	// lastDraw is when the live line was drawn.
 	lastDraw time.Time
 	// overtaken are the components that were reported before their outputs were set, and what was done with them.
-	overtaken map[urn.URN]sluice.Op
+	overtaken map[urn.URN]stages.Op
 }
 
 // heartbeat is how long a log may stay silent while something goes on.
@@ -35,7 +35,7 @@ func NewLog(o Options) *Log {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := &Log{p: stepPrinter{o, style{o.Color}}, overtaken: map[urn.URN]sluice.Op{}}
+	l := &Log{p: stepPrinter{o, style{o.Color}}, overtaken: map[urn.URN]stages.Op{}}
 	l.m = newModel(o.Now())
 	l.lastOut = l.m.started
 	l.live = liveLine{out: o.Live, width: o.Width, style: l.p.style}
@@ -44,28 +44,28 @@ func NewLog(o Options) *Log {
 }
 
 // Observe shows an event.
-func (l *Log) Observe(e sluice.Event) {
+func (l *Log) Observe(e stages.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e, begins := e.(sluice.StepStarted); begins {
+	if e, begins := e.(stages.StepStarted); begins {
 		l.overtake(e.Step)
 	}
 	took := l.m.observe(e)
 	switch e := e.(type) {
-	case sluice.Prelude:
+	case stages.Prelude:
 		if l.p.ShowConfig {
 			l.config(e.Config)
 		}
-	case sluice.StepDone:
+	case stages.StepDone:
 		l.done(e, took)
-	case sluice.StepFailed:
+	case stages.StepFailed:
 		if l.p.Diff && l.p.shows(e.Step) {
 			l.print(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
 		}
 		l.print(l.p.failure(e.Step, e.Err, took))
-	case sluice.Diagnostic:
+	case stages.Diagnostic:
 		l.diagnostic(e)
-	case sluice.Stdout:
+	case stages.Stdout:
 		l.print(strings.TrimRight(clean(e.Message), "\n"))
 	}
 	if l.live.drawn == "" && l.p.Now().Sub(l.lastDraw) >= redrawInterval { // a line took the place of the live one
@@ -115,7 +115,7 @@ func (l *Log) silentComponents() {
 	for _, u := range l.m.begun {
 		c, waiting := l.m.components[u]
 		delete(l.m.components, u)
-		if waiting && l.p.shows(c) && c.Op != sluice.OpSame {
+		if waiting && l.p.shows(c) && c.Op != stages.OpSame {
 			l.print(l.p.outcome(c, 0))
 		}
 	}
@@ -123,7 +123,7 @@ func (l *Log) silentComponents() {
 
 // overtake reports a component that has begun and waits for its outputs, when the next step of its URN begins: a destroy that
 // runs the program may make the root stack, and deletes it before its outputs are set.
-func (l *Log) overtake(next sluice.StepInfo) {
+func (l *Log) overtake(next stages.StepInfo) {
 	c, waiting := l.m.components[next.URN]
 	if !waiting || sameStep(c, next) || l.p.IsPreview {
 		return
@@ -162,7 +162,7 @@ func (l *Log) config(settings map[string]string) {
 	}
 }
 
-func (l *Log) done(e sluice.StepDone, took time.Duration) {
+func (l *Log) done(e stages.StepDone, took time.Duration) {
 	if !l.p.shows(e.Step) {
 		return
 	}
@@ -179,8 +179,8 @@ func (l *Log) done(e sluice.StepDone, took time.Duration) {
 }
 
 // diagnostic keeps messages for the section at the end; an ephemeral one only goes beside the live line.
-func (l *Log) diagnostic(d sluice.Diagnostic) {
-	if d.Ephemeral && (d.Severity != sluice.Debug || l.p.Debug) {
+func (l *Log) diagnostic(d stages.Diagnostic) {
+	if d.Ephemeral && (d.Severity != stages.Debug || l.p.Debug) {
 		l.live.note = firstLine(d.Message)
 	}
 }
@@ -206,7 +206,7 @@ func (l *Log) redraw() {
 	l.live.draw(l.progress(l.lastDraw))
 }
 
-// isBeginning tells whether no step has begun yet and it is known what goes on instead.
+// isBeginning reports whether no step has begun yet and it is known what goes on instead.
 func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
 
 // progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". Before the first

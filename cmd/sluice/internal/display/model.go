@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -15,58 +15,58 @@ type model struct {
 	done        int
 	begins      bool // a step has begun, of any kind
 	failed      map[urn.URN]bool
-	components  map[urn.URN]sluice.StepInfo // begun, and not reported as done yet
+	components  map[urn.URN]stages.StepInfo // begun, and not reported as done yet
 	begun       []urn.URN                   // components in the order in which they began
-	diagnostics map[urn.URN][]sluice.Diagnostic
+	diagnostics map[urn.URN][]stages.Diagnostic
 	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
 	left        map[urn.URN]bool // reported as unchanged
 	gone        int              // reported as unchanged and then deleted, as a destroy that runs the program does
 	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	stdout      []string
-	summary     *sluice.Summary
+	summary     *stages.Summary
 	started     time.Time
 	lastStep    time.Time // when a step last began or ended, or the operation began
 }
 
 // runningStep is a step of a custom resource that has begun and not ended.
 type runningStep struct {
-	step  sluice.StepInfo
+	step  stages.StepInfo
 	since time.Time
 }
 
 func newModel(now time.Time) *model {
-	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]sluice.StepInfo{}, diagnostics: map[urn.URN][]sluice.Diagnostic{}, started: now, lastStep: now}
+	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN][]stages.Diagnostic{}, started: now, lastStep: now}
 }
 
 // observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
-func (m *model) observe(e sluice.Event) time.Duration {
+func (m *model) observe(e stages.Event) time.Duration {
 	switch e := e.(type) {
-	case sluice.StepStarted:
+	case stages.StepStarted:
 		m.begins, m.lastStep = true, e.At
 		m.begin(e)
-	case sluice.StepDone:
+	case stages.StepDone:
 		return m.end(e.Step, e.At, !e.Outputs)
-	case sluice.StepFailed:
+	case stages.StepFailed:
 		m.failed[e.Step.URN] = true
 		return m.end(e.Step, e.At, false)
-	case sluice.Diagnostic:
+	case stages.Diagnostic:
 		m.diagnose(e)
-	case sluice.Stdout:
+	case stages.Stdout:
 		m.stdout = append(m.stdout, e.Message)
-	case sluice.PolicyViolation:
+	case stages.PolicyViolation:
 		m.policies.violations = append(m.policies.violations, e)
-	case sluice.PolicyRemediation:
+	case stages.PolicyRemediation:
 		m.policies.remediations = append(m.policies.remediations, e)
-	case sluice.Summary:
+	case stages.Summary:
 		m.summary = &e
 	}
 	return 0
 }
 
-func (m *model) begin(e sluice.StepStarted) {
+func (m *model) begin(e stages.StepStarted) {
 	switch {
-	case e.Step.Op == sluice.OpSame || e.Step.Op == sluice.OpReplace || e.Step.Internal:
+	case e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace || e.Step.Internal:
 	case isCustom(e.Step):
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
@@ -75,9 +75,9 @@ func (m *model) begin(e sluice.StepStarted) {
 	}
 }
 
-func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duration {
+func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duration {
 	m.lastStep = at
-	if count && step.Op != sluice.OpSame && !step.Internal {
+	if count && step.Op != stages.OpSame && !step.Internal {
 		m.done++
 	}
 	if count && !step.Internal {
@@ -96,41 +96,41 @@ func (m *model) end(step sluice.StepInfo, at time.Time, count bool) time.Duratio
 }
 
 // countLeft counts what an operation reports as unchanged and is not.
-func (m *model) countLeft(step sluice.StepInfo) {
+func (m *model) countLeft(step stages.StepInfo) {
 	switch {
-	case step.Op == sluice.OpSame && step.Old == nil:
+	case step.Op == stages.OpSame && step.Old == nil:
 		m.absent++
-	case step.Op == sluice.OpSame:
+	case step.Op == stages.OpSame:
 		m.left[step.URN] = true
-	case m.left[step.URN] && (step.Op == sluice.OpDelete || step.Op == sluice.OpDiscard):
+	case m.left[step.URN] && (step.Op == stages.OpDelete || step.Op == stages.OpDiscard):
 		delete(m.left, step.URN)
 		m.gone++
 	}
 }
 
 // unchanged counts the resources that are there and stay as they are.
-func (m *model) unchanged() int { return max(0, m.summary.Changes[sluice.OpSame]-m.gone-m.absent) }
+func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
 
-// sameStep tells whether two events are about one step. A URN can have two copies: the state tells them apart.
-func sameStep(a, b sluice.StepInfo) bool {
+// sameStep reports whether two events are about one step. A URN can have two copies: the state tells them apart.
+func sameStep(a, b stages.StepInfo) bool {
 	if a.URN != b.URN {
 		return false
 	}
 	if a.Op == b.Op {
-		return a.Op != sluice.OpDelete && a.Op != sluice.OpDeleteReplaced || sameID(a, b)
+		return a.Op != stages.OpDelete && a.Op != stages.OpDeleteReplaced || sameID(a, b)
 	}
-	return a.Op == sluice.OpRefresh // its result has the kind of what it found (protocol.md 9.4)
+	return a.Op == stages.OpRefresh // its result has the kind of what it found (protocol.md 9.4)
 }
 
-func sameID(a, b sluice.StepInfo) bool {
+func sameID(a, b stages.StepInfo) bool {
 	return a.Old == nil || b.Old == nil || a.Old.ID == b.Old.ID
 }
 
-func (m *model) diagnose(d sluice.Diagnostic) {
+func (m *model) diagnose(d stages.Diagnostic) {
 	if d.Ephemeral {
 		return
 	}
-	if d.Severity == sluice.Error {
+	if d.Severity == stages.Error {
 		m.failed[d.URN] = true
 	}
 	if _, known := m.diagnostics[d.URN]; !known {
@@ -146,7 +146,7 @@ func (m *model) diagnose(d sluice.Diagnostic) {
 
 // unfinished returns the position of the line that a stream has begun and not ended, -1 when there is none. Messages
 // of others may have come in between (protocol.md 9.3).
-func unfinished(list []sluice.Diagnostic, stream int32) int {
+func unfinished(list []stages.Diagnostic, stream int32) int {
 	if stream == 0 {
 		return -1
 	}
@@ -179,7 +179,7 @@ func (m *model) errored() int {
 	return n
 }
 
-func isCustom(s sluice.StepInfo) bool {
+func isCustom(s stages.StepInfo) bool {
 	if s.New != nil {
 		return s.New.Custom
 	}

@@ -7,20 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // policyModel is what policies have said, in the order of the events.
 type policyModel struct {
-	violations   []sluice.PolicyViolation
-	remediations []sluice.PolicyRemediation
+	violations   []stages.PolicyViolation
+	remediations []stages.PolicyRemediation
 }
 
-// mandatory tells whether a violation has made the operation fail.
+// mandatory reports whether a violation has made the operation fail.
 func (m policyModel) mandatory() bool {
-	return slices.ContainsFunc(m.violations, func(v sluice.PolicyViolation) bool { return v.Level == sluice.Mandatory })
+	return slices.ContainsFunc(m.violations, func(v stages.PolicyViolation) bool { return v.Level == stages.Mandatory })
 }
 
 // policiesSection lists the policy packs with what they have found and rewritten (protocol.md 10.6).
@@ -32,7 +32,7 @@ func (p stepPrinter) policiesSection(m *model) string {
 	b.WriteString(p.style.bold("Policies:") + "\n")
 	for i, pack := range m.summary.Policies {
 		before := m.summary.Policies[:i]
-		if slices.ContainsFunc(before, func(x sluice.AnalyzerInfo) bool { return x.Name == pack.Name && x.Version == pack.Version }) {
+		if slices.ContainsFunc(before, func(x stages.AnalyzerInfo) bool { return x.Name == pack.Name && x.Version == pack.Version }) {
 			continue // it cannot be told apart from that one
 		}
 		p.pack(&b, m.policies, pack)
@@ -40,15 +40,15 @@ func (p stepPrinter) policiesSection(m *model) string {
 	return b.String()
 }
 
-func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack sluice.AnalyzerInfo) {
-	ofPack := func(n sluice.PolicyName) bool { return n.Pack == pack.Name && n.Version == pack.Version }
-	violations := slices.DeleteFunc(slices.Clone(m.violations), func(v sluice.PolicyViolation) bool { return !ofPack(v.Policy) })
-	remediations := slices.DeleteFunc(slices.Clone(m.remediations), func(r sluice.PolicyRemediation) bool {
+func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack stages.AnalyzerInfo) {
+	ofPack := func(n stages.PolicyName) bool { return n.Pack == pack.Name && n.Version == pack.Version }
+	violations := slices.DeleteFunc(slices.Clone(m.violations), func(v stages.PolicyViolation) bool { return !ofPack(v.Policy) })
+	remediations := slices.DeleteFunc(slices.Clone(m.remediations), func(r stages.PolicyRemediation) bool {
 		return !ofPack(r.Policy) || property.EqualMaps(r.Before, r.After)
 	})
 	mark := "✅"
 	for _, v := range violations {
-		if v.Level == sluice.Mandatory {
+		if v.Level == stages.Mandatory {
 			mark = "❌"
 			break
 		}
@@ -70,7 +70,7 @@ func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack sluice.Analyze
 }
 
 // compareViolations orders them by what matters most, and not by time.
-func compareViolations(a, b sluice.PolicyViolation) int {
+func compareViolations(a, b stages.PolicyViolation) int {
 	return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(severityRank(b.Severity), severityRank(a.Severity)),
 		cmp.Compare(a.Policy.Name, b.Policy.Name), cmp.Compare(a.URN, b.URN))
 }
@@ -81,13 +81,13 @@ func severityRank(s string) int {
 
 const policyIndent = "        "
 
-func (p stepPrinter) violation(b *strings.Builder, v sluice.PolicyViolation) {
+func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 	tag := v.Level.String()
 	if v.Severity != "" {
 		tag += ", severity " + cleanLine(v.Severity)
 	}
 	colour := yellow
-	if v.Level == sluice.Mandatory {
+	if v.Level == stages.Mandatory {
 		colour = red
 	}
 	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
@@ -110,10 +110,10 @@ func (p stepPrinter) judged(u urn.URN) string {
 }
 
 // remediated lists what was rewritten: how often by each policy, or each case with what it changed.
-func (p stepPrinter) remediated(b *strings.Builder, list []sluice.PolicyRemediation) {
+func (p stepPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediation) {
 	tag := p.style.paint(green, "[remediate]")
 	if p.Diff || p.ShowRemediations {
-		slices.SortStableFunc(list, func(x, y sluice.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
+		slices.SortStableFunc(list, func(x, y stages.PolicyRemediation) int { return cmp.Compare(x.URN, y.URN) })
 		for _, r := range list {
 			fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, tag, cleanLine(r.Policy.Name), p.judged(r.URN))
 			printer := &diffPrinter{showSecrets: p.ShowSecrets, full: p.ShowFullOutput}

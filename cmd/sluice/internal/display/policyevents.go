@@ -3,7 +3,7 @@ package display
 import (
 	"strings"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // policyEvents are the kinds of events about policies (protocol.md 9.2).
@@ -53,22 +53,22 @@ type stackSummaryEvent struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// fill sets the part that e belongs to, and tells whether there is one.
-func (n *policyEvents) fill(e sluice.Event) bool {
+// fill sets the part that e belongs to, and reports whether there is one.
+func (n *policyEvents) fill(e stages.Event) bool {
 	switch e := e.(type) {
-	case sluice.PolicyLoad:
+	case stages.PolicyLoad:
 		n.Load = &struct{}{}
-	case sluice.PolicyViolation:
+	case stages.PolicyViolation:
 		n.Policy = &policyEvent{
 			URN: string(e.URN), Message: strings.TrimRight(e.Message, "\n") + "\n", Color: "raw", Name: e.Policy.Name,
 			packIdentity: identityOf(e.Policy.Pack, e.Policy.Version), Level: e.Level.String(), Severity: e.Severity,
 		}
-	case sluice.PolicyRemediation:
+	case stages.PolicyRemediation:
 		n.Remediation = &remediationEvent{
 			URN: string(e.URN), Color: "raw", Name: e.Policy.Name, packIdentity: identityOf(e.Policy.Pack, e.Policy.Version),
 			Before: jsonMap(e.Before, false), After: jsonMap(e.After, false),
 		}
-	case sluice.PolicySummary:
+	case stages.PolicySummary:
 		n.summarize(e)
 	default:
 		return false
@@ -76,12 +76,12 @@ func (n *policyEvents) fill(e sluice.Event) bool {
 	return true
 }
 
-func (n *policyEvents) summarize(e sluice.PolicySummary) {
+func (n *policyEvents) summarize(e stages.PolicySummary) {
 	said := stackSummaryEvent{packIdentity: identityOf(e.Pack, e.Version), Passed: e.Passed, Failed: e.Failed}
 	switch e.After {
-	case sluice.AfterRemediate:
+	case stages.AfterRemediate:
 		n.RemediateSummary = &policySummaryEvent{string(e.URN), said}
-	case sluice.AfterAnalyze:
+	case stages.AfterAnalyze:
 		n.AnalyzeSummary = &policySummaryEvent{string(e.URN), said}
 	default:
 		n.StackSummary = &said

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -21,38 +23,38 @@ type PreviewDocument struct {
 	config      map[string]string
 	diagnostics []documentDiagnostic
 	pending     []pendingOperation
-	summary     *sluice.Summary
+	summary     *stages.Summary
 }
 
 // NewPreviewDocument begins a document.
 func NewPreviewDocument(o Options) *PreviewDocument { return &PreviewDocument{o: o} }
 
 // Observe takes in an event.
-func (d *PreviewDocument) Observe(e sluice.Event) {
+func (d *PreviewDocument) Observe(e stages.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch e := e.(type) {
-	case sluice.Prelude:
+	case stages.Prelude:
 		d.config = e.Config
-	case sluice.Diagnostic:
+	case stages.Diagnostic:
 		d.pending = append(d.pending, pendingOperations(e.Pending)...)
-		if !e.Ephemeral && (e.Severity != sluice.Debug || d.o.Debug) {
+		if !e.Ephemeral && (e.Severity != stages.Debug || d.o.Debug) {
 			d.diagnostics = append(d.diagnostics, documentDiagnostic{
 				string(e.URN), severityPrefix(e.Severity), clean(e.Message), e.Severity.String(),
 			})
 		}
-	case sluice.PolicyViolation:
+	case stages.PolicyViolation:
 		d.diagnostics = append(d.diagnostics, documentViolation(e))
-	case sluice.Summary:
+	case stages.Summary:
 		d.summary = &e
 	}
 }
 
 // documentViolation is a violation among the messages: the document has no other place that says why a preview failed.
-func documentViolation(v sluice.PolicyViolation) documentDiagnostic {
-	severity := sluice.Warning
-	if v.Level == sluice.Mandatory {
-		severity = sluice.Error
+func documentViolation(v stages.PolicyViolation) documentDiagnostic {
+	severity := stages.Warning
+	if v.Level == stages.Mandatory {
+		severity = stages.Error
 	}
 	text := fmt.Sprintf("[%s@v%s] %s: %s\n", v.Policy.Pack, v.Policy.Version, v.Policy.Name, strings.TrimSpace(v.Message))
 	return documentDiagnostic{string(v.URN), v.Level.String() + ": ", clean(text), severity.String()}
@@ -147,15 +149,15 @@ func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 	return nil
 }
 
-func (d *PreviewDocument) shows(s sluice.StepInfo) bool {
+func (d *PreviewDocument) shows(s stages.StepInfo) bool {
 	switch {
 	case s.URN.Type() == urn.RootStackType:
 		return true
 	case s.Internal:
 		return false
-	case s.Op == sluice.OpSame:
+	case s.Op == stages.OpSame:
 		return d.o.ShowSames
-	case s.Op == sluice.OpRead || s.Op == sluice.OpReadReplacement:
+	case s.Op == stages.OpRead || s.Op == stages.OpReadReplacement:
 		return d.o.ShowReads
 	case isReplacementPart(s.Op):
 		return d.o.ShowReplacementSteps
@@ -163,7 +165,7 @@ func (d *PreviewDocument) shows(s sluice.StepInfo) bool {
 	return true
 }
 
-func (d *PreviewDocument) step(s sluice.StepInfo) documentStep {
+func (d *PreviewDocument) step(s stages.StepInfo) documentStep {
 	out := documentStep{
 		Op: string(s.Op), URN: string(s.URN), Provider: s.Provider,
 		OldState: d.state(s.Old), NewState: d.state(s.New),
@@ -178,7 +180,7 @@ func (d *PreviewDocument) step(s sluice.StepInfo) documentStep {
 	return out
 }
 
-func (d *PreviewDocument) state(r *sluice.Resource) *documentState {
+func (d *PreviewDocument) state(r *state.Resource) *documentState {
 	if r == nil {
 		return nil
 	}

@@ -4,11 +4,11 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // WriteDetails writes the property diffs of the steps of a plan, in its order: the answer to "details" at the prompt.
-func WriteDetails(out io.Writer, o Options, steps []sluice.StepInfo) error {
+func WriteDetails(out io.Writer, o Options, steps []stages.StepInfo) error {
 	p := stepPrinter{o, style{o.Color}}
 	var b strings.Builder
 	for _, s := range steps {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // maskedText stands for a secret wherever people read.
@@ -31,7 +31,7 @@ func visible(v property.Value, showSecrets bool) (inner property.Value, shown bo
 
 // Scrub returns a function that replaces secret texts in the messages of events, for programs and providers that print
 // what they were given. Texts shorter than three characters are left: they would mangle everything else.
-func Scrub(secrets []string) func(sluice.Event) sluice.Event {
+func Scrub(secrets []string) func(stages.Event) stages.Event {
 	var pairs []string
 	sorted := slices.Clone(secrets)
 	slices.SortFunc(sorted, func(a, b string) int { // the longest first: one secret may be part of another
@@ -43,21 +43,21 @@ func Scrub(secrets []string) func(sluice.Event) sluice.Event {
 		}
 	}
 	if len(pairs) == 0 {
-		return func(e sluice.Event) sluice.Event { return e }
+		return func(e stages.Event) stages.Event { return e }
 	}
 	replace := strings.NewReplacer(pairs...).Replace
-	return func(e sluice.Event) sluice.Event {
+	return func(e stages.Event) stages.Event {
 		switch e := e.(type) {
-		case sluice.Diagnostic:
+		case stages.Diagnostic:
 			e.Message = replace(e.Message)
 			return e
-		case sluice.Stdout:
+		case stages.Stdout:
 			e.Message = replace(e.Message)
 			return e
-		case sluice.PolicyViolation:
+		case stages.PolicyViolation:
 			e.Message = replace(e.Message)
 			return e
-		case sluice.StepFailed:
+		case stages.StepFailed:
 			if e.Err != nil {
 				e.Err = errors.New(replace(e.Err.Error()))
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -17,7 +17,7 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 	for _, u := range m.speakers {
 		var lines []string
 		for _, d := range m.diagnostics[u] {
-			if d.Severity != sluice.Debug || p.Debug {
+			if d.Severity != stages.Debug || p.Debug {
 				lines = append(lines, once(told, d.Severity, p.message(d))...)
 			}
 		}
@@ -38,8 +38,8 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 
 // once leaves out the details of an error, which are all lines but the first, if another error has told them: a plugin
 // that dies takes many operations with it, all for one reason.
-func once(told map[string]bool, severity sluice.Severity, lines []string) []string {
-	if severity != sluice.Error || len(lines) < 2 {
+func once(told map[string]bool, severity stages.Severity, lines []string) []string {
+	if severity != stages.Error || len(lines) < 2 {
 		return lines
 	}
 	details := strings.Join(lines[1:], "\n")
@@ -63,18 +63,18 @@ func (p stepPrinter) speaker(u urn.URN) string {
 // maxMessage bounds one message on the screen, in bytes. The event log has all of it.
 const maxMessage = 64 << 10
 
-func (p stepPrinter) message(d sluice.Diagnostic) []string {
+func (p stepPrinter) message(d stages.Diagnostic) []string {
 	text := d.Message
 	if len(text) > maxMessage && !p.ShowFullOutput {
 		text = strings.ToValidUTF8(text[:maxMessage], "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(len(text)))
 	}
 	text = strings.TrimRight(clean(text), "\n")
 	switch d.Severity {
-	case sluice.Error:
+	case stages.Error:
 		text = p.style.paint(red, "error: ") + text
-	case sluice.Warning:
+	case stages.Warning:
 		text = p.style.paint(yellow, "warning: ") + text
-	case sluice.Debug:
+	case stages.Debug:
 		text = p.style.paint(grey, "debug: ") + text
 	}
 	return strings.Split(text, "\n")
@@ -128,7 +128,7 @@ func (p stepPrinter) summarySection(m *model) string {
 	if n := m.errored(); n > 0 {
 		b.WriteString("    " + p.style.paint(red, fmt.Sprintf("%d errored", n)) + "\n")
 	}
-	if total == 0 && m.summary.Changes[sluice.OpSame] == 0 && m.errored() == 0 {
+	if total == 0 && m.summary.Changes[stages.OpSame] == 0 && m.errored() == 0 {
 		b.WriteString("    no changes\n")
 	}
 	b.WriteString(p.ending(m.summary))
@@ -149,12 +149,12 @@ func unchangedLine(total, kinds, unchanged, absent int) string {
 	return strings.Join(parts, ". ")
 }
 
-func (p stepPrinter) ending(s *sluice.Summary) string {
+func (p stepPrinter) ending(s *stages.Summary) string {
 	text := ""
 	if s.MaybeCorrupt {
 		text += "\n" + p.style.paint(yellow, "The outcome of at least one operation is unknown: check what exists before the next update.") + "\n"
 	}
-	if s.Result == sluice.Canceled {
+	if s.Result == stages.Canceled {
 		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"
 	}
 	if s.IsPreview {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -20,20 +20,20 @@ type stepPrinter struct {
 }
 
 // unchangedReason is that of a refresh that found nothing.
-const unchangedReason = sluice.ReasonKind("unchanged")
+const unchangedReason = stages.ReasonKind("unchanged")
 
-// shows tells whether a step gets a line of its own.
-func (p stepPrinter) shows(s sluice.StepInfo) bool {
+// shows reports whether a step gets a line of its own.
+func (p stepPrinter) shows(s stages.StepInfo) bool {
 	switch {
-	case s.Op == sluice.OpRefresh:
+	case s.Op == stages.OpRefresh:
 		return s.Reason.Kind != unchangedReason || p.ShowSames && !s.Internal
 	case s.Internal:
 		return false
-	case s.Op == sluice.OpSame:
+	case s.Op == stages.OpSame:
 		return p.ShowSames
-	case s.Op == sluice.OpRead || s.Op == sluice.OpReadReplacement:
+	case s.Op == stages.OpRead || s.Op == stages.OpReadReplacement:
 		return p.ShowReads
-	case s.Op == sluice.OpRemovePendingReplace:
+	case s.Op == stages.OpRemovePendingReplace:
 		return p.ShowReplacementSteps
 	case isReplacementPart(s.Op):
 		return !p.IsPreview || p.ShowReplacementSteps
@@ -61,13 +61,13 @@ func shortType(t urn.Type) string {
 }
 
 // outcome is the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
-func (p stepPrinter) outcome(s sluice.StepInfo, took time.Duration) string {
+func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := w.done
 	if p.IsPreview {
 		said = w.plan
 	}
-	if s.Op == sluice.OpSame {
+	if s.Op == stages.OpSame {
 		said = "unchanged"
 	}
 	said = p.style.paint(w.colour, said)
@@ -81,7 +81,7 @@ func (p stepPrinter) outcome(s sluice.StepInfo, took time.Duration) string {
 }
 
 // failure is the line of a step that has failed.
-func (p stepPrinter) failure(s sluice.StepInfo, err error, took time.Duration) string {
+func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := "**" + w.running + " failed**"
 	if w.running == "" {
@@ -97,17 +97,17 @@ func (p stepPrinter) failure(s sluice.StepInfo, err error, took time.Duration) s
 	return p.row(w, s, said)
 }
 
-func (p stepPrinter) row(w words, s sluice.StepInfo, said string) string {
+func (p stepPrinter) row(w words, s stages.StepInfo, said string) string {
 	return " " + p.style.paint(w.colour, w.mark) + " " + p.subject(s.URN) + " " + said
 }
 
 // reasonOf says why, where that is worth a word: for replacements, and for deletions that nobody asked for.
-func reasonOf(s sluice.StepInfo) string {
+func reasonOf(s stages.StepInfo) string {
 	switch s.Op {
-	case sluice.OpReplace, sluice.OpRefresh:
+	case stages.OpReplace, stages.OpRefresh:
 		return s.Reason.String()
-	case sluice.OpDelete, sluice.OpUpdate, sluice.OpDiscard:
-		if s.Op == sluice.OpUpdate && len(s.Reason.Properties) > 0 {
+	case stages.OpDelete, stages.OpUpdate, stages.OpDiscard:
+		if s.Op == stages.OpUpdate && len(s.Reason.Properties) > 0 {
 			return "" // the changed properties are listed anyway
 		}
 		return s.Reason.String()
@@ -116,8 +116,8 @@ func reasonOf(s sluice.StepInfo) string {
 }
 
 // diffSummary lists the changed properties of an update or replacement: "[diff: +added,-removed,~changed]".
-func (p stepPrinter) diffSummary(s sluice.StepInfo) string {
-	if p.Diff || s.Old == nil || s.New == nil || s.Op == sluice.OpSame || s.Op == sluice.OpCreateReplacement {
+func (p stepPrinter) diffSummary(s stages.StepInfo) string {
+	if p.Diff || s.Old == nil || s.New == nil || s.Op == stages.OpSame || s.Op == stages.OpCreateReplacement {
 		return ""
 	}
 	const most = 12
@@ -150,7 +150,7 @@ func (p stepPrinter) diffSummary(s sluice.StepInfo) string {
 }
 
 // changedProperties are the top-level names that changed, as the provider says or else as the inputs say.
-func changedProperties(s sluice.StepInfo) []string {
+func changedProperties(s stages.StepInfo) []string {
 	names := map[string]bool{}
 	for _, text := range slices.Concat(s.Diffs, slices.Sorted(maps.Keys(s.DetailedDiff))) {
 		if path, err := property.ParsePath(text); err == nil && len(path) > 0 && !path[0].IsIndex {

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -24,7 +25,7 @@ type WhyOptions struct {
 
 // WriteExplanation writes a chain of reasons: what was decided about the resource and why, then, after an arrow each, the
 // decisions that led to it.
-func WriteExplanation(o WhyOptions, e *sluice.Explanation) error {
+func WriteExplanation(o WhyOptions, e *why.Explanation) error {
 	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
 	for i := range e.Start {
 		p.link(i, "", -1)
@@ -36,7 +37,7 @@ func WriteExplanation(o WhyOptions, e *sluice.Explanation) error {
 type whyPrinter struct {
 	WhyOptions
 	style       style
-	explanation *sluice.Explanation
+	explanation *why.Explanation
 	written     map[int]bool
 	text        strings.Builder
 }
@@ -114,25 +115,25 @@ func (p *whyPrinter) names(us []urn.URN) string {
 }
 
 // verb says what is done to the resource.
-func (p *whyPrinter) verb(l sluice.ExplanationLink) string {
+func (p *whyPrinter) verb(l why.Link) string {
 	was := "is "
-	if l.Fate != sluice.FateDone {
+	if l.Fate != stages.FateDone {
 		was = "was to be "
 	}
 	switch l.Op {
-	case sluice.OpDeleteReplaced, sluice.OpDiscardReplaced:
+	case stages.OpDeleteReplaced, stages.OpDiscardReplaced:
 		return "had an old copy, which " + was + "deleted"
-	case sluice.OpRemovePendingReplace:
+	case stages.OpRemovePendingReplace:
 		return was + "not made again"
-	case sluice.OpSame:
+	case stages.OpSame:
 		return was + "unchanged"
-	case sluice.OpRefresh:
+	case stages.OpRefresh:
 		return was + "read"
-	case sluice.OpUpdate:
+	case stages.OpUpdate:
 		if p.Refresh {
 			return was + "recorded as it was found"
 		}
-	case sluice.OpDelete:
+	case stages.OpDelete:
 		if p.Refresh {
 			return was + "forgotten"
 		}
@@ -141,8 +142,8 @@ func (p *whyPrinter) verb(l sluice.ExplanationLink) string {
 }
 
 // orderOf says in which order a replacement is made, and who wants that.
-func (p *whyPrinter) orderOf(l sluice.ExplanationLink) string {
-	if l.Op != sluice.OpReplace || l.Reason == "import" || l.Reason == "read-other" {
+func (p *whyPrinter) orderOf(l why.Link) string {
+	if l.Op != stages.OpReplace || l.Reason == "import" || l.Reason == "read-other" {
 		return ""
 	}
 	if !l.DeleteFirst {
@@ -162,22 +163,22 @@ func (p *whyPrinter) orderOf(l sluice.ExplanationLink) string {
 	return text
 }
 
-func (p *whyPrinter) fateOf(l sluice.ExplanationLink) string {
+func (p *whyPrinter) fateOf(l why.Link) string {
 	switch l.Fate {
-	case sluice.FateFailed:
+	case stages.FateFailed:
 		return p.style.paint(red, ", and that failed")
-	case sluice.FateSkipped:
+	case stages.FateSkipped:
 		return p.style.paint(yellow, ", and was skipped because "+p.names([]urn.URN{l.Blame})+" failed")
-	case sluice.FateNotReached:
+	case stages.FateNotReached:
 		return p.style.paint(yellow, ", and the operation ended before")
 	}
 	return ""
 }
 
 // reasons writes the reason and what it rests on.
-func (p *whyPrinter) reasons(l sluice.ExplanationLink) {
+func (p *whyPrinter) reasons(l why.Link) {
 	because := cleanLine(l.Because) + decidedBy(l)
-	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, sluice.RootProgram) {
+	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, why.RootProgram) {
 		because += " (" + cleanLine(l.Position) + ")"
 	}
 	p.line(1, because)
@@ -203,13 +204,13 @@ func (p *whyPrinter) reasons(l sluice.ExplanationLink) {
 }
 
 // decidedBy says who found the difference, or that there is none.
-func decidedBy(l sluice.ExplanationLink) string {
+func decidedBy(l why.Link) string {
 	switch {
 	case l.DecidedBy == "Diff" && l.Reason == "unchanged":
 		return ": its provider sees no difference (Diff)"
 	case l.DecidedBy == "Read" && l.Reason == "unchanged":
 		return ": its provider found it as recorded (Read)"
-	case l.DecidedBy == "Diff" && l.Op == sluice.OpReplace && l.Reason == "inputs":
+	case l.DecidedBy == "Diff" && l.Op == stages.OpReplace && l.Reason == "inputs":
 		return ": its provider says that this needs a replacement (Diff)"
 	case l.DecidedBy == "DiffConfig":
 		return ": the new one says that this needs a replacement (DiffConfig)"
@@ -222,7 +223,7 @@ func decidedBy(l sluice.ExplanationLink) string {
 }
 
 // change is one changed property or option: its values, and where the new one comes from.
-func (p *whyPrinter) change(l sluice.ExplanationLink, c sluice.DecisionChange) string {
+func (p *whyPrinter) change(l why.Link, c why.Change) string {
 	text := cleanLine(c.Path)
 	if strings.HasSuffix(c.Kind, "replace") {
 		text += " (forces replacement)"
@@ -238,22 +239,22 @@ func (p *whyPrinter) change(l sluice.ExplanationLink, c sluice.DecisionChange) s
 	return text + " " + p.origin(l, c)
 }
 
-func (p *whyPrinter) origin(l sluice.ExplanationLink, c sluice.DecisionChange) string {
+func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 	switch c.Origin {
-	case sluice.FromResource:
+	case why.FromResource:
 		return "from " + p.names(c.From)
-	case sluice.FromConfiguration:
+	case why.FromConfiguration:
 		return "in the configuration of the stack or the version of the package"
-	case sluice.FromOutside:
+	case why.FromOutside:
 		if c.Recorded != nil {
 			return "changed outside: recorded was " + valueText(c.Recorded)
 		}
 		return "changed outside"
-	case sluice.FromCheck:
+	case why.FromCheck:
 		return "filled in by its provider (Check)"
-	case sluice.FromPolicy:
+	case why.FromPolicy:
 		return "changed by a policy"
-	case sluice.FromProvider:
+	case why.FromProvider:
 		return "though the program gives the same as before: its provider sees a difference to what exists"
 	}
 	text := "in the program"

@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // The marks of special values in JSON (protocol.md 2.1, state.md section 2).
@@ -142,7 +143,7 @@ type eventState struct {
 	HideDiffs      []string       `json:"hideDiffs,omitempty"`
 }
 
-func newEventState(r *sluice.Resource) *eventState {
+func newEventState(r *state.Resource) *eventState {
 	if r == nil {
 		return nil
 	}
@@ -175,7 +176,7 @@ type eventDiff struct {
 	InputDiff bool   `json:"inputDiff"`
 }
 
-func newEventMetadata(s sluice.StepInfo) eventMetadata {
+func newEventMetadata(s stages.StepInfo) eventMetadata {
 	m := eventMetadata{
 		Op: string(s.Op), URN: string(s.URN), Type: string(s.Type), Old: newEventState(s.Old), New: newEventState(s.New),
 		Keys: s.Keys, Diffs: s.Diffs, Logical: s.Op.IsLogical(), Provider: s.Provider, Reason: s.Reason.String(),
@@ -193,7 +194,7 @@ func newEventMetadata(s sluice.StepInfo) eventMetadata {
 }
 
 // sortedOps returns the keys of a count in a fixed order.
-func sortedOps(changes map[sluice.Op]int) []sluice.Op { return slices.Sorted(maps.Keys(changes)) }
+func sortedOps(changes map[stages.Op]int) []stages.Op { return slices.Sorted(maps.Keys(changes)) }
 
 // PlainJSON is a value for people and scripts: a secret is the text "[secret]", or its content when secrets are shown,
 // and there are no other marks of secrecy.

@@ -1,6 +1,8 @@
 package display
 
-import "github.com/sluice-iac/sluice"
+import (
+	"github.com/sluice-iac/sluice/stages"
+)
 
 // words are how a kind of step is spoken of (protocol.md 10.5).
 type words struct {
@@ -13,30 +15,30 @@ type words struct {
 	planned, changed string
 }
 
-var vocabulary = map[sluice.Op]words{
-	sluice.OpSame:                 {"  ", plain, "", "", "", "unchanged", "unchanged"},
-	sluice.OpCreate:               {"+ ", green, "create", "creating", "created", "to create", "created"},
-	sluice.OpUpdate:               {"~ ", yellow, "update", "updating", "updated", "to update", "updated"},
-	sluice.OpDelete:               {"- ", red, "delete", "deleting", "deleted", "to delete", "deleted"},
-	sluice.OpReplace:              {"+-", magenta, "replace", "replacing", "replaced", "to replace", "replaced"},
-	sluice.OpCreateReplacement:    {"++", green, "create replacement", "creating replacement", "created replacement", "", ""},
-	sluice.OpDeleteReplaced:       {"--", red, "delete original", "deleting original", "deleted original", "", ""},
-	sluice.OpRead:                 {"> ", cyan, "read", "reading", "read", "", ""},
-	sluice.OpReadReplacement:      {">>", magenta, "read for replacement", "reading for replacement", "read for replacement", "", ""},
-	sluice.OpRefresh:              {"~ ", yellow, "refresh", "refreshing", "refreshed", "", ""},
-	sluice.OpDiscard:              {"< ", red, "discard", "discarding", "discarded", "to discard", "discarded"},
-	sluice.OpDiscardReplaced:      {"<<", red, "discard original", "discarding original", "discarded original", "", ""},
-	sluice.OpRemovePendingReplace: {"~ ", plain, "complete replacement", "completing replacement", "completed replacement", "", ""},
-	sluice.OpImport:               {"= ", green, "import", "importing", "imported", "to import", "imported"},
-	sluice.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
+var vocabulary = map[stages.Op]words{
+	stages.OpSame:                 {"  ", plain, "", "", "", "unchanged", "unchanged"},
+	stages.OpCreate:               {"+ ", green, "create", "creating", "created", "to create", "created"},
+	stages.OpUpdate:               {"~ ", yellow, "update", "updating", "updated", "to update", "updated"},
+	stages.OpDelete:               {"- ", red, "delete", "deleting", "deleted", "to delete", "deleted"},
+	stages.OpReplace:              {"+-", magenta, "replace", "replacing", "replaced", "to replace", "replaced"},
+	stages.OpCreateReplacement:    {"++", green, "create replacement", "creating replacement", "created replacement", "", ""},
+	stages.OpDeleteReplaced:       {"--", red, "delete original", "deleting original", "deleted original", "", ""},
+	stages.OpRead:                 {"> ", cyan, "read", "reading", "read", "", ""},
+	stages.OpReadReplacement:      {">>", magenta, "read for replacement", "reading for replacement", "read for replacement", "", ""},
+	stages.OpRefresh:              {"~ ", yellow, "refresh", "refreshing", "refreshed", "", ""},
+	stages.OpDiscard:              {"< ", red, "discard", "discarding", "discarded", "to discard", "discarded"},
+	stages.OpDiscardReplaced:      {"<<", red, "discard original", "discarding original", "discarded original", "", ""},
+	stages.OpRemovePendingReplace: {"~ ", plain, "complete replacement", "completing replacement", "completed replacement", "", ""},
+	stages.OpImport:               {"= ", green, "import", "importing", "imported", "to import", "imported"},
+	stages.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
 }
 
 // summaryOrder is the order of the summary's lines.
-var summaryOrder = [...]sluice.Op{
-	sluice.OpCreate, sluice.OpUpdate, sluice.OpDelete, sluice.OpReplace, sluice.OpDiscard, sluice.OpImport,
+var summaryOrder = [...]stages.Op{
+	stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpDiscard, stages.OpImport,
 }
 
-func wordsFor(op sluice.Op) words {
+func wordsFor(op stages.Op) words {
 	if w, ok := vocabulary[op]; ok {
 		return w
 	}
@@ -44,11 +46,11 @@ func wordsFor(op sluice.Op) words {
 	return words{"  ", plain, text, text, text, text, text}
 }
 
-// isReplacementPart tells whether op is a part of a replacement that people see only as one.
-func isReplacementPart(op sluice.Op) bool {
+// isReplacementPart reports whether op is a part of a replacement that people see only as one.
+func isReplacementPart(op stages.Op) bool {
 	switch op {
-	case sluice.OpCreateReplacement, sluice.OpDeleteReplaced, sluice.OpReadReplacement, sluice.OpDiscardReplaced,
-		sluice.OpRemovePendingReplace, sluice.OpImportReplacement:
+	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced,
+		stages.OpRemovePendingReplace, stages.OpImportReplacement:
 		return true
 	}
 	return false

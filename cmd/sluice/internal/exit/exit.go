@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // The exit statuses.
@@ -60,7 +61,7 @@ func Status(err error) (status int, quiet bool) {
 	}
 	var file *workspace.FileError
 	var config *workspace.ConfigError
-	var missing *sluice.StackNotFoundError
+	var missing *backend.NotFoundError
 	var failed *sluice.FailedError
 	switch {
 	case errors.As(err, &file), errors.As(err, &config), errors.Is(err, workspace.ErrNoProject):

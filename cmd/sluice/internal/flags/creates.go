@@ -3,8 +3,8 @@ package flags
 import (
 	"github.com/spf13/pflag"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Creates say what is to be done about creates that were interrupted (state.md 9.4 R-6).
@@ -62,6 +62,6 @@ func (c *Creates) Imported() (ids map[string]string, urns []string) {
 }
 
 // Others returns what is to be done about creates for which no ID is given.
-func (c *Creates) Others() sluice.CreateResolution {
-	return sluice.CreateResolution{Again: c.others == "create", Clear: c.others == "clear"}
+func (c *Creates) Others() stages.CreateResolution {
+	return stages.CreateResolution{Again: c.others == "create", Clear: c.others == "clear"}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/source/policy"
 )
 
 // Policies are the policy packs of operations that run the program.
@@ -36,8 +37,8 @@ func (p *Policies) CheckProgram(runs bool) error {
 }
 
 // Open reads the policy packs. They are started with the operation.
-func (p *Policies) Open(o sluice.PluginOptions) ([]*sluice.PolicyPack, error) {
-	var packs []*sluice.PolicyPack
+func (p *Policies) Open(o sluice.PluginOptions) ([]*policy.Pack, error) {
+	var packs []*policy.Pack
 	for i, directory := range p.packs {
 		config := ""
 		if len(p.configs) > 0 {

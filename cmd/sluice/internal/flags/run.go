@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // Run says how changes are made and recorded.
@@ -46,12 +47,12 @@ func (r *Run) Apply(o *sluice.Options) {
 }
 
 // Checkpoints returns how often an operation writes the whole state.
-func (r *Run) Checkpoints() (sluice.CheckpointCadence, error) {
+func (r *Run) Checkpoints() (backend.Cadence, error) {
 	switch r.checkpoint {
 	case "", "timed":
 		return "", nil
-	case string(sluice.CheckpointsAtEnd), string(sluice.CheckpointsEveryStep):
-		return sluice.CheckpointCadence(r.checkpoint), nil
+	case string(backend.CheckpointsAtEnd), string(backend.CheckpointsEveryStep):
+		return backend.Cadence(r.checkpoint), nil
 	}
 	return "", exit.Usagef("--checkpoint %s: write timed, end or every-step", r.checkpoint)
 }

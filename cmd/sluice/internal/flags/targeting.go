@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -37,8 +37,8 @@ func (t *Targeting) AddReplace(f *pflag.FlagSet) {
 }
 
 // Compile turns the flags into the engine's terms.
-func (t *Targeting) Compile() (sluice.Targeting, error) {
-	out := sluice.Targeting{TargetDependents: t.targetDependents, ExcludeDependents: t.excludeDependents}
+func (t *Targeting) Compile() (stages.Targeting, error) {
+	out := stages.Targeting{TargetDependents: t.targetDependents, ExcludeDependents: t.excludeDependents}
 	targets := slices.Concat(t.Targets, t.targetReplace)
 	if len(targets) > 0 && len(t.Excludes) > 0 {
 		return out, exit.Usagef("--target and --exclude cannot be used together")

@@ -9,8 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -21,7 +22,7 @@ func read(t *testing.T, text string) (*File, error) {
 	return Read(path)
 }
 
-func requests(t *testing.T, text string) ([]sluice.ImportRequest, Names, error) {
+func requests(t *testing.T, text string) ([]stages.ImportRequest, Names, error) {
 	t.Helper()
 	f, err := read(t, text)
 	require.NoError(t, err)
@@ -186,14 +187,14 @@ func TestSecretsInFilesAreOpened(t *testing.T) {
 	require.True(t, property.Equal(want, got[1].Inputs.At("token")), "the deprecated section is used where a provider has no inputs")
 }
 
-func step(op sluice.Op, r *sluice.Resource) sluice.StepInfo {
-	return sluice.StepInfo{Op: op, URN: r.URN, Type: r.Type, New: r, Provider: r.Provider}
+func step(op stages.Op, r *state.Resource) stages.StepInfo {
+	return stages.StepInfo{Op: op, URN: r.URN, Type: r.Type, New: r, Provider: r.Provider}
 }
 
 func TestAFileListsWhatAPreviewWouldCreate(t *testing.T) {
 	root := urn.RootStack("dev", "p")
-	of := func(parent urn.URN, typ urn.Type, name string, provider urn.URN) *sluice.Resource {
-		r := &sluice.Resource{URN: parent.Child(typ, name), Type: typ, Custom: true, Parent: parent}
+	of := func(parent urn.URN, typ urn.Type, name string, provider urn.URN) *state.Resource {
+		r := &state.Resource{URN: parent.Child(typ, name), Type: typ, Custom: true, Parent: parent}
 		if provider != "" {
 			r.Provider = urn.ProviderRef{URN: provider, ID: urn.UnknownID}.String()
 		}
@@ -211,11 +212,11 @@ func TestAFileListsWhatAPreviewWouldCreate(t *testing.T) {
 	there := of(root, "x:y:Group", "there", "")
 	there.Custom = false
 	thing := of(group.URN, "a:b:Thing", "thing", def.URN)
-	file, warnings, err := Placeholders(t.Context(), []sluice.StepInfo{
-		step(sluice.OpCreate, &sluice.Resource{URN: root, Type: urn.RootStackType}), step(sluice.OpCreate, def), step(sluice.OpCreate, mine),
-		step(sluice.OpSame, old), step(sluice.OpSame, there), step(sluice.OpCreate, group), step(sluice.OpCreate, thing),
-		step(sluice.OpCreate, of(there.URN, "a:b:Thing", "inner", old.URN)), step(sluice.OpCreate, of(root, "a:b:Thing", "own", mine.URN)),
-		step(sluice.OpUpdate, of(root, "a:b:Thing", "updated", def.URN)), {Op: sluice.OpDelete, URN: root.Child("a:b:Thing", "gone")},
+	file, warnings, err := Placeholders(t.Context(), []stages.StepInfo{
+		step(stages.OpCreate, &state.Resource{URN: root, Type: urn.RootStackType}), step(stages.OpCreate, def), step(stages.OpCreate, mine),
+		step(stages.OpSame, old), step(stages.OpSame, there), step(stages.OpCreate, group), step(stages.OpCreate, thing),
+		step(stages.OpCreate, of(there.URN, "a:b:Thing", "inner", old.URN)), step(stages.OpCreate, of(root, "a:b:Thing", "own", mine.URN)),
+		step(stages.OpUpdate, of(root, "a:b:Thing", "updated", def.URN)), {Op: stages.OpDelete, URN: root.Child("a:b:Thing", "gone")},
 	}, crypter{})
 	require.NoError(t, err)
 	require.Len(t, warnings, 1)

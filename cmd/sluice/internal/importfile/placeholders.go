@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
 // Placeholders returns a file for everything that a preview would create, with placeholders for the IDs that people have
 // to fill in, and what they have to be told besides. Secrets in the configurations of providers are encrypted with enc.
-func Placeholders(ctx context.Context, steps []sluice.StepInfo, enc property.Encrypter) (*File, []string, error) {
+func Placeholders(ctx context.Context, steps []stages.StepInfo, enc property.Encrypter) (*File, []string, error) {
 	b := &writer{
 		file: &File{NameTable: map[string]urn.URN{}, Resources: []Resource{}}, created: map[urn.URN]bool{},
-		states: map[urn.URN]*sluice.Resource{}, names: Names{}, used: map[string]bool{}, raw: map[string]bool{}, enc: enc,
+		states: map[urn.URN]*state.Resource{}, names: Names{}, used: map[string]bool{}, raw: map[string]bool{}, enc: enc,
 	}
 	for _, s := range steps {
 		if s.New == nil {
@@ -23,11 +24,11 @@ func Placeholders(ctx context.Context, steps []sluice.StepInfo, enc property.Enc
 		}
 		b.states[s.URN] = s.New
 		b.raw[s.URN.Name()] = true
-		b.created[s.URN] = s.Op == sluice.OpCreate
+		b.created[s.URN] = s.Op == stages.OpCreate
 	}
 	for _, s := range steps {
 		switch {
-		case s.Op != sluice.OpCreate, s.Type == urn.RootStackType, isDefault(s.URN):
+		case s.Op != stages.OpCreate, s.Type == urn.RootStackType, isDefault(s.URN):
 			continue
 		}
 		if err := b.add(ctx, s.New); err != nil {
@@ -41,7 +42,7 @@ func Placeholders(ctx context.Context, steps []sluice.StepInfo, enc property.Enc
 type writer struct {
 	file     *File
 	created  map[urn.URN]bool
-	states   map[urn.URN]*sluice.Resource
+	states   map[urn.URN]*state.Resource
 	names    Names
 	used     map[string]bool
 	raw      map[string]bool // all names in the stack: no made-up name may be one of them
@@ -53,7 +54,7 @@ func isDefault(u urn.URN) bool {
 	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }
 
-func (b *writer) add(ctx context.Context, r *sluice.Resource) error {
+func (b *writer) add(ctx context.Context, r *state.Resource) error {
 	q := Resource{Type: r.Type, Name: b.name(r.URN), Component: !r.Custom, Remote: !r.Custom && r.Provider != ""}
 	if q.Name != r.URN.Name() {
 		q.LogicalName = r.URN.Name()
@@ -84,8 +85,8 @@ func (b *writer) add(ctx context.Context, r *sluice.Resource) error {
 }
 
 // setPlugin says which plugin a provider is.
-func (q *Resource) setPlugin(p *sluice.Resource) error {
-	pkg, err := sluice.ProviderPackage(p)
+func (q *Resource) setPlugin(p *state.Resource) error {
+	pkg, err := stages.PackageOf(p.Type, p.Inputs)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.URN, err)
 	}
@@ -98,7 +99,7 @@ func (q *Resource) setPlugin(p *sluice.Resource) error {
 }
 
 // configuration enters the inputs of a provider. Those that are not known yet are left to people.
-func (b *writer) configuration(ctx context.Context, q *Resource, r *sluice.Resource) error {
+func (b *writer) configuration(ctx context.Context, q *Resource, r *state.Resource) error {
 	if err := q.setPlugin(r); err != nil {
 		return err
 	}

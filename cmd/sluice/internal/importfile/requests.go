@@ -11,8 +11,8 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -26,14 +26,14 @@ type Target struct {
 
 // Requests returns what the file asks for and the names of everything that it names. The error holds all faults that can
 // be found at once.
-func (f *File) Requests(ctx context.Context, t Target) ([]sluice.ImportRequest, Names, error) {
+func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, Names, error) {
 	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
 	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
 		if step(); len(b.faults) > 0 {
 			return nil, nil, errors.Join(b.faults...)
 		}
 	}
-	requests := make([]sluice.ImportRequest, len(b.resources))
+	requests := make([]stages.ImportRequest, len(b.resources))
 	for i := range b.resources {
 		requests[i] = b.request(ctx, i)
 	}
@@ -213,9 +213,9 @@ func (b *resolver) variable(q Resource) string {
 }
 
 // request describes one import.
-func (b *resolver) request(ctx context.Context, i int) sluice.ImportRequest {
+func (b *resolver) request(ctx context.Context, i int) stages.ImportRequest {
 	q := b.resources[i]
-	r := sluice.ImportRequest{
+	r := stages.ImportRequest{
 		Type: q.Type, Name: q.LogicalName, ID: q.ID, Properties: q.Properties, Component: q.Component, Remote: q.Remote,
 		Protect: b.target.Protect,
 	}
@@ -251,11 +251,11 @@ func (b *resolver) provider(i int) urn.URN {
 }
 
 // plugin says which plugin serves the package of a resource.
-func (b *resolver) plugin(i int) sluice.Package {
+func (b *resolver) plugin(i int) stages.Package {
 	q := b.resources[i]
-	p := sluice.Package{Version: b.version(i, "version", q.Version), DownloadURL: q.PluginDownloadURL}
+	p := stages.Package{Version: b.version(i, "version", q.Version), DownloadURL: q.PluginDownloadURL}
 	if x := q.Extension; x != nil {
-		p.Extension = &sluice.Parameterization{Name: x.Name, Version: x.Version, Value: x.Value}
+		p.Extension = &stages.Parameterization{Name: x.Name, Version: x.Version, Value: x.Value}
 	}
 	x := q.Parameterization
 	if x == nil {
@@ -271,7 +271,7 @@ func (b *resolver) plugin(i int) sluice.Package {
 	if q.Type.IsProvider() {
 		pkg = q.Type.ProviderPackage()
 	}
-	p.Parameterization = &sluice.Parameterization{Name: pkg, Version: p.Version, Value: x.Value}
+	p.Parameterization = &stages.Parameterization{Name: pkg, Version: p.Version, Value: x.Value}
 	p.Name, p.Version = x.PluginName, b.version(i, "parameterization version", x.PluginVersion)
 	return p
 }
@@ -309,7 +309,7 @@ func isGiven(text json.RawMessage) bool {
 	return len(text) > 0 && !bytes.Equal(text, []byte("null"))
 }
 
-// HasProperties tells whether the file has values, which may be encrypted.
+// HasProperties reports whether the file has values, which may be encrypted.
 func (f *File) HasProperties() bool {
 	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
 		return isGiven(q.Inputs) || isGiven(q.Outputs)

@@ -7,8 +7,8 @@ import (
 	"os/signal"
 	"sync"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // Holder has the locks of the stacks that a command works on, and gives them back however the command ends.
@@ -23,7 +23,7 @@ type Holder struct {
 
 // Hold takes the locks of stacks, runs f and gives them back. Ctrl-C at a question gives them back too and ends the
 // process; while something is written it waits.
-func Hold(ctx context.Context, t *terminal.Terminal, stacks []sluice.Stack, f func(*Holder) error) error {
+func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Stack, f func(*Holder) error) error {
 	h := &Holder{terminal: t}
 	defer h.hook(ctx, terminations()...)()
 	h.disarm = h.hook(ctx, os.Interrupt)
@@ -55,10 +55,10 @@ func (h *Holder) Undisturbed(ctx context.Context, f func() error) error {
 	return f()
 }
 
-func (h *Holder) lock(ctx context.Context, s sluice.Stack) error {
+func (h *Holder) lock(ctx context.Context, s backend.Stack) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l, err := s.Lock(ctx, sluice.StackLockOptions{Operation: "state"})
+	l, err := s.Lock(ctx, backend.LockOptions{Operation: "state"})
 	if err == nil {
 		h.locks = append(h.locks, l)
 	}

@@ -6,11 +6,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // New makes a project.
@@ -55,8 +55,8 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 		return nil, exit.Usagef("--name: %w", projectNameError(f.Name))
 	}
 	if !f.GenerateOnly {
-		source := sluice.NewPassphrases(n.terminal.Lookup, nil).WithKeepers(cloud.Keepers())
-		if err := sluice.CheckSecretsProvider(f.SecretsProvider, source); err != nil {
+		source := secrets.NewSource(n.terminal.Lookup, nil).WithKeepers(cloud.Keepers())
+		if err := secrets.CheckProvider(f.SecretsProvider, source); err != nil {
 			return nil, exit.Usagef("%w", err)
 		}
 	}

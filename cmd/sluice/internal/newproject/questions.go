@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 func projectNameError(name string) error {
@@ -104,7 +105,7 @@ func checkName(ctx context.Context, n *creation) error {
 	if n.options.GenerateOnly || n.options.Force {
 		return nil
 	}
-	home, err := sluice.Home(n.terminal.Lookup)
+	home, err := stateworkspace.Home(n.terminal.Lookup)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package newproject
 import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // checkRuntime warns if there is nothing that runs the program.
@@ -11,12 +13,12 @@ func checkRuntime(n *creation) error {
 	if err != nil {
 		return err
 	}
-	home, err := sluice.Home(n.terminal.Lookup)
+	home, err := workspace.Home(n.terminal.Lookup)
 	if err != nil {
 		return err
 	}
 	program, err := sluice.NewProgram(
-		sluice.ProgramFiles{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: n.directory, Directory: n.directory, Entry: "."},
+		source.Project{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: n.directory, Directory: n.directory, Entry: "."},
 		sluice.PluginOptions{Home: home, LookupEnv: n.terminal.Lookup, ProjectPlugins: session.ProjectPlugins(project)})
 	if err != nil {
 		n.terminal.Warn("%v", err)

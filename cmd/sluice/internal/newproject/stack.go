@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // makeStack makes the stack and its settings, or selects it if it is there. The working directory is that of the project.
@@ -31,7 +31,7 @@ func makeStack(ctx context.Context, n *creation, written *templates.Written) err
 		return err
 	}
 	s, err := in.Open(ctx, ref)
-	var missing *sluice.StackNotFoundError
+	var missing *backend.NotFoundError
 	made := errors.As(err, &missing)
 	switch {
 	case made:
@@ -44,7 +44,7 @@ func makeStack(ctx context.Context, n *creation, written *templates.Written) err
 	}
 	if err := saveSettings(ctx, n, s); err != nil {
 		if made {
-			err = errors.Join(err, s.Backend.Remove(ctx, s.Ref, sluice.StackRemoval{Backups: true}))
+			err = errors.Join(err, s.Backend.Remove(ctx, s.Ref, backend.RemoveOptions{Backups: true}))
 		}
 		return err
 	}

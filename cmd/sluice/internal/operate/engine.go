@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/source"
 )
 
 // engineOptions assembles what the engine needs. The returned function ends plugins and programs.
@@ -28,7 +29,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	}
 	closers = append(closers, service)
 	project := o.Stack.Project
-	directory, entry, err := sluice.LocateProgram(project.Directory(), project.Main)
+	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
 		return options, closeAll, exit.AsUsage(err)
 	}
@@ -40,7 +41,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	if err := addFlags(&options, o.Job, plugins); err != nil {
 		return options, closeAll, err
 	}
-	program, err := sluice.NewProgram(sluice.ProgramFiles{
+	program, err := sluice.NewProgram(source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
 	}, plugins)
 	switch {

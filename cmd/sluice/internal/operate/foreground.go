@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // foreground is what goes on in an operation, for whoever handles its signals: these speak to the screen of the phase, and
@@ -25,7 +26,7 @@ type foreground struct {
 	mu     sync.Mutex // guards what follows
 	screen *screen    // of the phase that goes on; nil between phases
 	fence  *sluice.Fence
-	lock   sluice.StackLock // nil when only a preview is made
+	lock   backend.Lock // nil when only a preview is made
 	// endProcesses ends the plugins and the program of the phase; nil between phases.
 	endProcesses func()
 }
@@ -45,7 +46,7 @@ func (f *foreground) setProcesses(fence *sluice.Fence, end func()) {
 }
 
 // setLock says what is to be given back by whoever leaves in the middle.
-func (f *foreground) setLock(l sluice.StackLock) {
+func (f *foreground) setLock(l backend.Lock) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lock = l

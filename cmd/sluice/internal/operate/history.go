@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // writeHistory records the operation and backs the state up (state.md 4.7, 4.8).
@@ -20,12 +21,12 @@ func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Resu
 	if err != nil {
 		return err
 	}
-	entry := sluice.HistoryEntry{
+	entry := backend.Update{
 		Kind: j.Kind.History, StartTime: started.Unix(), EndTime: time.Now().Unix(), Message: j.Flags.History.Message,
-		Environment: environment(j), Config: text, Result: sluice.HistorySucceeded,
+		Environment: environment(j), Config: text, Result: backend.ResultSucceeded,
 	}
 	if runErr != nil {
-		entry.Result = sluice.HistoryFailed
+		entry.Result = backend.ResultFailed
 	}
 	if r != nil {
 		entry.ResourceChanges = make(map[string]int, len(r.Changes))

@@ -9,6 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // Job is an operation on a stack that is ready to run.
@@ -26,8 +28,8 @@ type Job struct {
 
 	values  map[workspace.Key]workspace.Value // the settings
 	config  sluice.Config                     // the settings as the engine gets them
-	secrets sluice.SecretsManager             // nil when nothing needs one
-	plan    *sluice.Plan                      // what the phases are held to; nil allows everything
+	secrets secrets.Manager                   // nil when nothing needs one
+	plan    *state.Plan                       // what the phases are held to; nil allows everything
 	remarks *remarks
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Kind is what updates, destroys, refreshes and the like differ in.
@@ -47,7 +48,7 @@ func Recovery() Kind {
 }
 
 // Import is the kind of an import of these resources.
-func Import(requests []sluice.ImportRequest) Kind {
+func Import(requests []stages.ImportRequest) Kind {
 	return Kind{
 		History: "import", Noun: "import", Previewing: "Previewing import", Doing: "Importing", AsksProgram: true,
 		Preview: func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {

@@ -10,10 +10,12 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // readPlan reads the file of --plan; there is none if path is empty. Nothing has been done yet when it is refused.
-func readPlan(ctx context.Context, path string, secrets sluice.SecretsManager) (*sluice.Plan, error) {
+func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state.Plan, error) {
 	if path == "" {
 		return nil, nil
 	}

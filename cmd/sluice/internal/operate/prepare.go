@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/source/engine"
 )
 
 // Prepare makes an operation ready: it applies the settings of the flags, checks the configuration, opens the secrets and
@@ -71,13 +72,13 @@ func checkRequiredVersion(p *workspace.Project) error {
 	if wanted == "" {
 		return nil
 	}
-	ok, err := sluice.SatisfiesPulumiRange(wanted)
+	ok, err := engine.Satisfies(wanted)
 	switch {
 	case err != nil:
 		return exit.Usagef("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", p.Path, err)
 	case !ok:
 		return exit.Usagef("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
-			p.Path, wanted, sluice.Version, sluice.PulumiVersion)
+			p.Path, wanted, sluice.Version, engine.CompatibilityVersion)
 	}
 	return nil
 }

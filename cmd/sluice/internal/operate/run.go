@@ -8,6 +8,8 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // Run runs a job under the rules for Ctrl-C: its preview, or the whole operation.
@@ -49,7 +51,7 @@ func previewOnly(ctx context.Context, o *operation) error {
 // previewAndPerformLocked holds the lock of the stack meanwhile. A signal that comes while it is taken or given back does not
 // end the process: the lock would stay.
 func previewAndPerformLocked(ctx context.Context, o *operation) error {
-	lock, err := o.Stack.State.Lock(ctx, sluice.StackLockOptions{Operation: o.Kind.History, OnLost: func(err error) {
+	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: func(err error) {
 		o.foreground.note(err.Error())
 		o.interrupts.Stop()
 	}})
@@ -120,7 +122,7 @@ func countVisible(r *sluice.Result) int {
 	n := 0
 	if r != nil {
 		for _, s := range r.Steps {
-			if s.Op != sluice.OpSame && s.Op != sluice.OpReplace && !s.Internal {
+			if s.Op != stages.OpSame && s.Op != stages.OpReplace && !s.Internal {
 				n++
 			}
 		}

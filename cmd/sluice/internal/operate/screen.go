@@ -13,11 +13,12 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // screen shows one phase of an operation to everybody who looks: people, programs that read JSON, the event log.
 type screen struct {
-	scrub    func(sluice.Event) sluice.Event
+	scrub    func(stages.Event) stages.Event
 	log      *display.Log             // nil in JSON modes
 	document *display.PreviewDocument // nil unless preview --json
 	events   []*display.EventLog
@@ -113,19 +114,19 @@ func (s *screen) startTicking() {
 	})
 }
 
-func (s *screen) observe(e sluice.Event) {
+func (s *screen) observe(e stages.Event) {
 	e = s.scrub(e)
 	s.mu.Lock()
 	again := false
 	switch e := e.(type) {
-	case sluice.Diagnostic:
-		s.said = s.said || e.Severity == sluice.Error
+	case stages.Diagnostic:
+		s.said = s.said || e.Severity == stages.Error
 		again = s.warned && e.Pending != nil
 		s.warned = s.warned || e.Pending != nil
-	case sluice.StepFailed:
+	case stages.StepFailed:
 		s.said = true
-	case sluice.PolicyViolation:
-		s.said = s.said || e.Level == sluice.Mandatory
+	case stages.PolicyViolation:
+		s.said = s.said || e.Level == stages.Mandatory
 	}
 	s.mu.Unlock()
 	if s.log != nil && !again {
@@ -143,7 +144,7 @@ func (s *screen) observe(e sluice.Event) {
 func (s *screen) close(r *sluice.Result, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
 		for _, l := range s.events {
-			l.Observe(s.scrub(sluice.Diagnostic{LogMessage: sluice.LogMessage{Severity: sluice.Error, Message: runErr.Error()}}))
+			l.Observe(s.scrub(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: runErr.Error()}}))
 		}
 	}
 	if s.stop != nil {

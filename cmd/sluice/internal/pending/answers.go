@@ -1,15 +1,18 @@
 package pending
 
-import "github.com/sluice-iac/sluice"
+import (
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
 
 // Answers say what is to be done about interrupted creates.
 type Answers struct {
-	ByURN  map[string]sluice.CreateResolution
-	Others sluice.CreateResolution // for those that ByURN does not name
+	ByURN  map[string]stages.CreateResolution
+	Others stages.CreateResolution // for those that ByURN does not name
 }
 
 // Resolve returns what is to be done about an operation.
-func (a Answers) Resolve(op sluice.PendingOperation) sluice.CreateResolution {
+func (a Answers) Resolve(op state.Pending) stages.CreateResolution {
 	if answer, ok := a.ByURN[string(op.Resource.URN)]; ok {
 		return answer
 	}
@@ -17,9 +20,9 @@ func (a Answers) Resolve(op sluice.PendingOperation) sluice.CreateResolution {
 }
 
 // HasCreate reports whether the create of a resource is among the operations.
-func HasCreate(ops []sluice.PendingOperation, name string) bool {
+func HasCreate(ops []state.Pending, name string) bool {
 	for _, op := range ops {
-		if op.Type == sluice.PendingCreate && string(op.Resource.URN) == name {
+		if op.Type == state.Creating && string(op.Resource.URN) == name {
 			return true
 		}
 	}

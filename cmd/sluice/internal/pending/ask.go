@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Ask asks what an interrupted create has led to.
-func Ask(t *terminal.Terminal, name string) (sluice.CreateResolution, error) {
+func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 	for {
 		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+
 			"  clear   it does not exist: forget the create\n"+
@@ -17,20 +17,20 @@ func Ask(t *terminal.Terminal, name string) (sluice.CreateResolution, error) {
 			"  skip    leave it as it is\n"+
 			"What is to be done? [clear/import/skip] (skip): ", name))
 		if err != nil {
-			return sluice.CreateResolution{}, err
+			return stages.CreateResolution{}, err
 		}
 		switch strings.ToLower(answer) {
 		case "clear":
-			return sluice.CreateResolution{Clear: true}, nil
+			return stages.CreateResolution{Clear: true}, nil
 		case "", "skip":
-			return sluice.CreateResolution{}, nil
+			return stages.CreateResolution{}, nil
 		case "import":
 			id, err := t.Ask("ID: ")
 			if err != nil {
-				return sluice.CreateResolution{}, err
+				return stages.CreateResolution{}, err
 			}
 			if id != "" {
-				return sluice.CreateResolution{ID: id}, nil
+				return stages.CreateResolution{ID: id}, nil
 			}
 			fmt.Fprintln(t.Out, "Without its ID nothing can be imported.")
 			continue

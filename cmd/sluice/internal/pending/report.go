@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // Report is what has become of operations that were cut off, for scripts.
@@ -27,11 +27,11 @@ type Settled struct {
 
 // Compare says what became of each operation that was pending before, by comparing it with the state after and with what is
 // left pending.
-func Compare(stack string, before, left []sluice.PendingOperation, after *sluice.Snapshot) Report {
+func Compare(stack string, before, left []state.Pending, after *state.Snapshot) Report {
 	ids := map[string]string{}
 	exists := map[string]bool{}
 	if after != nil {
-		for _, r := range sluice.LiveResources(after) {
+		for _, r := range state.Live(after) {
 			ids[string(r.URN)], exists[string(r.URN)] = r.ID, true
 		}
 	}
@@ -61,13 +61,13 @@ func NewReport(stack string) Report {
 	return Report{Stack: stack, Settled: []Settled{}, Left: []Settled{}}
 }
 
-func outcomeOf(op sluice.PendingOperation, exists bool) string {
+func outcomeOf(op state.Pending, exists bool) string {
 	switch {
-	case op.Type == sluice.PendingCreate && exists:
+	case op.Type == state.Creating && exists:
 		return "adopted"
-	case op.Type == sluice.PendingCreate:
+	case op.Type == state.Creating:
 		return "notCreated"
-	case op.Type == sluice.PendingRead || op.Type == sluice.PendingImport:
+	case op.Type == state.Reading || op.Type == state.Importing:
 		return "dropped"
 	case exists:
 		return "exists"
@@ -97,7 +97,7 @@ func (r Report) Text() string {
 }
 
 // LeftError says what nobody knows, and how to answer.
-func LeftError(left []sluice.PendingOperation) error {
+func LeftError(left []state.Pending) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "nobody knows what became of %d:", len(left))
 	for _, op := range left {

@@ -4,11 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // ForUpdate returns what the flags of an update say about interrupted creates. Nobody is asked.
@@ -22,9 +23,9 @@ func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers
 	if err != nil {
 		return answers, err
 	}
-	answers.ByURN = map[string]sluice.CreateResolution{}
+	answers.ByURN = map[string]stages.CreateResolution{}
 	for name, id := range imports {
-		answers.ByURN[name] = sluice.CreateResolution{ID: id}
+		answers.ByURN[name] = stages.CreateResolution{ID: id}
 	}
 	warnOfUnused(s.Terminal, names, func(name string) bool { return !HasCreate(pending, name) })
 	return answers, nil
@@ -39,10 +40,10 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 		return answers, err
 	}
 	imports, names := f.Imported()
-	answers.ByURN = map[string]sluice.CreateResolution{}
+	answers.ByURN = map[string]stages.CreateResolution{}
 	var left []string // unasked
 	for _, op := range snapshot.Pending {
-		if op.Type != sluice.PendingCreate {
+		if op.Type != state.Creating {
 			continue
 		}
 		name := string(op.Resource.URN)
@@ -53,12 +54,12 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 		delete(imports, name)
 		switch {
 		case given:
-			answers.ByURN[name] = sluice.CreateResolution{ID: id}
+			answers.ByURN[name] = stages.CreateResolution{ID: id}
 		case f.Clear:
-			answers.ByURN[name] = sluice.CreateResolution{Clear: true}
+			answers.ByURN[name] = stages.CreateResolution{Clear: true}
 		case f.Skip:
 		case !mayAsk:
-			answers.ByURN[name] = sluice.CreateResolution{}
+			answers.ByURN[name] = stages.CreateResolution{}
 			left = append(left, format.Printable(name))
 		default:
 			if answers.ByURN[name], err = Ask(s.Terminal, name); err != nil {

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // follow makes what this project knows of a stack follow it to its new name: its settings file and the selection. It is
 // told of renames by this process and of those that were cut off and are completed by it, perhaps in the folder of another
 // project or on another machine than they began.
-func follow(s *Session, from, to sluice.StackRef) (remark string, err error) {
+func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 	if selected, err := s.Selection.Stack(); err == nil && selected != "" {
 		if ref, err := s.Backend.Resolve(selected); err == nil && ref == from {
 			if err := s.Selection.Select(to.String()); err != nil {

@@ -10,47 +10,49 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state/backend"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // What names a stack in the folder of its project follows it to its new name, and nothing else does.
 func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 	for name, c := range map[string]struct {
 		files, after []string
-		from, to     sluice.StackRef
+		from, to     backend.Ref
 		selected     string // afterwards; organization/demo/dev before
 		remark       string
 	}{
 		"its own stack": {
-			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
-			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "",
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "dev"},
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/live", "",
 		},
 		"a stack that has followed already": {
-			[]string{"Pulumi.live.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
-			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "",
+			[]string{"Pulumi.live.yaml"}, []string{"Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "dev"},
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/live", "",
 		},
 		"a stack that goes to another project": {
-			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
-			sluice.StackRef{Project: "other", Name: "live"}, "organization/other/live", "",
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "dev"},
+			backend.Ref{Project: "other", Name: "live"}, "organization/other/live", "",
 		},
 		"a stack that only changes its project": {
-			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
-			sluice.StackRef{Project: "other", Name: "dev"}, "organization/other/dev", "",
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "demo", Name: "dev"},
+			backend.Ref{Project: "other", Name: "dev"}, "organization/other/dev", "",
 		},
 		"a stack that is not selected": {
-			[]string{"Pulumi.dev.yaml", "Pulumi.test.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "test"},
-			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/dev", "",
+			[]string{"Pulumi.dev.yaml", "Pulumi.test.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "test"},
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/dev", "",
 		},
 		"another project's stack": {
-			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "other", Name: "dev"},
-			sluice.StackRef{Project: "other", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "other", Name: "dev"},
+			backend.Ref{Project: "other", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
 		},
 		"another project's stack that comes here": {
-			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, sluice.StackRef{Project: "other", Name: "dev"},
-			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
+			[]string{"Pulumi.dev.yaml"}, []string{"Pulumi.dev.yaml"}, backend.Ref{Project: "other", Name: "dev"},
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/dev", "from Pulumi.dev.yaml to Pulumi.live.yaml in the folder of its project",
 		},
 		"two files": {
-			[]string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, sluice.StackRef{Project: "demo", Name: "dev"},
-			sluice.StackRef{Project: "demo", Name: "live"}, "organization/demo/live", "keep the one that is right as Pulumi.live.yaml",
+			[]string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, []string{"Pulumi.dev.yaml", "Pulumi.live.yaml"}, backend.Ref{Project: "demo", Name: "dev"},
+			backend.Ref{Project: "demo", Name: "live"}, "organization/demo/live", "keep the one that is right as Pulumi.live.yaml",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +63,7 @@ func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 			project := &workspace.Project{Name: "demo", Path: filepath.Join(dir, "Pulumi.yaml")}
 			b, err := sluice.OpenBackend(context.Background(), sluice.BackendOptions{URL: "file://" + t.TempDir(), Project: "demo"})
 			require.NoError(t, err)
-			s := &Session{Project: project, Backend: b, Selection: sluice.NewSelection(t.TempDir(), "demo", project.Path, "file://x")}
+			s := &Session{Project: project, Backend: b, Selection: stateworkspace.NewSelection(t.TempDir(), "demo", project.Path, "file://x")}
 			require.NoError(t, s.Selection.Select("organization/demo/dev"))
 			for range 2 { // it may be told so again
 				remark, err := follow(s, c.from, c.to)

@@ -4,6 +4,8 @@ import (
 	"os/user"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
 // Identity is who uses which backend, in JSON.
@@ -15,7 +17,7 @@ type Identity struct {
 
 // IdentityAt returns who uses the backend of a URL.
 func IdentityAt(url string) Identity {
-	who := Identity{User: "unknown", Organizations: []string{}, URL: sluice.MaskURL(url)}
+	who := Identity{User: "unknown", Organizations: []string{}, URL: backend.MaskURL(url)}
 	if u, err := user.Current(); err == nil {
 		who.User = u.Username
 	}
@@ -24,7 +26,7 @@ func IdentityAt(url string) Identity {
 
 // BackendURL returns the URL of the backend in use here. The project, if there is one, may name it.
 func BackendURL(lookup func(name string) (string, bool)) (string, error) {
-	home, err := sluice.Home(lookup)
+	home, err := workspace.Home(lookup)
 	if err != nil {
 		return "", err
 	}

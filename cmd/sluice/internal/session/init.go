@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // Init makes a stack: its state, then the secrets parameters in its settings (state.md 7.2).
@@ -23,13 +24,13 @@ func Init(ctx context.Context, in *Session, name, provider string) (*Stack, erro
 		return nil, err
 	}
 	// Whether it exists is known before anybody has to type a passphrase.
-	var missing *sluice.StackNotFoundError
+	var missing *backend.NotFoundError
 	if _, err := in.Backend.Open(ctx, ref); err == nil {
-		return nil, &sluice.StackExistsError{Name: s.Name()}
+		return nil, &backend.ExistsError{Name: s.Name()}
 	} else if !errors.As(err, &missing) {
 		return nil, err
 	}
-	if !sluice.IsPassphraseProvider(provider) && s.Settings.SecretsProvider() != provider {
+	if !secrets.IsPassphrase(provider) && s.Settings.SecretsProvider() != provider {
 		if s.Settings.HasSecrets() {
 			return nil, fmt.Errorf("%s has secrets under another key; make the stack with that, and then use `sluice stack change-secrets-provider`", s.Settings.Path)
 		}

@@ -6,6 +6,9 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // Opener opens projects and stacks for a command.
@@ -13,9 +16,9 @@ type Opener struct {
 	Terminal      *terminal.Terminal
 	SkipIntegrity bool // do not check that the state is consistent
 
-	checkpoints sluice.CheckpointCadence // how often an operation writes the stack file
-	deciding    bool                     // the command is the decision about a journal
-	undecided   map[string]bool          // the stacks whose journals the user was warned of
+	checkpoints backend.Cadence // how often an operation writes the stack file
+	deciding    bool            // the command is the decision about a journal
+	undecided   map[string]bool // the stacks whose journals the user was warned of
 }
 
 // NewOpener returns an opener for the command that has this terminal.
@@ -24,7 +27,7 @@ func NewOpener(t *terminal.Terminal) *Opener {
 }
 
 // WithCheckpoints returns an opener of stacks whose file an operation writes as often as this.
-func (o *Opener) WithCheckpoints(c sluice.CheckpointCadence) *Opener {
+func (o *Opener) WithCheckpoints(c backend.Cadence) *Opener {
 	changed := *o
 	changed.checkpoints = c
 	return &changed
@@ -40,7 +43,7 @@ func (o *Opener) Deciding() *Opener {
 // WarnedOf reports whether the user was warned that the journal of a stack needs a decision.
 func (o *Opener) WarnedOf(stack string) bool { return o.undecided[stack] }
 
-func (o *Opener) warnUndecided(err *sluice.StackJournalError) {
+func (o *Opener) warnUndecided(err *backend.JournalError) {
 	if o.deciding {
 		return
 	}
@@ -58,22 +61,22 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	for _, w := range project.Warnings {
 		t.Warn("%s", w)
 	}
-	var prompt sluice.PassphrasePrompt
+	var prompt secrets.Prompt
 	if t.Interactive() {
 		prompt = terminal.AskPassphrase(t)
 	}
-	s := &Session{Terminal: t, Project: project, Passphrases: sluice.NewPassphrases(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
-	if s.Home, err = sluice.Home(t.Lookup); err != nil {
+	s := &Session{Terminal: t, Project: project, Passphrases: secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
+	if s.Home, err = workspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}
 	if s.BackendURL, err = sluice.BackendURL(s.Home, project.BackendURL, t.Lookup); err != nil {
 		return nil, err
 	}
-	s.Selection = sluice.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
+	s.Selection = workspace.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
 	s.Backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.BackendURL, Project: project.Name, LookupEnv: t.Lookup, Passphrases: s.Passphrases, SkipIntegrity: o.SkipIntegrity,
 		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: func(text string) { t.Warn("%s", text) }, Undecided: o.warnUndecided,
-		Renamed: func(from, to sluice.StackRef) (string, error) { return follow(s, from, to) },
+		Renamed: func(from, to backend.Ref) (string, error) { return follow(s, from, to) },
 	})
 	if err != nil {
 		return nil, err

@@ -3,8 +3,8 @@ package session
 import (
 	"os"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // FindProject reads the project file of the working directory or of the nearest one above it.
@@ -21,15 +21,15 @@ func FindProject() (*workspace.Project, error) {
 }
 
 // ProjectPlugins returns the plugins that a project file names.
-func ProjectPlugins(p *workspace.Project) []sluice.ProjectPlugin {
-	var out []sluice.ProjectPlugin
-	add := func(kind sluice.PluginKind, plugins []workspace.LocalPlugin) {
+func ProjectPlugins(p *workspace.Project) []plugin.ProjectPlugin {
+	var out []plugin.ProjectPlugin
+	add := func(kind plugin.Kind, plugins []workspace.LocalPlugin) {
 		for _, p := range plugins {
-			out = append(out, sluice.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path})
+			out = append(out, plugin.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path})
 		}
 	}
-	add(sluice.ResourcePlugin, p.Plugins.Providers)
-	add(sluice.LanguagePlugin, p.Plugins.Languages)
-	add(sluice.AnalyzerPlugin, p.Plugins.Analyzers)
+	add(plugin.Resource, p.Plugins.Providers)
+	add(plugin.Language, p.Plugins.Languages)
+	add(plugin.Analyzer, p.Plugins.Analyzers)
 	return out
 }

@@ -5,24 +5,25 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // SecretsManager returns the manager for an operation that may write, and puts its parameters into the settings when they
 // are new (state.md 5.5). The settings have been read, and are not saved.
-func SecretsManager(ctx context.Context, s *Stack) (sluice.SecretsManager, error) {
-	var recorded *sluice.SecretsProvider
+func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
+	var recorded *state.SecretsProvider
 	if s.State != nil { // otherwise it is about to be made
 		var err error
 		if recorded, err = s.State.SecretsProvider(ctx); err != nil {
 			return nil, err
 		}
 	}
-	choice, err := sluice.ChooseSecretsManager(ctx, sluice.SecretsSettings{
+	choice, err := secrets.Choose(ctx, secrets.Settings{
 		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
 	}, recorded, s.Passphrases)
-	if errors.Is(err, sluice.ErrIncorrectPassphrase) || errors.Is(err, sluice.ErrNoPassphrase) {
+	if errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, secrets.ErrNoPassphrase) {
 		return nil, fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.Name(), s.Settings.Path, err)
 	}
 	if err != nil {

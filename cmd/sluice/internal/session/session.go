@@ -3,25 +3,28 @@ package session
 import (
 	"context"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
+	"github.com/sluice-iac/sluice/state/secrets"
 )
 
 // Session is a project with its backend.
 type Session struct {
 	Terminal    *terminal.Terminal
 	Project     *workspace.Project
-	Backend     sluice.Backend
+	Backend     backend.Backend
 	BackendURL  string
-	Selection   sluice.Selection
+	Selection   stateworkspace.Selection
 	Home        string // Pulumi's home directory
-	Passphrases sluice.Passphrases
+	Passphrases secrets.Source
 }
 
 // Open opens an existing stack. Its settings are not read.
-func (s *Session) Open(ctx context.Context, ref sluice.StackRef) (*Stack, error) {
+func (s *Session) Open(ctx context.Context, ref backend.Ref) (*Stack, error) {
 	stack, err := s.Backend.Open(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -30,25 +33,25 @@ func (s *Session) Open(ctx context.Context, ref sluice.StackRef) (*Stack, error)
 }
 
 // Resolve returns the stack that a text names.
-func (s *Session) Resolve(name string) (sluice.StackRef, error) {
+func (s *Session) Resolve(name string) (backend.Ref, error) {
 	ref, err := s.Backend.Resolve(name)
 	if err != nil {
-		return sluice.StackRef{}, exit.AsUsage(err)
+		return backend.Ref{}, exit.AsUsage(err)
 	}
 	return ref, nil
 }
 
 // Choose returns the stack that a text names; "" is the selected one.
-func (s *Session) Choose(name string) (sluice.StackRef, error) {
+func (s *Session) Choose(name string) (backend.Ref, error) {
 	if name == "" {
 		selected, err := s.Selected()
 		if err != nil {
-			return sluice.StackRef{}, err
+			return backend.Ref{}, err
 		}
 		name = selected
 	}
 	if name == "" {
-		return sluice.StackRef{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
+		return backend.Ref{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
 	}
 	return s.Resolve(name)
 }
@@ -62,7 +65,7 @@ func (s *Session) Selected() (string, error) {
 }
 
 // Forget selects nothing if ref is what was selected.
-func (s *Session) Forget(ref sluice.StackRef) error {
+func (s *Session) Forget(ref backend.Ref) error {
 	name, err := s.Selection.Stack()
 	if err != nil || name == "" {
 		return err
@@ -74,17 +77,17 @@ func (s *Session) Forget(ref sluice.StackRef) error {
 }
 
 // Owns reports whether the settings of a stack are in the folder of this project.
-func (s *Session) Owns(ref sluice.StackRef) bool { return owns(s.Project, ref) }
+func (s *Session) Owns(ref backend.Ref) bool { return owns(s.Project, ref) }
 
-func owns(p *workspace.Project, ref sluice.StackRef) bool {
+func owns(p *workspace.Project, ref backend.Ref) bool {
 	return ref.Project == "" || ref.Project == p.Name
 }
 
 // Stack is an opened stack of a project.
 type Stack struct {
 	*Session
-	Ref      sluice.StackRef
-	State    sluice.Stack
+	Ref      backend.Ref
+	State    backend.Stack
 	Settings *workspace.StackFile // nil until they are read
 }
 
@@ -108,7 +111,7 @@ func (s *Stack) ReadSettings(path string) error {
 }
 
 // Pending returns the operations of the recorded state that have not ended.
-func (s *Stack) Pending(ctx context.Context) ([]sluice.PendingOperation, error) {
+func (s *Stack) Pending(ctx context.Context) ([]state.Pending, error) {
 	snapshot, err := s.State.LoadSealed(ctx)
 	if err != nil || snapshot == nil {
 		return nil, err

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // mostChoices is how many resources are listed at once.
@@ -15,7 +15,7 @@ const mostChoices = 40
 
 // Choose asks which of the resources is meant. An answer is a number of the list or a part of a URN, which makes
 // the list shorter.
-func Choose(t *terminal.Terminal, question string, resources []*sluice.Resource) (*sluice.Resource, error) {
+func Choose(t *terminal.Terminal, question string, resources []*state.Resource) (*state.Resource, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("the state has no resources")
 	}
@@ -51,8 +51,8 @@ func Choose(t *terminal.Terminal, question string, resources []*sluice.Resource)
 	}
 }
 
-func containing(resources []*sluice.Resource, part string) []*sluice.Resource {
-	var out []*sluice.Resource
+func containing(resources []*state.Resource, part string) []*state.Resource {
+	var out []*state.Resource
 	for _, r := range resources {
 		if strings.Contains(strings.ToLower(string(r.URN)), strings.ToLower(part)) {
 			out = append(out, r)
@@ -62,11 +62,11 @@ func containing(resources []*sluice.Resource, part string) []*sluice.Resource {
 }
 
 // choiceText is the URN, with what tells this copy from others that can be chosen.
-func choiceText(r *sluice.Resource, among []*sluice.Resource) string {
+func choiceText(r *state.Resource, among []*state.Resource) string {
 	text := format.Printable(string(r.URN))
 	for _, other := range among {
 		if other != r && other.URN == r.URN {
-			return text + " (" + sluice.DescribeCopy(r) + ")"
+			return text + " (" + state.DescribeCopy(r) + ")"
 		}
 	}
 	return text

@@ -3,9 +3,10 @@ package stateedit
 import (
 	"context"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
 )
 
 // Edit is one edit of the state of one stack while it goes on. The stack is locked.
@@ -13,7 +14,7 @@ type Edit struct {
 	*session.Stack
 	Holder   *interrupts.Holder
 	Flags    *Flags
-	Snapshot *sluice.Snapshot // without resources for a stack that was never deployed
+	Snapshot *state.Snapshot // without resources for a stack that was never deployed
 }
 
 // Run locks a stack and runs edit on its state. Secrets stay sealed: no passphrase is needed. anyState also opens states
@@ -23,7 +24,7 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 	if err != nil {
 		return err
 	}
-	return interrupts.Hold(ctx, s.Terminal, []sluice.Stack{s.State}, func(h *interrupts.Holder) error {
+	return interrupts.Hold(ctx, s.Terminal, []backend.Stack{s.State}, func(h *interrupts.Holder) error {
 		snapshot, err := s.State.LoadSealed(ctx)
 		if err == nil && !anyState {
 			err = s.State.Check(ctx, snapshot)
@@ -32,14 +33,14 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 			return err
 		}
 		if snapshot == nil {
-			snapshot = &sluice.Snapshot{}
+			snapshot = &state.Snapshot{}
 		}
 		return edit(ctx, &Edit{Stack: s, Holder: h, Flags: f, Snapshot: snapshot})
 	})
 }
 
 // Save asks whether to make a change and writes it. plan is what it will do, as shown to whoever is asked.
-func (e *Edit) Save(ctx context.Context, now *sluice.Snapshot, plan string) error {
+func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error {
 	if err := confirm(e.Terminal, e.Flags, plan); err != nil {
 		return err
 	}
@@ -47,6 +48,6 @@ func (e *Edit) Save(ctx context.Context, now *sluice.Snapshot, plan string) erro
 }
 
 // Write writes a state without asking.
-func (e *Edit) Write(ctx context.Context, now *sluice.Snapshot) error {
+func (e *Edit) Write(ctx context.Context, now *state.Snapshot) error {
 	return e.Holder.Busy(func() error { return e.State.Save(ctx, now) })
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // Report is what a command on a state has done, for scripts.
@@ -24,7 +24,7 @@ type Changed struct {
 }
 
 // WriteReport says what was done: lines for people, the resources for scripts.
-func WriteReport(e *Edit, title string, changed []*sluice.Resource) error {
+func WriteReport(e *Edit, title string, changed []*state.Resource) error {
 	if e.Flags.JSON {
 		r := Report{Stack: e.Name(), Changed: []Changed{}}
 		for _, c := range changed {
@@ -37,13 +37,13 @@ func WriteReport(e *Edit, title string, changed []*sluice.Resource) error {
 }
 
 // List returns a title and a line for each resource.
-func List(title string, resources []*sluice.Resource) string {
+func List(title string, resources []*state.Resource) string {
 	var b strings.Builder
 	b.WriteString(title + "\n")
 	for _, r := range resources {
 		b.WriteString("  " + format.Printable(string(r.URN)))
 		if r.Delete {
-			b.WriteString(" (" + sluice.DescribeCopy(r) + ")")
+			b.WriteString(" (" + state.DescribeCopy(r) + ")")
 		}
 		b.WriteString("\n")
 	}

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // CheckTargets refuses arguments that do not fit together before anything is opened.
@@ -22,19 +22,19 @@ func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 }
 
 // Targets returns the live resources that the arguments name, all of them, or the one that somebody chooses.
-func Targets(e *Edit, args []string, all bool, verb string) ([]*sluice.Resource, error) {
-	live := sluice.LiveResources(e.Snapshot)
+func Targets(e *Edit, args []string, all bool, verb string) ([]*state.Resource, error) {
+	live := state.Live(e.Snapshot)
 	if all {
 		return live, nil
 	}
 	if len(args) == 0 {
 		r, err := Choose(e.Terminal, "Which resource do you want to "+verb+"?", live)
-		return []*sluice.Resource{r}, err
+		return []*state.Resource{r}, err
 	}
-	var found []*sluice.Resource
+	var found []*state.Resource
 	var faults []string
 	for _, text := range args {
-		r, err := sluice.FindLiveResource(e.Snapshot, text)
+		r, err := state.FindLive(e.Snapshot, text)
 		switch {
 		case err != nil:
 			faults = append(faults, err.Error())

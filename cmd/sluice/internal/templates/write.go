@@ -91,7 +91,7 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 	return files, err
 }
 
-// isText tells whether a file is one in which something may be replaced.
+// isText reports whether a file is one in which something may be replaced.
 func isText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
 
 func (w *Written) write(path string, content []byte) error {

@@ -160,7 +160,7 @@ func (r *projectReader) readType(n *yaml.Node, what string) *Type {
 	return t
 }
 
-// accepts tells whether a decrypted value is of the type: texts count as the integer or boolean that they spell.
+// accepts reports whether a decrypted value is of the type: texts count as the integer or boolean that they spell.
 func (t *Type) accepts(v Value) bool {
 	switch t.Name {
 	case "string":

@@ -131,7 +131,7 @@ func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 	return v, ok, nil
 }
 
-// RemovePath deletes what the path names and tells whether it was there.
+// RemovePath deletes what the path names and reports whether it was there.
 func (f *StackFile) RemovePath(k Key) (bool, error) {
 	top, rest, err := splitPath(k)
 	if err != nil {

@@ -50,7 +50,7 @@ func TypedScalar(typ, text string) (Value, error) {
 
 var secretName = regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
 
-// LooksSecret tells whether a setting looks like a secret that somebody is about to store in plain text: its name says
+// LooksSecret reports whether a setting looks like a secret that somebody is about to store in plain text: its name says
 // so, and its value looks made by chance (state.md 6.6).
 func LooksSecret(k Key, text string) bool {
 	return secretName.MatchString(k.Name) && looksRandom(text)

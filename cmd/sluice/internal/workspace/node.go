@@ -67,7 +67,7 @@ func replaceNode(parent *yaml.Node, i int, v *yaml.Node) {
 	parent.Content[i] = v
 }
 
-// removeChild deletes an entry and tells whether there was one.
+// removeChild deletes an entry and reports whether there was one.
 func removeChild(mapping *yaml.Node, key string) bool {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if resolve(mapping.Content[i]).Value == key {

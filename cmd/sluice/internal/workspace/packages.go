@@ -68,7 +68,7 @@ func (r *projectReader) packageSource(packages *yaml.Node, name string) string {
 	return r.text(packages, name, "name a plugin or a directory")
 }
 
-// localPath tells whether the source of a package is a directory, relative to another one.
+// localPath reports whether the source of a package is a directory, relative to another one.
 func localPath(directory, source string) (path string, local bool) {
 	path = source
 	if !filepath.IsAbs(path) {

@@ -129,7 +129,7 @@ func (r *projectReader) read() {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 
-// IsProjectName tells whether a project can have that name.
+// IsProjectName reports whether a project can have that name.
 func IsProjectName(name string) bool { return validName.MatchString(name) }
 
 func (r *projectReader) checkName() {

@@ -106,10 +106,10 @@ func (f *StackFile) load() error {
 	return nil
 }
 
-// Exists tells whether there was a file when it was read.
+// Exists reports whether there was a file when it was read.
 func (f *StackFile) Exists() bool { return f.exists }
 
-// Changed tells whether there is something to save.
+// Changed reports whether there is something to save.
 func (f *StackFile) Changed() bool { return f.changed }
 
 // Keys returns the settings' keys by namespace and name.
@@ -121,7 +121,7 @@ func (f *StackFile) Values() map[Key]Value { return f.values }
 // Value returns a setting and whether there is one.
 func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.values[k]; return v, ok }
 
-// HasSecrets tells whether any setting is, or contains, a ciphertext.
+// HasSecrets reports whether any setting is, or contains, a ciphertext.
 func (f *StackFile) HasSecrets() bool {
 	for _, v := range f.values {
 		if HasSecrets(v) {
@@ -131,7 +131,7 @@ func (f *StackFile) HasSecrets() bool {
 	return false
 }
 
-// HasEnvironments tells whether the file asks for environments of the hosted service.
+// HasEnvironments reports whether the file asks for environments of the hosted service.
 func (f *StackFile) HasEnvironments() bool {
 	_, v := child(f.doc.root(), keyEnvironment)
 	return v != nil && !isNull(resolve(v)) && len(resolve(v).Content) > 0
@@ -156,7 +156,7 @@ func (f *StackFile) Set(k Key, v Value, typed bool) error {
 	return f.load()
 }
 
-// Remove deletes a setting and tells whether there was one.
+// Remove deletes a setting and reports whether there was one.
 func (f *StackFile) Remove(k Key) (bool, error) {
 	written, ok := f.written[k]
 	if !ok {

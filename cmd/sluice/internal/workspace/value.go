@@ -33,7 +33,7 @@ type Encrypter interface {
 	Encrypt(ctx context.Context, plaintext string) (string, error)
 }
 
-// HasSecrets tells whether v is, or contains, a ciphertext.
+// HasSecrets reports whether v is, or contains, a ciphertext.
 func HasSecrets(v Value) bool {
 	switch v := v.(type) {
 	case Secure:
@@ -60,7 +60,7 @@ func AnySecret(values map[Key]Value) bool {
 	return false
 }
 
-// IsObject tells whether v is a list or a mapping.
+// IsObject reports whether v is a list or a mapping.
 func IsObject(v Value) bool {
 	switch v.(type) {
 	case []any, map[string]any:

@@ -76,7 +76,7 @@ type Text struct {
 	At    syntax.Range
 }
 
-// IsGiven tells whether the program has the text.
+// IsGiven reports whether the program has the text.
 func (t Text) IsGiven() bool { return !t.At.IsZero() }
 
 // Flag is a boolean that must be written out.
@@ -85,7 +85,7 @@ type Flag struct {
 	At    syntax.Range // zero when it is not given
 }
 
-// IsGiven tells whether the program has the flag.
+// IsGiven reports whether the program has the flag.
 func (f Flag) IsGiven() bool { return !f.At.IsZero() }
 
 // Pointer is the flag as an option of a registration.

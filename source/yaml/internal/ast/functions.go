@@ -25,7 +25,7 @@ func functionNames() []string {
 	return names
 }
 
-// isFunction tells whether a key calls a function.
+// isFunction reports whether a key calls a function.
 func isFunction(key string) bool {
 	if len(key) < len(functionPrefix) || !strings.EqualFold(key[:len(functionPrefix)], functionPrefix) {
 		return false

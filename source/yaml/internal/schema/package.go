@@ -78,7 +78,7 @@ func Parse(name, text string) (*Package, error) {
 	return p, nil
 }
 
-// IsDescribed tells whether the package says what is in it.
+// IsDescribed reports whether the package says what is in it.
 func (p *Package) IsDescribed() bool { return p.described }
 
 // ResolveResource returns the full token of a type as a program may write it; ok is false when the package has none.

@@ -6,7 +6,7 @@ import "unicode/utf8"
 // character, on the same line. The zero Range is no place.
 type Range struct{ Line, Column, End int }
 
-// IsZero tells whether r is no place.
+// IsZero reports whether r is no place.
 func (r Range) IsZero() bool { return r.Line == 0 }
 
 // Kind is the kind of a node.

@@ -7,28 +7,28 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// standBy decides about what is passive.
-func (b *builder) standBy(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+// decideBypassed decides about what is passive.
+func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o, mode := b.Outcomes, b.Mode
 	switch {
 	case d.Old == nil && mode == stages.ModeRefresh:
 		o.Add(d.URN, book.Same|book.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
-	case d.Old == nil, d.Stranded && mode == stages.ModeDestroy:
+	case d.Old == nil, d.Course == stages.RefersToSkipped && mode == stages.ModeDestroy:
 		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
 		o.Add(d.URN, book.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
-	case mode == stages.ModeRefresh && d.Old.URN != d.URN && !d.Stranded && !o.IsGone(d.Claimed):
+	case mode == stages.ModeRefresh && d.Old.URN != d.URN && d.Course != stages.RefersToSkipped && !o.IsDeletedByClosure(d.Claimed):
 		// It has not been read, but what the program declares after it may refer to its new name.
 		o.Add(d.URN, book.Same)
 		return b.commit(d, []*stages.Decision{renamedStep(d)}, x)
-	case mode == stages.ModeRefresh, o.IsGone(d.Claimed):
+	case mode == stages.ModeRefresh, o.IsDeletedByClosure(d.Claimed):
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
-		if (d.Stranded || o.IsGone(d.Claimed)) && d.Old.URN != d.URN {
+		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
 			o.Add(d.URN, book.SkippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
 		}
-		b.World.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
+		b.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
 		d.Question.Answer(importedReply(d.URN, d.Old))
 		return b.commit(d, nil, x)
 	}

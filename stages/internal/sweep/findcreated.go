@@ -56,7 +56,7 @@ func (r *Recoverer) SettleChanges(ctx context.Context) error {
 // FindCreated is [Run.FindCreated].
 func (r *Recoverer) FindCreated(op state.Pending) (id string, absent bool) {
 	res := op.Resource
-	if book.IsMoot(res) {
+	if book.HasNoObject(res) {
 		return "", true
 	}
 	names := r.identifyingNames(res)
@@ -140,7 +140,7 @@ func plainText(v property.Value) (string, bool) {
 // randomSuffix is the least number of random characters that names are made up with.
 const randomSuffix = 7
 
-// isMadeUp tells whether a name is that of the resource with random characters behind it: letters and digits, at least one of
+// isMadeUp reports whether a name is that of the resource with random characters behind it: letters and digits, at least one of
 // them a digit, as providers and [Autonamer] make them up.
 func isMadeUp(text, resource string) bool {
 	rest, ok := strings.CutPrefix(text, resource)

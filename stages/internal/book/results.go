@@ -10,45 +10,45 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// world is what has happened so far: the states that finished steps produced, and what became of recorded ones. The
+// results is what has happened so far: the states that finished steps produced, and what became of recorded ones. The
 // workers of execute write it, each under the lock, after their step and before its answer (steps.md ORD-6).
-type world struct {
-	mu     sync.Mutex
-	news   map[urn.URN]*state.Resource
-	reads  map[urn.URN]*state.Resource
-	fate   map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
-	views  map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
-	copies map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
-	open   map[urn.URN]*stages.Decision        // decisions whose resource may still register outputs
+type results struct {
+	mu         sync.Mutex
+	news       map[urn.URN]*state.Resource
+	reads      map[urn.URN]*state.Resource
+	successors map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
+	views      map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
+	copies     map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
+	open       map[urn.URN]*stages.Decision        // decisions whose resource may still register outputs
 	// failed and skipped registrations under continue-on-error (steps.md 9.4).
 	failed map[urn.URN]urn.URN // -> the resource whose failure is the cause
 	// What the root stack registered, applied when the run ends.
 	stack        *stages.Decision
 	stackOutputs property.Map
-	unsettled    map[*state.Resource]bool // whose operations stay pending: see Run.end
+	pending      map[*state.Resource]bool // whose operations stay pending: see Run.end
 }
 
-func newWorld() *world {
-	return &world{
-		news:      map[urn.URN]*state.Resource{},
-		reads:     map[urn.URN]*state.Resource{},
-		fate:      map[*state.Resource]*state.Resource{},
-		open:      map[urn.URN]*stages.Decision{},
-		failed:    map[urn.URN]urn.URN{},
-		unsettled: map[*state.Resource]bool{},
+func newWorld() *results {
+	return &results{
+		news:       map[urn.URN]*state.Resource{},
+		reads:      map[urn.URN]*state.Resource{},
+		successors: map[*state.Resource]*state.Resource{},
+		open:       map[urn.URN]*stages.Decision{},
+		failed:     map[urn.URN]urn.URN{},
+		pending:    map[*state.Resource]bool{},
 	}
 }
 
 // Current returns what became of a recorded state: itself, a marked copy, or nil when it is gone.
-func (w *world) Current(r *state.Resource) *state.Resource {
+func (w *results) Current(r *state.Resource) *state.Resource {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.follow(r)
 }
 
-func (w *world) follow(r *state.Resource) *state.Resource {
+func (w *results) follow(r *state.Resource) *state.Resource {
 	for r != nil {
-		next, changed := w.fate[r]
+		next, changed := w.successors[r]
 		if !changed {
 			return r
 		}
@@ -57,15 +57,15 @@ func (w *world) follow(r *state.Resource) *state.Resource {
 	return nil
 }
 
-// Settle records what a finished step did to recorded states.
-func (w *world) Settle(c state.Change) {
+// Apply records what a finished step did to recorded states.
+func (w *results) Apply(c state.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range c.Remove {
-		w.fate[r] = nil
+		w.successors[r] = nil
 	}
 	for _, rep := range c.Replace {
-		w.fate[rep.Old] = rep.New
+		w.successors[rep.Old] = rep.New
 		if of, isView := w.copies[rep.Old]; isView {
 			w.copies[rep.New] = of
 		}
@@ -73,7 +73,7 @@ func (w *world) Settle(c state.Change) {
 }
 
 // Lookup finds a resource whose step is done (steps.md 10.5 "getResource").
-func (w *world) Lookup(u urn.URN) (*state.Resource, bool) {
+func (w *results) Lookup(u urn.URN) (*state.Resource, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r, ok := w.news[u]; ok {
@@ -84,7 +84,7 @@ func (w *world) Lookup(u urn.URN) (*state.Resource, bool) {
 }
 
 // blame returns the failed or skipped resource that r depends on in any way but through its provider (steps.md 9.4).
-func (w *world) blame(refs func(func(urn.URN))) (urn.URN, bool) {
+func (w *results) blame(refs func(func(urn.URN))) (urn.URN, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var cause urn.URN
@@ -100,14 +100,14 @@ func (w *world) blame(refs func(func(urn.URN))) (urn.URN, bool) {
 }
 
 // FailureOf returns the resource because of which a registration failed or was skipped: itself if it failed.
-func (w *world) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
+func (w *results) FailureOf(u urn.URN) (cause urn.URN, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cause, ok = w.failed[u]
 	return cause, ok
 }
 
-func (w *world) MarkFailed(u, cause urn.URN) {
+func (w *results) MarkFailed(u, cause urn.URN) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, ok := w.failed[u]; !ok {
@@ -116,21 +116,21 @@ func (w *world) MarkFailed(u, cause urn.URN) {
 }
 
 // OpenFor lets a resource that was not created register outputs, which are ignored.
-func (w *world) OpenFor(s *stages.Decision) {
+func (w *results) OpenFor(s *stages.Decision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.open[s.URN] = s
 }
 
 // AddView remembers a view that a refresh has found.
-func (w *world) AddView(v *state.Resource) {
+func (w *results) AddView(v *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.views[v.ViewOf] = append(w.views[v.ViewOf], v)
 }
 
 // Keep stores the state that a step produced, before the step's answer.
-func (w *world) Keep(d *stages.Decision, final *state.Resource) {
+func (w *results) Keep(d *stages.Decision, final *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if final.ViewOf != "" && !d.IsKept() {
@@ -152,21 +152,21 @@ func (w *world) Keep(d *stages.Decision, final *state.Resource) {
 	}
 }
 
-// Unsettle remembers that an operation stays pending: nobody knows what it did, so no other may begin on its resource.
-func (w *world) Unsettle(r *state.Resource) {
+// KeepPending remembers that an operation stays pending: nobody knows what it did, so no other may begin on its resource.
+func (w *results) KeepPending(r *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unsettled[r] = true
+	w.pending[r] = true
 }
 
-func (w *world) IsUnsettled(r *state.Resource) bool {
+func (w *results) StaysPending(r *state.Resource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.unsettled[r]
+	return w.pending[r]
 }
 
 // TakeOpen ends the time in which a resource may register outputs.
-func (w *world) TakeOpen(u urn.URN) (*stages.Decision, bool) {
+func (w *results) TakeOpen(u urn.URN) (*stages.Decision, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s, ok := w.open[u]
@@ -175,21 +175,21 @@ func (w *world) TakeOpen(u urn.URN) (*stages.Decision, bool) {
 }
 
 // Made returns the state that the step of a registration has produced, nil if there is none.
-func (w *world) Made(u urn.URN) *state.Resource {
+func (w *results) Made(u urn.URN) *state.Resource {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.news[u]
 }
 
 // all returns the states that steps of registrations have produced, by URN.
-func (w *world) all() map[urn.URN]*state.Resource {
+func (w *results) all() map[urn.URN]*state.Resource {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.news)
 }
 
 // SetOutputs gives the state of a URN other outputs and returns it before and after that.
-func (w *world) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
+func (w *results) SetOutputs(u urn.URN, outputs property.Map) (before, after *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before = w.news[u]
@@ -200,14 +200,14 @@ func (w *world) SetOutputs(u urn.URN, outputs property.Map) (before, after *stat
 }
 
 // SetStackOutputs keeps the outputs that the root stack has registered until the run ends.
-func (w *world) SetStackOutputs(s *stages.Decision, outputs property.Map) {
+func (w *results) SetStackOutputs(s *stages.Decision, outputs property.Map) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stack, w.stackOutputs = s, outputs
 }
 
 // TakeStackOutputs returns them, with the decision about the root stack; nil if it has registered none.
-func (w *world) TakeStackOutputs() (*stages.Decision, property.Map) {
+func (w *results) TakeStackOutputs() (*stages.Decision, property.Map) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.stack, w.stackOutputs

@@ -87,14 +87,14 @@ func (r *Book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.U
 }
 
 // Lookup finds a resource that was registered or read in this run and whose step is done.
-func (r *Book) Lookup(u urn.URN) (*state.Resource, bool) { return r.World.Lookup(u) }
+func (r *Book) Lookup(u urn.URN) (*state.Resource, bool) { return r.Results.Lookup(u) }
 
 // StackOutputs returns the outputs of the root stack as they are after the run.
 func (r *Book) StackOutputs() property.Map {
 	root := r.root
-	s, ok := r.World.Lookup(root)
+	s, ok := r.Results.Lookup(root)
 	if !ok {
-		s = r.World.Current(r.Base.Olds[root]) // the run came to nothing before the stack was registered
+		s = r.Results.Current(r.Base.Olds[root]) // the run came to nothing before the stack was registered
 	}
 	if s == nil {
 		return property.Map{}
@@ -110,7 +110,7 @@ func (r *Book) OldStackOutputs() property.Map {
 	return property.Map{}
 }
 
-// IsUncertain tells whether the outcome of some operation is unknown (steps.md 9.3).
+// IsUncertain reports whether the outcome of some operation is unknown (steps.md 9.3).
 func (r *Book) IsUncertain() bool {
 	return r.Record.isUncertain()
 }

@@ -6,24 +6,24 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Remains are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
+// EndGraph are the states that the end phase is about, with the graph that orders it: the base, after what a destroy's
 // program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
-type Remains struct {
+type EndGraph struct {
 	*Base
 	Declared map[*state.Resource]bool
 }
 
-func (r *Book) Remains() Remains {
-	a := arrangement{Book: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
+func (r *Book) Remains() EndGraph {
+	a := endOrder{Book: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
 	isDeclared := map[*state.Resource]bool{}
 	for _, s := range r.Record.stepsOf(r.Declared) {
-		if s.Made != nil && r.World.Current(s.Made) == s.Made && !isDeclared[s.Made] {
+		if s.Made != nil && r.Results.Current(s.Made) == s.Made && !isDeclared[s.Made] {
 			isDeclared[s.Made] = true
 			a.declare(s.Made)
 		}
 	}
 	if len(isDeclared) == 0 {
-		return Remains{Base: r.Base}
+		return EndGraph{Base: r.Base}
 	}
 	for _, res := range r.Base.Resources {
 		if !isDeclared[res] {
@@ -39,11 +39,11 @@ func (r *Book) Remains() Remains {
 			a.all = append(a.all, res)
 		}
 	}
-	return Remains{Base: newBaseOf(a.all, a.name), Declared: isDeclared}
+	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: isDeclared}
 }
 
 // Named returns the places of the states of these names.
-func (m Remains) Named(set map[urn.URN]bool) []graph.ID {
+func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 	var ids []graph.ID
 	for i, res := range m.Resources {
 		if set[res.URN] {
@@ -53,10 +53,10 @@ func (m Remains) Named(set map[urn.URN]bool) []graph.ID {
 	return ids
 }
 
-// arrangement finds an order in which everything comes after what it refers to, with what a program has declared in the
+// endOrder finds an order in which everything comes after what it refers to, with what a program has declared in the
 // program's order if it can be. Old copies of resources come before whatever refers to their name: what was not updated since
 // the replacement goes on using the old object.
-type arrangement struct {
+type endOrder struct {
 	*Book
 	declared []*state.Resource
 	at       map[urn.URN][]int             // places among the declared, by name
@@ -68,14 +68,14 @@ type arrangement struct {
 }
 
 // name is what a state means by a name: names of the base may have been taken over.
-func (a *arrangement) name(res *state.Resource, u urn.URN) urn.URN {
+func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
 	if _, old := a.Base.Ids[res]; old {
 		return a.Names.NewNameOf(u)
 	}
 	return u
 }
 
-func (a *arrangement) declare(s *state.Resource) {
+func (a *endOrder) declare(s *state.Resource) {
 	var needs []int
 	for ref := range s.References() {
 		needs = append(needs, a.at[a.name(s, ref.URN)]...)
@@ -86,7 +86,7 @@ func (a *arrangement) declare(s *state.Resource) {
 }
 
 // place appends a declared state after what it refers to.
-func (a *arrangement) place(i int) {
+func (a *endOrder) place(i int) {
 	if a.begun[i] {
 		return
 	}
@@ -112,16 +112,16 @@ func (a *arrangement) place(i int) {
 	a.all, a.placed[s] = append(a.all, s), true
 }
 
-// isOld tells whether a state of the base awaits Deletion, from before or because the program has declared another one in its
+// isOld reports whether a state of the base awaits Deletion, from before or because the program has declared another one in its
 // place.
-func (a *arrangement) isOld(res *state.Resource) bool {
-	now := a.World.Current(res)
+func (a *endOrder) isOld(res *state.Resource) bool {
+	now := a.Results.Current(res)
 	return now != nil && now.Delete
 }
 
 // placeRest appends a state of the base after what it refers to, if that is possible now: some of it may wait for what refers
 // to the state, by the program's word, which counts.
-func (a *arrangement) placeRest(c *state.Resource) bool {
+func (a *endOrder) placeRest(c *state.Resource) bool {
 	if a.placed[c] {
 		return true
 	}
@@ -149,8 +149,8 @@ func (a *arrangement) placeRest(c *state.Resource) bool {
 	return true
 }
 
-// waits tells whether any of these declared states, or of those that they refer to, is just being placed.
-func (a *arrangement) waits(of []int, seen map[int]bool) bool {
+// waits reports whether any of these declared states, or of those that they refer to, is just being placed.
+func (a *endOrder) waits(of []int, seen map[int]bool) bool {
 	for _, n := range of {
 		if a.begun[n] {
 			if !a.placed[a.declared[n]] {
