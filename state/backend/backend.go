@@ -137,3 +137,10 @@ type Listing struct {
 	Summary state.Summary
 	Err     error // the stack file is corrupt; the summary is empty then
 }
+
+// Upgraded says what has become of a stack of the old layout.
+type Upgraded struct {
+	Name    string
+	Project string // "" when nobody knows it; the stack is left as it is
+	Err     error
+}

@@ -141,19 +141,6 @@ func TestStackNames(t *testing.T) {
 
 func TestBackendURLs(t *testing.T) {
 	for text, want := range map[string]string{
-		"file://~": "/home/me", "file://~/x": "/home/me/x", "file:///abs/": "/abs", "file://rel": "/src/rel", "file://./rel": "/src/rel",
-		"file:///a%20b": "/a b", "file:///abs?metadata=skip&no_tmp_dir=true": "/abs",
-		"file://": "!no path", "file://~you": "!other users", "file:///abs?color=red": `!unknown parameter "color"`,
-	} {
-		l, err := parseURL(text, "/home/me", "/src")
-		if problem, bad := strings.CutPrefix(want, "!"); bad {
-			require.ErrorContains(t, err, problem, text)
-			continue
-		}
-		require.NoError(t, err, text)
-		require.Equal(t, want, filepath.ToSlash(l.dir), text)
-	}
-	for text, want := range map[string]string{
 		"https://api.example.com": "Pulumi's service", "gopher://x": `unknown scheme "gopher"; there are file://, s3://`, "/abs": "URL",
 	} {
 		_, err := Open(context.Background(), Options{URL: text, Stores: map[string]store.Opener{"s3": nil}})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/location"
 )
 
 // NotFoundError says that there is no such stack.
@@ -89,4 +90,4 @@ var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, wh
 	"upgrade it with `sluice state upgrade`")
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
-var ErrScheme = errors.New("unsupported backend")
+var ErrScheme = location.ErrScheme

@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/sluice-iac/sluice/state"
@@ -12,31 +13,27 @@ import (
 
 // journalFile keeps the journal of a stack beside the stacks, and with it the stack file that it begins with
 // (state.md 9.5).
+//
+// Invariant: it is set aside as a whole before it is removed unread.
 type journalFile struct {
 	store.Log
-	stack *fileStack
+	stack stackFiles
 }
 
 var _ journal.Store = (*journalFile)(nil)
 
-func (s *fileStack) journal() *journalFile {
-	j := &journalFile{stack: s}
-	j.Log = store.NewLog(s.backend.store, j.key())
-	return j
+func (s stackFiles) journal() *journalFile {
+	return &journalFile{store.NewLog(s.store, s.keys().Journal()), s}
 }
 
-func (j *journalFile) key() string {
-	return j.stack.backend.key("sluice", "journal", j.stack.ref.Project, j.stack.ref.Name+".jnl")
-}
-
-func (j *journalFile) base() string { return j.key() + ".base" }
+func (j *journalFile) base() string { return j.stack.keys().JournalBase() }
 
 // Name implements [journal.Store].
-func (j *journalFile) Name() string { return j.stack.backend.store.Name(j.key()) }
+func (j *journalFile) Name() string { return j.stack.store.Name(j.stack.keys().Journal()) }
 
 // Base implements [journal.Store].
 func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
-	b, _, err := j.stack.backend.store.Read(ctx, j.base())
+	b, _, err := j.stack.store.Read(ctx, j.base())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -50,7 +47,7 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 // an editor, and what was there before is needed most of all then.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
 	if len(base) > 0 {
-		if _, err := j.stack.backend.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
+		if _, err := j.stack.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
 			return err
 		}
 	}
@@ -62,11 +59,25 @@ func (j *journalFile) Remove(ctx context.Context) error {
 	if err := j.Log.Remove(ctx); err != nil {
 		return err
 	}
-	return j.stack.backend.store.Remove(ctx, j.base())
+	return j.stack.store.Remove(ctx, j.base())
 }
 
-// begins tells whether the journal begins with this state.
+// begins reports whether the journal begins with this state.
 func (j *journalFile) begins(ctx context.Context, digest string) bool {
 	base, err := j.Base(ctx)
 	return err != nil || base == nil || state.Digest(base) == digest
+}
+
+// setAside keeps what is in the journal where no command uses it, and removes the journal. It returns where, "" if there is nothing.
+func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
+	b, err := j.Read(ctx)
+	if err != nil || b == nil {
+		return "", err
+	}
+	s := j.stack
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.jnl", s.ref.Name, s.options.Now().UnixNano()))
+	if _, err := s.store.Write(ctx, key, b, store.Condition{}); err != nil {
+		return "", err
+	}
+	return s.store.Name(key), j.Remove(ctx)
 }

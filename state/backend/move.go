@@ -10,16 +10,15 @@ import (
 // SaveMove implements [Stack]. Both files are made up before either is written.
 func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest Stack, destState *state.Snapshot) error {
 	to, ok := dest.(*fileStack)
-	if !ok || to.backend != s.backend {
+	if !ok || to.storage != s.storage {
 		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.ref, dest.Ref())
 	}
-	if err := s.backend.prepareWrite(ctx); err != nil {
+	if err := s.prepareWrite(ctx); err != nil {
 		return err
 	}
-	p := &pair{stacks: [2]*fileStack{to, s}}
 	var after [2][]byte
-	for i, side := range [2]*state.Snapshot{destState, snapshot} {
-		stack := p.stacks[i]
+	for i, stack := range [2]*fileStack{to, s} {
+		side := [2]*state.Snapshot{destState, snapshot}[i]
 		err := stack.verify(side)
 		if err == nil {
 			after[i], err = stack.encode(ctx, side)
@@ -28,5 +27,6 @@ func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest
 			return nothingDone(moving, err)
 		}
 	}
+	p := &pair{stacks: [2]stackFiles{to.stackFiles, s.stackFiles}}
 	return p.run(ctx, moving, after)
 }

@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
 // pair is an operation that changes the files of two stacks, which no store can do at once. What it is about to write is
 // durable before it writes, so that whoever finds it cut off can complete it (state.md 9.2).
+//
+// Invariant: as long as one of the files is old and the other is new, its intent is there.
 type pair struct {
-	stacks [2]*fileStack // in the order in which their files are written
+	stacks [2]stackFiles // in the order in which their files are written
 	intent intent        // empty until it is made or read
 }
 
@@ -57,66 +58,31 @@ func digestOf(content []byte) string {
 	return state.Digest(content)
 }
 
-// noProject stands in keys for the project of a stack of the old layout. No project is called that.
-const noProject = "~"
+// storage is where both stacks are.
+func (p *pair) storage() *storage { return p.stacks[0].storage }
 
-func (f *File) pairFolder() string { return f.key("sluice", "pairs") + "/" }
-
-// key names both stacks, so that whoever looks for the pairs of one stack does not have to read those of others.
+// key is where the intent is kept.
 func (p *pair) key() string {
-	key := p.stacks[0].backend.pairFolder()
-	for i, s := range p.stacks {
-		project := s.ref.Project
-		if project == "" {
-			project = noProject
-		}
-		key = path.Join(key, project, s.ref.Name)
-		if i == 1 {
-			key += ".json"
-		}
-	}
-	return key
+	return layout.Pair([2]layout.Stack{p.stacks[0].keys(), p.stacks[1].keys()})
 }
 
-// pairs lists the pairs that have not ended.
-func (f *File) pairs(ctx context.Context) ([]*pair, error) {
-	infos, err := f.store.List(ctx, f.pairFolder())
+// pairs lists those that have not ended.
+func (s *storage) pairs(ctx context.Context) ([]*pair, error) {
+	infos, err := s.store.List(ctx, layout.Pairs())
 	if err != nil {
 		return nil, fmt.Errorf("look for operations that were cut off: %w", err)
 	}
 	var all []*pair
 	for _, i := range infos {
-		parts := strings.Split(strings.TrimPrefix(strings.TrimSuffix(i.Key, ".json"), f.pairFolder()), "/")
-		if len(parts) != 4 {
-			continue
+		if keys, is := layout.PairOf(i.Key); is {
+			all = append(all, &pair{stacks: [2]stackFiles{s.files(Ref(keys[0])), s.files(Ref(keys[1]))}})
 		}
-		var p pair
-		for n := range p.stacks {
-			project := parts[2*n]
-			if project == noProject {
-				project = ""
-			}
-			p.stacks[n] = f.stack(Ref{project, parts[2*n+1]})
-		}
-		all = append(all, &p)
 	}
 	return all, nil
 }
 
-// pairs lists those that change this stack.
-func (s *fileStack) pairs(ctx context.Context) ([]*pair, error) {
-	all, err := s.backend.pairs(ctx)
-	var ours []*pair
-	for _, p := range all {
-		if p.stacks[0].ref == s.ref || p.stacks[1].ref == s.ref {
-			ours = append(ours, p)
-		}
-	}
-	return ours, err
-}
-
 // other is the stack of the pair that s is not.
-func (p *pair) other(s *fileStack) *fileStack {
+func (p *pair) other(s stackFiles) stackFiles {
 	if p.stacks[0].ref == s.ref {
 		return p.stacks[1]
 	}
@@ -125,8 +91,7 @@ func (p *pair) other(s *fileStack) *fileStack {
 
 // read reads the intent. An error is a [*PairError], or wraps [fs.ErrNotExist] if the pair has ended.
 func (p *pair) read(ctx context.Context) error {
-	f := p.stacks[0].backend
-	b, _, err := f.store.Read(ctx, p.key())
+	b, _, err := p.storage().store.Read(ctx, p.key())
 	if err != nil {
 		return err
 	}
@@ -147,17 +112,24 @@ func (p *pair) read(ctx context.Context) error {
 	return nil
 }
 
+// explain completes an error.
+func (p *pair) explain(e *PairError) *PairError {
+	e.Name = p.storage().store.Name(p.key())
+	e.Operation, e.Renaming = p.String(), p.intent.Operation == renaming
+	return e
+}
+
 // begin makes the intent of an operation durable.
 func (p *pair) begin(ctx context.Context, operation string, sides [2]side) error {
-	f := p.stacks[0].backend
+	s := p.storage()
 	p.intent = intent{
-		Format: intentFormat, Operation: operation, Tool: f.options.Version, Start: f.options.Now().UTC(), Sides: sides,
+		Format: intentFormat, Operation: operation, Tool: s.options.Version, Start: s.options.Now().UTC(), Sides: sides,
 	}
 	b, err := json.Marshal(p.intent)
 	if err != nil {
 		return err
 	}
-	_, err = f.store.Write(ctx, p.key(), b, store.IfAbsent())
+	_, err = s.store.Write(ctx, p.key(), b, store.IfAbsent())
 	if err == nil || errors.Is(err, store.ErrConflict) {
 		return err
 	}
@@ -166,12 +138,12 @@ func (p *pair) begin(ctx context.Context, operation string, sides [2]side) error
 }
 
 // end forgets the intent.
-func (p *pair) end(ctx context.Context) error { return p.stacks[0].backend.store.Remove(ctx, p.key()) }
+func (p *pair) end(ctx context.Context) error { return p.storage().store.Remove(ctx, p.key()) }
 
 // name is the name of a stack for people.
 func (p *pair) name(i int) string {
 	s := p.stacks[i]
-	return s.ref.Display(s.backend.options.Project)
+	return s.ref.Display(s.options.Project)
 }
 
 // String says what the operation is.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
+	"github.com/sluice-iac/sluice/state/backend/internal/stackfile"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
 // progress is how far a pair has come.
 type progress struct {
-	writers [2]*writer
+	writers [2]*stackfile.Writer
 	left    [2]bool // the file is what it was before the operation
 	absent  [2]bool // there is no file
 	foreign int     // the file that somebody else has written; -1 if nobody has
@@ -22,7 +22,7 @@ func (p *pair) look(ctx context.Context) (*progress, error) {
 	g := &progress{foreign: -1}
 	for i, s := range p.stacks {
 		var err error
-		if g.writers[i], err = s.writer(ctx); err != nil {
+		if g.writers[i], err = s.file().Writer(ctx); err != nil {
 			return nil, err
 		}
 		content, err := s.content(ctx)
@@ -64,7 +64,7 @@ func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error
 	ctx = context.WithoutCancel(ctx) // what has begun is short
 	g, err := p.look(ctx)
 	if err == nil && g.foreign >= 0 {
-		err = store.Conflict(p.stacks[g.foreign].File(ctx))
+		err = store.Conflict(p.stacks[g.foreign].file().Name(ctx))
 	}
 	if err != nil {
 		return nothingDone(operation, errors.Join(err, p.end(ctx)))
@@ -74,7 +74,7 @@ func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error
 	}
 	remark, follows, err := p.finish(ctx)
 	if remark != "" {
-		p.stacks[0].backend.note(fmt.Sprintf("%s: %s", p, remark))
+		p.storage().options.note(fmt.Sprintf("%s: %s", p, remark))
 	}
 	return errors.Join(follows, err)
 }
@@ -90,48 +90,14 @@ func (p *pair) write(ctx context.Context, g *progress) error {
 		if !g.left[i] {
 			continue
 		}
-		if err := s.put(ctx, g.writers[i], p.intent.Sides[i].Content); err != nil {
-			return err
+		content := p.intent.Sides[i].Content
+		var err error
+		if content == nil {
+			err = s.file().Remove(ctx, true)
+		} else {
+			err = g.writers[i].Save(ctx, content)
 		}
-	}
-	return nil
-}
-
-// put makes content the stack file; nil removes it.
-func (s *fileStack) put(ctx context.Context, w *writer, content []byte) error {
-	if content == nil {
-		return s.removeFile(ctx, true)
-	}
-	return w.save(ctx, content)
-}
-
-// removeFile removes the stack file, and keeps it as .bak if that is wanted. What is read as the stack file goes last: an older
-// variant of it must not come to light.
-func (s *fileStack) removeFile(ctx context.Context, keep bool) error {
-	current, _, err := s.current(ctx)
-	if err != nil {
-		return err
-	}
-	present, err := s.backend.store.Stat(ctx, s.variants()...)
-	if err != nil {
-		return err
-	}
-	slices.SortStableFunc(present, func(a, b store.Info) int {
-		switch {
-		case a.Key == current:
-			return 1
-		case b.Key == current:
-			return -1
-		}
-		return 0
-	})
-	for _, i := range present {
-		if keep {
-			if err := store.Keep(ctx, s.backend.store, i.Key, i.Key+".bak"); err != nil {
-				return fmt.Errorf("keep the previous state of stack %s: %w", s.ref, err)
-			}
-		}
-		if err := s.backend.store.Remove(ctx, i.Key); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -148,9 +114,9 @@ func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
 	}
 	if err == nil && !g.left[0] && g.left[1] {
 		if before[0] == nil {
-			err = p.stacks[0].removeFile(ctx, false)
+			err = p.stacks[0].file().Remove(ctx, false)
 		} else {
-			err = g.writers[0].save(ctx, before[0])
+			err = g.writers[0].Save(ctx, before[0])
 		}
 		g.left[0] = err == nil
 	}
@@ -168,13 +134,21 @@ func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
 func (p *pair) finish(ctx context.Context) (remark string, follows, err error) {
 	if p.intent.Operation == renaming {
 		to, from := p.stacks[0], p.stacks[1]
-		if err := from.handOver(ctx, to); err != nil {
+		if err := handOver(ctx, from, to); err != nil {
 			return "", nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w; the next sluice command on stack %s completes it",
 				to.ref, from.ref, err, to.ref.Name)
 		}
-		if renamed := to.backend.options.Renamed; renamed != nil {
+		if renamed := to.options.Renamed; renamed != nil {
 			remark, follows = renamed(from.ref, to.ref)
 		}
 	}
 	return remark, follows, p.end(ctx)
+}
+
+// handOver gives the tags and the history of a stack to its new name.
+func handOver(ctx context.Context, from, to stackFiles) error {
+	if err := (tags{from}).moveTo(ctx, to); err != nil {
+		return err
+	}
+	return history{from}.moveTo(ctx, to)
 }

@@ -21,7 +21,7 @@ func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error
 		}
 		return out, nil
 	}
-	snapshot, err := s.load(ctx, s.decrypter)
+	snapshot, err := s.load(ctx, s.seal().Decrypter)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,13 @@ package backend
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 )
 
 // Organization is the only one that a self-managed backend has.
-const Organization = "organization"
+const Organization = layout.Organization
 
 // Ref names a stack. Project is "" in a store of the old layout, which knows no projects (state.md 4.3).
 type Ref struct{ Project, Name string }
@@ -56,23 +57,11 @@ func parseRef(text, currentProject string, legacy, validate bool) (Ref, error) {
 
 // check refuses names that would be no file names, and with validate those that Pulumi refuses.
 func (r Ref) check(legacy, validate bool) error {
-	if err := checkName("stack", r.Name, validate); err != nil {
+	if err := layout.CheckName("stack", r.Name, validate); err != nil {
 		return err
 	}
 	if legacy {
 		return nil
 	}
-	return checkName("project", r.Project, true)
+	return layout.CheckName("project", r.Project, true)
 }
-
-func checkName(what, name string, validate bool) error {
-	if validate && !namePattern().MatchString(name) {
-		return fmt.Errorf("%s name %q must have 1 to 100 letters, digits, hyphens, underscores and periods", what, name)
-	}
-	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00") {
-		return fmt.Errorf("%s name %q cannot be used as a file name", what, name)
-	}
-	return nil
-}
-
-func namePattern() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`) }

@@ -3,15 +3,13 @@ package backend
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/sluice-iac/sluice/state"
-	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Rename implements [Backend].
 func (f *File) Rename(ctx context.Context, from, to Ref) (Stack, error) {
-	if err := to.check(f.legacy, !f.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
+	if err := to.check(f.legacy, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); err != nil {
 		return nil, err
 	}
 	if from == to {
@@ -35,7 +33,7 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 	if err := from.exists(ctx); err != nil {
 		return nil, err
 	}
-	if _, there, err := to.current(ctx); err != nil || there.Key != "" {
+	if _, there, err := to.file().Current(ctx); err != nil || there.Key != "" {
 		return nil, errors.Join(err, existsIf(there.Key != "", to.ref.Name))
 	}
 	snapshot, err := from.LoadSealed(ctx)
@@ -51,7 +49,7 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{stacks: [2]*fileStack{to, from}}
+	p := &pair{stacks: [2]stackFiles{to.stackFiles, from.stackFiles}}
 	if err := p.run(ctx, renaming, [2][]byte{content, nil}); err != nil {
 		return nil, err
 	}
@@ -61,35 +59,6 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 func existsIf(exists bool, name string) error {
 	if exists {
 		return &ExistsError{name}
-	}
-	return nil
-}
-
-// handOver gives the tags and the history of a stack to its new name. The .bak file and the backups stay (state.md 7.7). What
-// was cut off is completed by doing it again.
-func (s *fileStack) handOver(ctx context.Context, to *fileStack) error {
-	keep := s.backend.store
-	if err := store.Keep(ctx, keep, s.tags(), to.tags()); err != nil {
-		return err
-	}
-	if err := keep.Remove(ctx, s.tags()); err != nil {
-		return err
-	}
-	history, err := keep.List(ctx, s.historyFolder()+"/")
-	if err != nil {
-		return err
-	}
-	for _, i := range history {
-		rest, ours := strings.CutPrefix(i.Key, s.historyFolder()+"/"+s.ref.Name+"-")
-		if !ours {
-			continue
-		}
-		if err := keep.Copy(ctx, i.Key, to.historyFolder()+"/"+to.ref.Name+"-"+rest); err != nil {
-			return err
-		}
-		if err := keep.Remove(ctx, i.Key); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -10,20 +10,25 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
+// tags are what a stack is labelled with (state.md 7.9).
+//
+// Invariant: an edit is of the tags that are there, whoever has written them.
+type tags struct{ stackFiles }
+
 // tagsFile is the content of the file with the tags of a stack (state.md 7.9).
 type tagsFile struct {
 	Version int               `json:"version"`
 	Tags    map[string]string `json:"tags"`
 }
 
-// Tags implements [Stack].
-func (s *fileStack) Tags(ctx context.Context) (map[string]string, error) {
-	tags, _, err := s.readTags(ctx)
-	return tags, err
+// all returns what the stack is labelled with.
+func (t tags) all(ctx context.Context) (map[string]string, error) {
+	all, _, err := t.readFile(ctx)
+	return all, err
 }
 
-func (s *fileStack) readTags(ctx context.Context) (map[string]string, store.Info, error) {
-	b, info, err := s.backend.store.Read(ctx, s.tags())
+func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, error) {
+	b, info, err := t.store.Read(ctx, t.keys().Tags())
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]string{}, store.Info{}, nil
 	}
@@ -32,11 +37,11 @@ func (s *fileStack) readTags(ctx context.Context) (map[string]string, store.Info
 	}
 	f := tagsFile{Tags: map[string]string{}}
 	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, info, fmt.Errorf("%s: %w", s.backend.store.Name(s.tags()), err)
+		return nil, info, fmt.Errorf("%s: %w", t.store.Name(t.keys().Tags()), err)
 	}
 	if f.Version != 1 {
 		return nil, info, fmt.Errorf("%s: version %d of the tags is not one that this version of sluice understands",
-			s.backend.store.Name(s.tags()), f.Version)
+			t.store.Name(t.keys().Tags()), f.Version)
 	}
 	if f.Tags == nil {
 		f.Tags = map[string]string{}
@@ -44,27 +49,35 @@ func (s *fileStack) readTags(ctx context.Context) (map[string]string, store.Info
 	return f.Tags, info, nil
 }
 
-// EditTags implements [Stack]. Tags have no lock: when somebody else has written them meanwhile, they are read again.
-func (s *fileStack) EditTags(ctx context.Context, edit func(tags map[string]string)) error {
-	if err := s.backend.prepareWrite(ctx); err != nil {
+// edit changes the tags. Tags have no lock: when somebody else has written them meanwhile, they are read again.
+func (t tags) edit(ctx context.Context, change func(tags map[string]string)) error {
+	if err := t.prepareWrite(ctx); err != nil {
 		return err
 	}
 	for {
-		tags, info, err := s.readTags(ctx)
+		all, info, err := t.readFile(ctx)
 		if err != nil {
 			return err
 		}
-		edit(tags)
-		if len(tags) == 0 {
-			return s.backend.store.Remove(ctx, s.tags())
+		change(all)
+		if len(all) == 0 {
+			return t.store.Remove(ctx, t.keys().Tags())
 		}
-		b, err := json.Marshal(tagsFile{1, tags})
+		b, err := json.Marshal(tagsFile{1, all})
 		if err != nil {
 			return err
 		}
-		_, err = s.backend.store.Write(ctx, s.tags(), b, store.IfUnchanged(info))
+		_, err = t.store.Write(ctx, t.keys().Tags(), b, store.IfUnchanged(info))
 		if !errors.Is(err, store.ErrConflict) {
 			return err
 		}
 	}
+}
+
+// moveTo gives the tags to another name of the stack. What was cut off is completed by doing it again.
+func (t tags) moveTo(ctx context.Context, to stackFiles) error {
+	if err := store.Keep(ctx, t.store, t.keys().Tags(), to.keys().Tags()); err != nil {
+		return err
+	}
+	return t.store.Remove(ctx, t.keys().Tags())
 }

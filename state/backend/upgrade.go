@@ -5,15 +5,9 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )
-
-// Upgraded says what has become of a stack of the old layout.
-type Upgraded struct {
-	Name    string
-	Project string // "" when nobody knows it; the stack is left as it is
-	Err     error
-}
 
 // Upgrade implements [Backend]. The store is marked first: what is interrupted is completed by another Upgrade.
 func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error) {
@@ -27,14 +21,14 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 	all := make([]Upgraded, 0, len(old))
 	for _, ref := range old {
 		u := Upgraded{Name: ref.Name}
-		if u.Project, u.Err = f.stack(ref).guessProject(ctx); u.Err == nil && u.Project == "" && ask != nil {
+		if u.Project, u.Err = guessProject(ctx, f.files(ref)); u.Err == nil && u.Project == "" && ask != nil {
 			if u.Project, err = ask(ref.Name); err != nil {
 				return nil, err
 			}
 		}
 		all = append(all, u)
 	}
-	if _, err := f.store.Write(ctx, f.key("meta.yaml"), []byte("version: 1\n"), store.Condition{}); err != nil {
+	if _, err := f.store.Write(ctx, layout.Meta(), []byte("version: 1\n"), store.Condition{}); err != nil {
 		return nil, err
 	}
 	f.legacy = false
@@ -43,7 +37,7 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 			continue
 		}
 		to := Ref{u.Project, u.Name}
-		if all[i].Err = to.check(false, !f.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
+		if all[i].Err = to.check(false, !f.options.isTrue("PULUMI_DISABLE_VALIDATION")); all[i].Err == nil {
 			_, all[i].Err = f.rename(ctx, f.stack(Ref{Name: u.Name}), f.stack(to), u.Project)
 		}
 	}
@@ -58,14 +52,14 @@ func (f *File) completeUpgrade(ctx context.Context) error {
 	pairs, err := f.pairs(ctx)
 	for _, p := range pairs {
 		if s := p.stacks[1]; s.ref.Project == "" {
-			s.recoverIfFree(ctx, s.isPaired)
+			f.recovery.ifFree(ctx, s, stackPairs{s}.exist)
 		}
 	}
 	return err
 }
 
 // guessProject is the project that the URNs of a state name.
-func (s *fileStack) guessProject(ctx context.Context) (string, error) {
+func guessProject(ctx context.Context, s stackFiles) (string, error) {
 	b, name, err := s.read(ctx)
 	if err != nil {
 		return "", err

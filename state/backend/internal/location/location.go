@@ -1,7 +1,8 @@
-package backend
+package location
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -21,43 +23,48 @@ type location struct {
 	dirMode   os.FileMode
 }
 
-// openStore opens what the URL names.
-func (o Options) openStore(ctx context.Context) (store.Store, error) {
-	scheme, _, found := strings.Cut(o.URL, "://")
-	opener, known := o.Stores[scheme]
+// ErrScheme is wrapped by the error for backends that cannot be used.
+var ErrScheme = errors.New("unsupported backend")
+
+// Open opens the store that a URL names. stores are the openers for other schemes than file, by scheme; environment, which may
+// be nil, looks variables up for them.
+func Open(
+	ctx context.Context, url string, environment func(name string) (string, bool), stores map[string]store.Opener,
+) (store.Store, error) {
+	scheme, _, found := strings.Cut(url, "://")
+	opener, known := stores[scheme]
 	switch {
 	case !found:
-		return nil, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path", ErrScheme, o.URL)
+		return nil, fmt.Errorf("%w %q: a backend is named by a URL such as file://~ or file:///absolute/path", ErrScheme, url)
 	case scheme == "file":
-		return o.openDir()
+		return openDir(url)
 	case known:
-		lookup := o.Environment
-		if lookup == nil {
-			lookup = func(string) (string, bool) { return "", false }
+		if environment == nil {
+			environment = func(string) (string, bool) { return "", false }
 		}
-		return opener(ctx, o.URL, lookup)
+		return opener(ctx, url, environment)
 	case scheme == "http", scheme == "https":
 		return nil, fmt.Errorf("%w %q: Pulumi's service cannot be used, only self-managed backends, with URLs of the schemes %s",
-			ErrScheme, o.URL, o.schemes())
+			ErrScheme, url, schemes(stores))
 	}
-	return nil, fmt.Errorf("%w: unknown scheme %q; there are %s", ErrScheme, scheme, o.schemes())
+	return nil, fmt.Errorf("%w: unknown scheme %q; there are %s", ErrScheme, scheme, schemes(stores))
 }
 
-func (o Options) schemes() string {
-	known := append([]string{"file"}, slices.Sorted(maps.Keys(o.Stores))...)
+func schemes(stores map[string]store.Opener) string {
+	known := append([]string{"file"}, slices.Sorted(maps.Keys(stores))...)
 	return strings.Join(known, "://, ") + "://"
 }
 
-func (o Options) openDir() (store.Store, error) {
+func openDir(url string) (store.Store, error) {
 	home, homeErr := os.UserHomeDir()
-	if homeErr != nil && strings.HasPrefix(o.URL, "file://~") {
-		return nil, fmt.Errorf("backend URL %q: %w", o.URL, homeErr)
+	if homeErr != nil && strings.HasPrefix(url, "file://~") {
+		return nil, fmt.Errorf("backend URL %q: %w", url, homeErr)
 	}
 	work, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
-	l, err := parseURL(o.URL, home, work)
+	l, err := parse(url, home, work)
 	if err == nil {
 		err = l.open()
 	}
@@ -65,12 +72,12 @@ func (o Options) openDir() (store.Store, error) {
 		return nil, err
 	}
 	dir := store.NewDir(l.dir)
-	dir.KeepTidy(".pulumi/locks/", ".pulumi/sluice/tmp") // the reference takes each file there for a lock
+	dir.KeepTidy(layout.Locks()+"/", layout.Temporary()) // the reference takes each file there for a lock
 	return dir, nil
 }
 
-// parseURL reads a URL with the scheme file. home is the user's home directory, work the working directory.
-func parseURL(text, home, work string) (location, error) {
+// parse reads a URL with the scheme file. home is the user's home directory, work the working directory.
+func parse(text, home, work string) (location, error) {
 	path, query, _ := strings.Cut(strings.TrimPrefix(text, "file://"), "?")
 	dir, err := resolveDir(path, home, work)
 	if err != nil {
@@ -148,8 +155,8 @@ func (l location) open() error {
 	return nil
 }
 
-// MaskURL is a backend's URL without the credentials in it, for messages.
-func MaskURL(text string) string {
+// Mask returns a backend's URL without the credentials in it, for messages.
+func Mask(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || scheme == "file" {
 		return text

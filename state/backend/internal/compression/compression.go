@@ -1,45 +1,54 @@
-package backend
+package compression
 
 import (
 	"bytes"
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is how files are written. Reading looks at the content, never at the name (state.md 4.5).
-type compression uint8
+// Format is how a file is written.
+type Format uint8
 
+// The formats.
 const (
-	plain compression = iota
-	gzipped
-	zstandard
+	Plain Format = iota
+	Gzip
+	Zstandard
 )
 
-// extensions in the order of the names that they give a stack file.
-func compressions() []compression { return []compression{plain, gzipped, zstandard} }
+// Formats returns all formats in the order of the names that they give a stack file.
+func Formats() []Format { return []Format{Plain, Gzip, Zstandard} }
 
-func (c compression) extension() string {
-	switch c {
-	case gzipped:
+// Extension returns what a file of this format has at the end of its name.
+func (f Format) Extension() string {
+	switch f {
+	case Gzip:
 		return ".gz"
-	case zstandard:
+	case Zstandard:
 		return ".zst"
 	}
 	return ""
 }
 
-func (c compression) pack(b []byte) ([]byte, error) {
+// TrimExtension returns a file name without the extension of a format.
+func TrimExtension(name string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(name, Gzip.Extension()), Zstandard.Extension())
+}
+
+// Pack compresses a content.
+func (f Format) Pack(b []byte) ([]byte, error) {
 	var out bytes.Buffer
 	var w io.WriteCloser
 	var err error
-	switch c {
-	case gzipped:
+	switch f {
+	case Gzip:
 		w = gzip.NewWriter(&out)
-	case zstandard:
+	case Zstandard:
 		w, err = zstd.NewWriter(&out, zstd.WithEncoderConcurrency(1))
 	default:
 		return b, nil
@@ -53,7 +62,8 @@ func (c compression) pack(b []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func unpack(b []byte) ([]byte, error) {
+// Unpack returns a content uncompressed, whatever its format is.
+func Unpack(b []byte) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b, 0x08}):
 		r, err := gzip.NewReader(bytes.NewReader(b))

@@ -1,0 +1,66 @@
+package sealing
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+// Seal is who opens and encrypts the secrets of a stack.
+type Seal struct {
+	Manager     secrets.Manager // nil: what the state names
+	Passphrases secrets.Source
+}
+
+// manager returns the one that opens and encrypts what p encrypted; nil for no provider.
+func (s Seal) manager(ctx context.Context, p *state.SecretsProvider) (secrets.Manager, error) {
+	if s.Manager != nil && (p == nil || s.Manager.Provider().Identity() == p.Identity()) {
+		return s.Manager, nil
+	}
+	return secrets.FromState(ctx, p, s.Passphrases)
+}
+
+// Decrypter returns what opens the secrets that p encrypted; nil for no provider.
+func (s Seal) Decrypter(ctx context.Context, p *state.SecretsProvider) (property.Decrypter, error) {
+	m, err := s.manager(ctx, p)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	return m.Decrypter(), nil
+}
+
+// Provider returns what the next state names: the provider of the manager in use, else that of the present state.
+func (s Seal) Provider(present *state.SecretsProvider) *state.SecretsProvider {
+	if s.Manager == nil || present != nil && s.Manager.Provider().Identity() == present.Identity() {
+		return present
+	}
+	return s.Manager.Provider()
+}
+
+// Encoder returns what writes a state whose secrets p is for. Sealed secrets of another provider cannot be written by
+// it. A p that cannot be used still writes the ciphertexts that the state holds.
+func (s Seal) Encoder(ctx context.Context, p *state.SecretsProvider) *state.Encoder {
+	m, err := s.manager(ctx, p)
+	switch {
+	case err != nil:
+		return CiphertextEncoder(p, err)
+	case m == nil:
+		return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity()})
+	}
+	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: m.Encrypter()})
+}
+
+// CiphertextEncoder returns what writes a state whose secrets p has encrypted already. Of a secret that is not encrypted it
+// says why it cannot be written.
+func CiphertextEncoder(p *state.SecretsProvider, why error) *state.Encoder {
+	return state.NewEncoder(state.EncoderOptions{Crypter: p.Identity(), Encrypter: unusable{why}})
+}
+
+// unusable fails when there is a new secret to encrypt.
+type unusable struct{ err error }
+
+func (u unusable) Encrypt(context.Context, string) (string, error) { return "", u.err }
+
+var _ property.Encrypter = unusable{}

@@ -1,0 +1,21 @@
+package backend
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/state/lock"
+)
+
+func (s stackFiles) lockOptions() lock.Options {
+	return lock.Options{Store: s.store, Folder: s.keys().Locks(), Every: s.every, Lost: s.lost}
+}
+
+// lock takes the lock and does nothing about what was cut off.
+func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
+	if err := s.prepareWrite(ctx); err != nil {
+		return nil, err
+	}
+	how := s.lockOptions()
+	how.Operation, how.OnLost = o.Operation, o.OnLost
+	return lock.Acquire(ctx, how)
+}

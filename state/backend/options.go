@@ -1,0 +1,97 @@
+package backend
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state/backend/internal/compression"
+	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// Options say how a backend is opened.
+type Options struct {
+	// URL names the backend (state.md 4.2).
+	URL string
+	// Project is the current project, to which bare stack names belong; "" when there is none.
+	Project string
+	// Environment looks variables up, as [os.LookupEnv] does; nil means that none is set. See state.md appendix A.
+	Environment func(name string) (string, bool)
+	// Passphrases opens the secrets in states.
+	Passphrases secrets.Source
+	// Version names this tool in manifests, for example "sluice/0.1.0".
+	Version string
+	// SkipIntegrity loads states that fail the integrity check (--disable-integrity-checking).
+	SkipIntegrity bool
+	// Now is the clock; nil means [time.Now].
+	Now func() time.Time
+	// Stores opens what URLs of other schemes than file name, by scheme.
+	Stores map[string]store.Opener
+	// Checkpoints says how often a run writes the stack file.
+	Checkpoints Cadence
+	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
+	Note func(text string)
+	// Undecided is told of a journal that nobody may apply without a decision, when a stack is opened. Whoever locks the stack
+	// gets the same error. Nil means Note.
+	Undecided func(*JournalError)
+	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
+	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
+	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
+	Renamed func(from, to Ref) (remark string, err error)
+}
+
+// Cadence says how often a run writes the whole stack file (state.md 9.5). What it has recorded is durable in any case.
+type Cadence string
+
+const (
+	// CheckpointsTimed writes from time to time and at the end.
+	CheckpointsTimed Cadence = ""
+	// CheckpointsEveryStep writes before and after every step, as Pulumi does, and keeps no journal.
+	CheckpointsEveryStep Cadence = "every-step"
+	// CheckpointsAtEnd writes at the end.
+	CheckpointsAtEnd Cadence = "end"
+)
+
+// compression is what the environment says of how files are written.
+func (o *Options) compression() (compression.Format, error) {
+	gz, zst := o.flag("GZIP"), o.flag("ZSTD")
+	switch {
+	case gz && zst:
+		return compression.Plain, errors.New("PULUMI_DIY_BACKEND_GZIP and PULUMI_DIY_BACKEND_ZSTD are both set; unset one of them")
+	case gz:
+		return compression.Gzip, nil
+	case zst:
+		return compression.Zstandard, nil
+	}
+	return compression.Plain, nil
+}
+
+// flag reads a boolean variable of the backend under its present and its former name.
+func (o *Options) flag(name string) bool {
+	return o.isTrue("PULUMI_DIY_BACKEND_"+name) || o.isTrue("PULUMI_SELF_MANAGED_STATE_"+name)
+}
+
+func (o *Options) isTrue(variable string) bool {
+	if o.Environment == nil {
+		return false
+	}
+	v, _ := o.Environment(variable)
+	return v == "1" || strings.EqualFold(v, "true")
+}
+
+// note tells the user something, if there is one who listens.
+func (o *Options) note(text string) {
+	if o.Note != nil {
+		o.Note(text)
+	}
+}
+
+// undecided tells the user of a decision that is needed.
+func (o *Options) undecided(err *JournalError) {
+	if o.Undecided == nil {
+		o.note(err.Error())
+		return
+	}
+	o.Undecided(err)
+}

@@ -1,0 +1,138 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
+	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// recover brings the stack file up to date if an operation on this stack was cut off. The lock is held. It returns a
+// [*JournalError] for a journal that may not be applied.
+func (j *journalFile) recover(ctx context.Context) error {
+	if there, err := j.Exists(ctx); err != nil || !there {
+		return err
+	}
+	s := j.stack
+	content, err := s.content(ctx)
+	if err != nil {
+		return err
+	}
+	if content == nil { // somebody has removed the stack by hand
+		where, err := j.setAside(ctx)
+		if err == nil {
+			s.options.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
+		}
+		return err
+	}
+	w, err := s.file().Writer(ctx)
+	if err != nil {
+		return err
+	}
+	// After the first checkpoint of the run the .bak file is what was there before the run.
+	if !j.begins(ctx, state.Digest(content)) {
+		w.Continue()
+	}
+	o := s.options
+	report, err := journal.Recover(ctx, journal.Recovery{
+		Stack: s.ref.String(), Store: j, Content: content,
+		Decode: state.DecodeOptions{Name: j.Name()},
+		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
+			// Everything in a journal is encrypted already, so nobody's passphrase is needed.
+			return sealing.CiphertextEncoder(p, errors.New("a journal holds a secret that is not encrypted"))
+		},
+		Ledger: state.LedgerOptions{Version: o.Version, Now: o.Now},
+		Checkpoint: state.CheckpointOptions{
+			SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
+		},
+		History: func(r *journal.Report) error { return history{s}.recordCutOff(ctx, r) },
+	})
+	if err != nil {
+		return j.explain(ctx, err)
+	}
+	if report != nil {
+		s.options.note(recoveredNote(s.ref, report))
+	}
+	return nil
+}
+
+// shownChanges are those that are counted: nobody has asked for default providers (steps.md 1.6).
+func shownChanges(done []journal.Completed) []journal.Completed {
+	return slices.DeleteFunc(slices.Clone(done), func(c journal.Completed) bool { return c.Resource.URN.IsDefaultProvider() })
+}
+
+// recoveredNote says in one line what was found.
+func recoveredNote(ref Ref, r *journal.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was cut off; ", ref.Name, r.Start.Format(time.RFC3339))
+	switch n := len(shownChanges(r.Done)); {
+	case !r.Written:
+		b.WriteString("the state had everything that it completed")
+	case n == 0:
+		b.WriteString("it had completed no change")
+	case n == 1:
+		b.WriteString("the change that it completed has been recovered from its journal")
+	default:
+		fmt.Fprintf(&b, "the %d changes that it completed have been recovered from its journal", n)
+	}
+	switch n := len(r.Open); n {
+	case 0:
+	case 1:
+		fmt.Fprintf(&b, ". Nobody knows how one more ended (%s %s): `sluice recover` finds out", r.Open[0].Type, r.Open[0].Resource.URN)
+	default:
+		fmt.Fprintf(&b, ". Nobody knows how %d more ended (%s %s and others): `sluice recover` finds out", n, r.Open[0].Type, r.Open[0].Resource.URN)
+	}
+	return b.String()
+}
+
+// recordCutOff writes the history of an operation that did not live to do so. Its configuration is that of the latest record:
+// nothing else is known, and later operations look for one there.
+func (h history) recordCutOff(ctx context.Context, r *journal.Report) error {
+	u := Update{
+		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.options.Now().Unix(), Result: ResultFailed,
+		Message: "cut off, and recovered from its journal", ResourceChanges: map[string]int{},
+	}
+	for _, c := range shownChanges(r.Done) {
+		u.ResourceChanges[c.Op()]++
+	}
+	if before, _, err := h.list(ctx); err == nil && len(before) > 0 {
+		u.Config = before[0].Config
+	}
+	return h.write(ctx, u)
+}
+
+// explain explains a journal that may not be applied, and keeps a list of what it contains.
+func (j *journalFile) explain(ctx context.Context, err error) error {
+	s := j.stack
+	var stale *journal.StaleError
+	var newer *journal.FormatError
+	var damaged *journal.DamagedError
+	e := &JournalError{Stack: s.ref.Name, Err: err}
+	switch {
+	case errors.As(err, &stale):
+		if stale.Report == nil {
+			return e
+		}
+		text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
+		if fault != nil {
+			return errors.Join(e, fault)
+		}
+		key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+		if _, fault := s.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
+			return errors.Join(e, fault)
+		}
+		e.Salvage = s.store.Name(key)
+		return e
+	case errors.As(err, &newer), errors.As(err, &damaged):
+		return e
+	}
+	return err
+}

@@ -1,0 +1,96 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sourcegraph/conc/iter"
+
+	"github.com/sluice-iac/sluice/state/lock"
+)
+
+// recovery brings stacks up to date for those who only read.
+//
+// Invariant: it changes a stack only while it has the lock of it, and waits for nobody who has it.
+type recovery struct {
+	*storage
+	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only who
+	// takes the lock tries again: there may be many who only read.
+	unrecovered sync.Map
+}
+
+// opened recovers a stack that is opened. It returns a [*NotFoundError] if there is none.
+func (r *recovery) opened(ctx context.Context, s stackFiles) error {
+	r.ifFree(ctx, s, stackPairs{s}.exist) // which may be what makes the stack, or removes it
+	if err := s.exists(ctx); err != nil {
+		return err
+	}
+	r.ifFree(ctx, s, s.journal().Exists)
+	return nil
+}
+
+// ifFree recovers the stack if left says that there is something to recover and nobody is working on it. What cannot be
+// recovered now is only told of: reading does no harm, and whoever wants to write takes the lock, which is refused then.
+func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.Context) (bool, error)) {
+	if _, tried := r.unrecovered.Load(s.ref); r.legacy || tried {
+		return
+	}
+	there, err := left(ctx)
+	if err == nil && !there {
+		return
+	}
+	var l Lock
+	if err == nil {
+		l, err = remains{s}.acquire(ctx, LockOptions{Operation: "recovery"})
+	}
+	if err == nil {
+		err = l.Close()
+	}
+	var held *lock.HeldError
+	var undecided *JournalError
+	switch {
+	case err == nil || errors.As(err, &held):
+		return
+	case errors.As(err, &undecided):
+		r.options.undecided(undecided)
+	default:
+		r.options.note(fmt.Sprintf("the last operation on stack %s was cut off, and what it completed could not be recovered from its journal now: %v. "+
+			"What is read is the state before that; the next command tries again", s.ref.Name, err))
+	}
+	r.unrecovered.Store(s.ref, true)
+}
+
+// listed recovers the stacks of a project, of all projects if it is "", one after the other.
+func (r *recovery) listed(ctx context.Context, project string) error {
+	if r.legacy {
+		return nil
+	}
+	pairs, err := r.pairs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		for _, s := range p.stacks {
+			if project == "" || project == s.ref.Project {
+				r.ifFree(ctx, s, stackPairs{s}.exist)
+			}
+		}
+	}
+	refs, err := r.refs(ctx, project)
+	if err != nil {
+		return err
+	}
+	exists := func(ref *Ref) bool {
+		there, err := r.files(*ref).journal().Exists(ctx)
+		return there || err != nil // which is told of
+	}
+	for i, there := range (iter.Mapper[Ref, bool]{MaxGoroutines: parallelReads}).Map(refs, exists) {
+		if there {
+			s := r.files(refs[i])
+			r.ifFree(ctx, s, s.journal().Exists)
+		}
+	}
+	return nil
+}

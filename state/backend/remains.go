@@ -1,0 +1,80 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/state/lock"
+)
+
+// remains are what operations that were cut off have left of a stack: operations on two stacks, and a journal.
+//
+// Invariant: only the holder of the stack's lock changes them, and the lock stays as long as they do.
+type remains struct{ stackFiles }
+
+func (r remains) pairs() stackPairs { return stackPairs{r.stackFiles} }
+
+// recover completes what was cut off, or brings the stack file up to date. The lock is held. It returns a [*JournalError] if that
+// may not be done.
+func (r remains) recover(ctx context.Context) error {
+	if err := r.pairs().recover(ctx); err != nil {
+		return err
+	}
+	return r.journal().recover(ctx)
+}
+
+// setAside keeps what was cut off where no command uses it, without applying it. The lock is held. It returns where, "" if there
+// is nothing.
+func (r remains) setAside(ctx context.Context) (where string, err error) {
+	aside, err := r.pairs().setAside(ctx)
+	if err == nil {
+		where, err = r.journal().setAside(ctx)
+	}
+	if where != "" {
+		aside = append(aside, where)
+	}
+	return strings.Join(aside, " and "), err
+}
+
+// exist reports whether an operation has left something to recover, or has not ended.
+func (r remains) exist(ctx context.Context) (bool, error) {
+	paired, err := r.pairs().exist(ctx)
+	if err != nil || paired {
+		return paired, err
+	}
+	return r.journal().Exists(ctx)
+}
+
+// acquire takes the lock and recovers what was cut off.
+func (r remains) acquire(ctx context.Context, o LockOptions) (Lock, error) {
+	l, err := r.lock(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.recover(ctx); err != nil {
+		return nil, errors.Join(err, l.Release())
+	}
+	return heldLock{l, r}, nil
+}
+
+// heldLock is a lock of a stack until it is closed.
+type heldLock struct {
+	*lock.Lock
+	stack remains
+}
+
+func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
+
+// unlock gives the lock up, unless an operation could not write its state: until that has been recovered nobody may work from the
+// stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
+func (r remains) unlock(l *lock.Lock) error {
+	left, err := r.exist(context.Background())
+	if err != nil || left {
+		l.Leave()
+		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command "+
+			"recovers it; if that is refused because of the lock, `sluice cancel` removes it", r.ref.Name))
+	}
+	return l.Release()
+}

@@ -1,0 +1,146 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/layout"
+	"github.com/sluice-iac/sluice/state/backend/internal/stackfile"
+	"github.com/sluice-iac/sluice/state/secrets"
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// stackFiles are the files of one stack. It holds nothing that changes.
+//
+// Invariant: they are taken as they are, also if an operation was cut off, and nobody's secrets are needed.
+type stackFiles struct {
+	*storage
+	ref Ref
+}
+
+func (s *storage) files(ref Ref) stackFiles { return stackFiles{s, ref} }
+
+func (s stackFiles) keys() layout.Stack { return layout.Stack(s.ref) }
+
+// file is the stack file.
+func (s stackFiles) file() stackfile.File {
+	return stackfile.File{
+		Store: s.store, Keys: s.keys(), Stack: s.ref.String(), Format: s.format, Now: s.options.Now,
+		Retain: s.options.flag("RETAIN_CHECKPOINTS") || s.options.isTrue("PULUMI_RETAIN_CHECKPOINTS"),
+	}
+}
+
+// exists returns a [*NotFoundError] if there is no stack file.
+func (s stackFiles) exists(ctx context.Context) error {
+	_, info, err := s.file().Current(ctx)
+	if err != nil || info.Key != "" {
+		return err
+	}
+	e := &NotFoundError{Name: s.ref.Name}
+	left, err := s.store.Stat(ctx, s.keys().Previous()...)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		e.Backup = s.store.Name(left[0].Key)
+	}
+	return e
+}
+
+// read returns the content of the stack file, uncompressed, and the name of the file.
+func (s stackFiles) read(ctx context.Context) (content []byte, name string, err error) {
+	content, name, err = s.file().Read(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := s.exists(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	var damaged *state.DecodeError
+	if errors.As(err, &damaged) {
+		err = s.corrupt(ctx, damaged.Name, damaged)
+	}
+	return content, name, err
+}
+
+// content is what the stack file holds, nothing if there is none.
+func (s stackFiles) content(ctx context.Context) ([]byte, error) {
+	b, _, err := s.read(ctx)
+	var missing *NotFoundError
+	if errors.As(err, &missing) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// corrupt says what is wrong with the stack file and what could replace it.
+func (s stackFiles) corrupt(ctx context.Context, name string, err error) error {
+	e := &CorruptError{File: name, Err: err}
+	add := func(infos []store.Info, listing error, part string) {
+		for _, i := range infos {
+			if i.Size > 0 && strings.Contains(i.Key, part) {
+				e.Candidates = append(e.Candidates, Candidate{s.store.Name(i.Key), i.Modified})
+			}
+		}
+		if listing != nil {
+			e.Err = errors.Join(e.Err, fmt.Errorf("look for older copies: %w", listing))
+		}
+	}
+	infos, listing := s.store.List(ctx, s.keys().Backups()+"/")
+	add(infos, listing, ".json")
+	infos, listing = s.store.List(ctx, s.keys().History()+"/")
+	add(infos, listing, ".checkpoint.json")
+	infos, listing = s.store.Stat(ctx, s.keys().Previous()...)
+	add(infos, listing, ".bak")
+	slices.SortFunc(e.Candidates, func(a, b Candidate) int {
+		if c := b.Time.Compare(a.Time); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return e
+}
+
+// summary returns what a list shows of the stack.
+func (s stackFiles) summary(ctx context.Context) (state.Summary, error) {
+	b, name, err := s.read(ctx)
+	if err != nil {
+		return state.Summary{}, err
+	}
+	summary, err := state.Summarise(b, name)
+	if err != nil {
+		return state.Summary{}, s.explain(ctx, name, err)
+	}
+	return summary, nil
+}
+
+// load returns the state, unchecked. Without a decrypter its secrets are left sealed.
+func (s stackFiles) load(
+	ctx context.Context, decrypter func(context.Context, *state.SecretsProvider) (property.Decrypter, error),
+) (*state.Snapshot, error) {
+	b, name, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: name, Decrypter: decrypter})
+	if err != nil {
+		return nil, s.explain(ctx, name, err)
+	}
+	return c.Latest, nil
+}
+
+// explain distinguishes damage from what only the user can put right: a passphrase, a newer version.
+func (s stackFiles) explain(ctx context.Context, name string, err error) error {
+	var unsupported *secrets.UnsupportedError
+	var features *state.UnsupportedFeaturesError
+	if errors.As(err, &unsupported) || errors.As(err, &features) || errors.Is(err, secrets.ErrNoPassphrase) ||
+		errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, state.ErrVersion) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return s.corrupt(ctx, name, err)
+}
