@@ -12,7 +12,6 @@ import (
 // not be listed any more.
 var tolerated = map[string]map[string]int{
 	shape.Knot: {
-		".":             15,
 		"state/backend": 13,
 	},
 	shape.Methods: {
@@ -26,9 +25,6 @@ var tolerated = map[string]map[string]int{
 	shape.Bools: {
 		"stages.Settings": 7,
 		"state.Resource":  8,
-	},
-	shape.Files: {
-		".": 28,
 	},
 }
 
