@@ -142,14 +142,6 @@ func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }
 
-// Refresh records how the stack's resources are now.
-func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
-
-// PreviewRefresh says what Refresh would find.
-func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
-	return Standard(o).PreviewRefresh(ctx)
-}
-
 // Preview says what Update would do. Nothing is changed and nothing recorded. The result describes as much of the plan as
 // was made, also when there is an error; a failed operation's is a [*FailedError].
 func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(o).Preview(ctx) }
@@ -157,6 +149,14 @@ func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(
 // Update makes the stack what the program declares. What has been done is recorded whatever happens; a failed
 // operation's error is a [*FailedError].
 func Update(ctx context.Context, o Options) (*Result, error) { return Standard(o).Update(ctx) }
+
+// Refresh records how the stack's resources are now.
+func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
+
+// PreviewRefresh says what Refresh would find.
+func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
+	return Standard(o).PreviewRefresh(ctx)
+}
 
 // Destroy deletes every resource of the stack.
 func Destroy(ctx context.Context, o Options) (*Result, error) { return Standard(o).Destroy(ctx) }
