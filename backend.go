@@ -2,8 +2,10 @@ package sluice
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -42,4 +44,17 @@ func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error)
 		SkipIntegrity: o.SkipIntegrity, Stores: o.Stores, Checkpoints: o.Checkpoints, Note: o.Note, Undecided: o.Undecided,
 		Renamed: o.Renamed,
 	})
+}
+
+// LocalBackendURL is where state goes when nobody has said anything else: where `pulumi login --local` puts it.
+const LocalBackendURL = "file://~"
+
+// BackendURL returns the backend to use (state.md 4.1): that of PULUMI_BACKEND_URL, else the one that the project file
+// names, which may be "", else the one logged in to, else [LocalBackendURL].
+func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
+	url, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
+	if errors.Is(err, workspace.ErrNoBackend) {
+		return LocalBackendURL, nil
+	}
+	return url, err
 }

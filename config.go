@@ -11,6 +11,15 @@ import (
 	"github.com/sluice-iac/sluice/stages/autonaming"
 )
 
+// Config maps "namespace:name" to values.
+type Config map[string]ConfigValue
+
+// ConfigValue is one setting. Text is what the program sees: structured values are JSON text.
+type ConfigValue struct {
+	Text   string
+	Secret bool // it is, or contains, a secret
+}
+
 // plain returns the configuration as programs see it, and the names of what is secret.
 func (c Config) plain() (values map[string]string, secret []string) {
 	values = make(map[string]string, len(c))
@@ -82,4 +91,22 @@ func (c Config) deniedProviders() ([]string, error) {
 		list[i] = strings.TrimSpace(p)
 	}
 	return list, nil
+}
+
+// isSensitive returns a function that tells whether a text has a secret setting in it. Short settings are not looked for:
+// they are part of everything.
+func (c Config) isSensitive() func(string) bool {
+	const shortest = 3
+	var texts []string
+	for _, v := range c {
+		if v.Secret && len(v.Text) >= shortest {
+			texts = append(texts, v.Text)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return func(s string) bool {
+		return slices.ContainsFunc(texts, func(secret string) bool { return strings.Contains(s, secret) })
+	}
 }

@@ -7,9 +7,9 @@
 //
 //	result, err := sluice.Update(ctx, sluice.Options{
 //		Project: "shop", Stack: "dev",
-//		State:     &sluice.MemoryState{},                 // or a stack of a backend, see OpenBackend
-//		Providers: cloud.Host(),                          // or plugins, see NewPluginHost
-//		Program:   source.Func(declareResources),          // or a program's files, see NewProgram
+//		State:     &sluice.MemoryState{},         // or a stack of a backend, see OpenBackend
+//		Providers: cloud.Host(),                  // or plugins, see NewPluginHost
+//		Program:   source.Func(declareResources), // or a program's files, see NewProgram
 //		Observe:   func(e stages.Event) { ... },
 //	})
 //
@@ -19,6 +19,10 @@
 //
 // lookup owns names and build owns decisions: each has one writer and does no I/O. The others call programs and providers,
 // many at once. [Standard] gives the assembled [Engine], which has a slot after each stage for stages of a caller's own.
+//
+// What these take and return is named where it lives: events, steps, reasons and requests of programs in package stages,
+// explanations in stages/why, recorded resources and plans in state, stacks and locks in state/backend and state/lock,
+// programs in source, values in property, names in urn.
 //
 // What an operation decides and records does not depend on how long anything takes or on how many workers there are.
 // docs/architecture.md says how, and what the exceptions are.

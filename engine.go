@@ -2,8 +2,6 @@ package sluice
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
@@ -80,41 +78,68 @@ func (e *Engine) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
 
 // Preview says what Update would do. Nothing is changed and nothing recorded.
 func (e *Engine) Preview(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "preview", dryRun: true})
+	return e.operate(ctx, kind{name: "preview", dryRun: true})
 }
 
 // Update makes the stack what the program declares.
 func (e *Engine) Update(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "update"})
+	return e.operate(ctx, kind{name: "update"})
 }
 
 // Destroy deletes every resource of the stack. It runs the program only with [Options.RunProgram].
 func (e *Engine) Destroy(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "destroy", mode: stages.ModeDestroy})
+	return e.operate(ctx, kind{name: "destroy", mode: stages.ModeDestroy})
 }
 
 // PreviewDestroy says what Destroy would do.
 func (e *Engine) PreviewDestroy(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "preview", dryRun: true, mode: stages.ModeDestroy})
+	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeDestroy})
 }
 
 // Refresh records how the stack's resources are now. It runs the program only with [Options.RunProgram], and changes no
 // resource.
 func (e *Engine) Refresh(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "refresh", mode: stages.ModeRefresh})
+	return e.operate(ctx, kind{name: "refresh", mode: stages.ModeRefresh})
 }
 
 // PreviewRefresh says what Refresh would find, and records nothing.
 func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
-	return e.operate(ctx, operation{name: "preview", dryRun: true, mode: stages.ModeRefresh})
+	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeRefresh})
 }
 
-// Refresh records how the stack's resources are now.
-func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
+// Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is
+// changed, and the program does not run; Options.Program is only asked for the versions of its packages and may be nil.
+// Requests that make no sense are refused before anything is done. One that fails later keeps only what belongs to it from
+// being imported; the error is then a [*FailedError].
+func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
+	return e.imports(ctx, kind{name: "import", imports: requests})
+}
 
-// PreviewRefresh says what Refresh would find.
-func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
-	return Standard(o).PreviewRefresh(ctx)
+// PreviewImport says what Import would do, and records nothing. It reads the objects.
+func (e *Engine) PreviewImport(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
+	return e.imports(ctx, kind{name: "preview", dryRun: true, imports: requests})
+}
+
+func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
+	if err := stages.CheckImports(e.options.Stack, e.options.Project, k.imports); err != nil {
+		return nil, err
+	}
+	return e.operate(ctx, k)
+}
+
+// Recover settles what earlier operations began and did not end, because they were cut off or a plugin died (state.md 9.4,
+// 9.6). Nothing else is touched, no object is changed, and the program does not run.
+//
+//   - Interrupted reads and imports are dropped: they change nothing.
+//   - Updates and deletes are settled by reading the object.
+//   - Creates are settled as [Options.ResolveCreate] says, which may be nil. One about which it says nothing, or which it
+//     assumes to have made nothing, is looked for first, by the name that was made up for it; what is found is recorded. That
+//     works where the provider can read an object by its name.
+//
+// What cannot be settled stays among the pending operations of the state. Journals have been recovered before, by whoever
+// opened the stack.
+func (e *Engine) Recover(ctx context.Context) (*Result, error) {
+	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }
 
 // Preview says what Update would do. Nothing is changed and nothing recorded. The result describes as much of the plan as
@@ -125,6 +150,14 @@ func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(
 // operation's error is a [*FailedError].
 func Update(ctx context.Context, o Options) (*Result, error) { return Standard(o).Update(ctx) }
 
+// Refresh records how the stack's resources are now.
+func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
+
+// PreviewRefresh says what Refresh would find.
+func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
+	return Standard(o).PreviewRefresh(ctx)
+}
+
 // Destroy deletes every resource of the stack.
 func Destroy(ctx context.Context, o Options) (*Result, error) { return Standard(o).Destroy(ctx) }
 
@@ -133,25 +166,15 @@ func PreviewDestroy(ctx context.Context, o Options) (*Result, error) {
 	return Standard(o).PreviewDestroy(ctx)
 }
 
-// FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
-type FailedError struct {
-	Operation string
-	Canceled  bool  // somebody interrupted it, and nothing went wrong but what the providers were asked to abort
-	Err       error // the failures, ordered by URN; a *multierror.Error; nil if there are none
+// Import takes existing objects under management; see [Engine.Import].
+func Import(ctx context.Context, o Options, requests ...stages.ImportRequest) (*Result, error) {
+	return Standard(o).Import(ctx, requests...)
 }
 
-func (e *FailedError) Error() string {
-	if e.Canceled && e.Err == nil {
-		return e.Operation + " canceled"
-	}
-	if e.Canceled {
-		return fmt.Sprintf("%s canceled: %v", e.Operation, e.Err)
-	}
-	return fmt.Sprintf("%s failed: %v", e.Operation, e.Err)
+// PreviewImport says what Import would do, and records nothing.
+func PreviewImport(ctx context.Context, o Options, requests ...stages.ImportRequest) (*Result, error) {
+	return Standard(o).PreviewImport(ctx, requests...)
 }
 
-// Unwrap returns the failures.
-func (e *FailedError) Unwrap() error { return e.Err }
-
-// errNoProgram is returned when there is nothing to run.
-var errNoProgram = errors.New("no program: set Options.Program")
+// Recover settles what earlier operations began and did not end; see [Engine.Recover].
+func Recover(ctx context.Context, o Options) (*Result, error) { return Standard(o).Recover(ctx) }

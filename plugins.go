@@ -2,71 +2,19 @@ package sluice
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/sluice-iac/sluice/providers/native/catalog"
 	"github.com/sluice-iac/sluice/providers/plugin"
-	"github.com/sluice-iac/sluice/source/engine"
-	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
-
-// EngineService is the gRPC service to which programs and plugins send their log messages, on the loopback interface
-// (protocol.md 5.1). Put it into [Options] to let an operation take the messages in; before and after they are dropped.
-// One service may serve several operations, one after the other. Make one with [ServeEngine].
-type EngineService struct {
-	server *engine.Server
-	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
-}
-
-// ServeEngine starts the service. The end of ctx stops it like Close, which must be called in any case.
-func ServeEngine(ctx context.Context) (*EngineService, error) {
-	e := &EngineService{}
-	s, err := engine.Serve(ctx, e.log)
-	if err != nil {
-		return nil, err
-	}
-	e.server = s
-	return e, nil
-}
-
-func (e *EngineService) log(m stages.LogMessage) {
-	if sink := e.sink.Load(); sink != nil {
-		(*sink)(m)
-	}
-}
-
-// Address is "127.0.0.1:<port>".
-func (e *EngineService) Address() string { return e.server.Address() }
-
-// Close stops the service.
-func (e *EngineService) Close() error { return e.server.Close() }
-
-// attach lets m take in the messages until the returned function is called.
-func (e *EngineService) attach(ctx context.Context, m stages.Monitor) (detach func()) {
-	if e == nil {
-		return func() {}
-	}
-	sink := func(message stages.LogMessage) { m.Log(ctx, message) }
-	e.sink.Store(&sink)
-	return func() { e.sink.Store(nil) }
-}
-
-// pluginOutput takes in what plugins print: for people when the plugin runs dynamic providers, which the program's author
-// writes, and for debugging otherwise (protocol.md 1.7).
-func (e *EngineService) pluginOutput(l plugin.Line) {
-	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text + "\n", StreamID: l.Stream}
-	if dynamic := l.Plugin == "pulumi-resource-pulumi-nodejs" || l.Plugin == "pulumi-resource-pulumi-python"; dynamic {
-		m.Severity = stages.Info
-		if l.Stderr {
-			m.Severity = stages.InfoErr
-		}
-	}
-	e.log(m)
-}
 
 // InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. Of o the places
 // of plugins count. Nothing is started.
@@ -146,4 +94,67 @@ func (h *PluginHost) Close() error {
 		closing.Go(p.Close)
 	}
 	return closing.Wait()
+}
+
+// PackageSchema returns the schema of the package that a recorded provider serves, as JSON. It starts the provider and ends
+// it again, and does not configure it.
+func PackageSchema(ctx context.Context, host providers.Host, provider *state.Resource) (string, error) {
+	spec, err := providers.SpecFromInputs(provider.Type, provider.Inputs)
+	if err != nil {
+		return "", err
+	}
+	p, err := host.Load(ctx, spec)
+	if err != nil {
+		return "", err
+	}
+	req := providers.SchemaRequest{}
+	if spec.Parameterization != nil {
+		req = providers.SchemaRequest{SubpackageName: spec.Package, SubpackageVersion: spec.Version}
+	}
+	text, err := p.Schema(ctx, req)
+	return text, errors.Join(err, p.Close())
+}
+
+// BuiltinsKey is the key of the configuration whose value "false" turns the built-in providers off.
+const BuiltinsKey = "sluice:builtinProviders"
+
+// BuiltinProviders lists the packages that are served in process when no plugin of their name is installed.
+func BuiltinProviders() []string { return catalog.All().Names() }
+
+// builtins serves in process what no plugin serves.
+type builtins struct {
+	plugins *plugin.Host
+	catalog native.Catalog
+	options native.Options
+	note    func(message string)
+}
+
+// newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
+func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
+	if o.NoBuiltins || o.Config[BuiltinsKey].Text == "false" {
+		return plugins
+	}
+	b := &builtins{plugins: plugins, catalog: catalog.All(), note: o.Note, options: native.Options{
+		Directory: o.Directory, LookupEnv: o.LookupEnv,
+	}}
+	if b.note == nil {
+		b.note = func(string) {}
+	}
+	if o.Engine != nil {
+		b.options.Log = o.Engine.nativeMessage
+	}
+	return b
+}
+
+// Load prefers a plugin. One that is there in another version than the wanted one wins, too, which is its error: what is
+// built in may differ from it in what it can do.
+func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	p, err := b.plugins.Load(ctx, spec)
+	var missing *plugin.MissingError
+	if !errors.As(err, &missing) || !b.catalog.Serves(spec) || b.plugins.Installed(spec.Package) {
+		return p, err
+	}
+	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used (--no-builtin-providers refuses it)",
+		spec.Package))
+	return b.catalog.Load(spec, b.options), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/source/yaml"
 )
@@ -31,4 +32,17 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 		host = yaml.ComponentHost(host, yaml.ComponentOptions{})
 	}
 	return yaml.New(files, yaml.Options{Providers: host, LookupEnv: os.LookupEnv})
+}
+
+// OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
+// be "". The pack is started by each operation that has it in its [Options]. Of o the places of plugins and the Engine
+// service count.
+func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
+	options := policy.Options{Finder: plugin.Finder{
+		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
+	}}
+	if o.Engine != nil {
+		options.EngineAddress = o.Engine.Address()
+	}
+	return policy.Open(directory, configFile, options)
 }

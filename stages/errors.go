@@ -7,14 +7,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ProtectedError says that a resource is protected and was not deleted.
-type ProtectedError struct{ URN urn.URN }
-
-func (e *ProtectedError) Error() string {
-	return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the `protect` flag "+
-		"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", e.URN, e.URN.ShellQuoted())
-}
-
 // ErrShutDown is wrapped by what a [Monitor] returns after the run has stopped. Over gRPC it has the code Unavailable,
 // which SDKs take as "the engine went away" (protocol.md 4.14).
 var ErrShutDown = errors.New("resource monitor shut down")

@@ -33,7 +33,7 @@ type Settings struct {
 	DeniedProviders []string
 	// Targeting says which resources the operation may touch.
 	Targeting Targeting
-	// Plan is what the run is held to; nil: it may do what it likes. MakePlan has it make one (see [Run.Planned]).
+	// Plan is what the run is held to; nil: it may do what it likes. MakePlan has it make one (see Run.Planned of package standard).
 	Plan     *state.Plan
 	MakePlan bool
 
@@ -44,6 +44,7 @@ type Settings struct {
 	// refresh has found (7.6).
 	LegacyDiff, LegacyRefreshDiff bool
 
+	// Observe is called with each event, from many goroutines; nil when nobody watches.
 	Observe func(Event)
 	// Now is the clock by which states are stamped.
 	Now func() time.Time

@@ -34,7 +34,7 @@ func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Re
 		removed = append(removed, r)
 	}
 	if len(protected) > 0 && !o.Protected {
-		return nil, nil, &ProtectedError{protected}
+		return nil, nil, &ProtectedError{Resources: protected}
 	}
 	slices.Reverse(removed)
 	out := *s
@@ -142,10 +142,19 @@ func (e *DependentsError) Error() string {
 	return b.String()
 }
 
-// ProtectedError says that protected resources are in the way.
-type ProtectedError struct{ Resources []*Resource }
+// ProtectedError says that resources were not deleted because they are protected.
+type ProtectedError struct {
+	Resources []*Resource // at least one
+	// Objects is true when the objects were to be deleted, of a single resource, and false when only their records were.
+	Objects bool
+}
 
 func (e *ProtectedError) Error() string {
+	if e.Objects {
+		u := e.Resources[0].URN
+		return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the `protect` flag "+
+			"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", u, u.ShellQuoted())
+	}
 	var b strings.Builder
 	b.WriteString("protected resources are not deleted from the state:")
 	for _, r := range e.Resources[:min(mostListed, len(e.Resources))] {

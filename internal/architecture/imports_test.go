@@ -25,11 +25,11 @@ var allowed = map[string][]string{
 	"stages":    {"urn", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "property", "graph", await, "state", "providers", "stages"},
-	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source"},
+	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {"state"},
 	"cmd":   {"urn", "property", "state", "providers", "stages", "source", ".", "cloud"},
-	// Package simulate drives the whole engine.
+	// Package simulate drives the whole engine; the root package imports package operation, which therefore cannot import it.
 	"internal": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
 	"examples": {"urn", "property", "pipeline", "providers", "stages", "source", "."},

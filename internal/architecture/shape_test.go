@@ -11,9 +11,6 @@ import (
 // tolerated has what is above its limit and how large it is. A number may only go down, and what is within its limit must
 // not be listed any more.
 var tolerated = map[string]map[string]int{
-	shape.Knot: {
-		".": 15,
-	},
 	shape.Fields: {
 		"stages.RegisterRequest": 34,
 		"stages.Settings":        26,
@@ -22,9 +19,6 @@ var tolerated = map[string]map[string]int{
 	shape.Bools: {
 		"stages.Settings": 7,
 		"state.Resource":  8,
-	},
-	shape.Files: {
-		".": 28,
 	},
 }
 

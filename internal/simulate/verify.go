@@ -165,12 +165,20 @@ func (a verification) wasImported(u urn.URN) bool {
 }
 
 func (a verification) diedDuring(op state.Pending) bool {
-	if op.Type == state.Reading || op.Type == state.Importing {
-		return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == "read" })
+	switch op.Type {
+	case state.Reading:
+		return a.couldDieIn("read")
+	case state.Importing: // what an import has read is checked (steps.md 4.4)
+		return a.couldDieIn("read") || a.couldDieIn("check")
 	}
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == op.Resource.URN && died(c.err) && string(c.method) == methodOf(op.Type)
 	})
+}
+
+// couldDieIn reports whether the operation was to lose its provider in calls of a method.
+func (a verification) couldDieIn(method string) bool {
+	return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == method })
 }
 
 // verifyObjects finds objects that nobody knows of any more.

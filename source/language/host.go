@@ -112,7 +112,7 @@ func (o *output) line(l plugin.Line) {
 func (o *output) showTo(ctx context.Context, m stages.Monitor) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.show = direct.Forward(ctx, m, o.name)
+	o.show = direct.Forward(func(message stages.LogMessage) { m.Log(ctx, message) }, o.name)
 	for _, l := range o.waiting {
 		o.show(l)
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -20,8 +19,8 @@ type output struct {
 // maxHeld bounds what is kept; the rest is dropped.
 const maxHeld = 1000
 
-func newOutput(ctx context.Context, m stages.Monitor, name string) *output {
-	return &output{show: direct.Forward(context.WithoutCancel(ctx), m, name)}
+func newOutput(log func(stages.LogMessage), name string) *output {
+	return &output{show: direct.Forward(log, name)}
 }
 
 func (o *output) line(l plugin.Line) {

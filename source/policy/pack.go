@@ -52,17 +52,17 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 // portPatience is how long a pack may take to write its port: TypeScript is compiled first.
 const portPatience = 10 * time.Minute
 
-// Load starts the pack for one run and introduces the run to it (protocol.md 7.3). What the pack prints becomes messages of
-// the monitor's run. Errors are a *[ConfigError] when the configuration does not fit; the caller must Close what is
-// returned otherwise.
-func (p *Pack) Load(ctx context.Context, m stages.Monitor) (*Analyzer, error) {
-	out := newOutput(ctx, m, "policy pack "+p.directory)
-	s, err := p.start(ctx, m.Info(), out.line)
+// Load starts the pack for one run and introduces the run to it (protocol.md 7.3). What the pack prints is told to log, which
+// may be called from many goroutines until the pack is closed. The end of ctx may end the pack. Errors are a *[ConfigError]
+// when the configuration does not fit; the caller must Close what is returned otherwise.
+func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (*Analyzer, error) {
+	out := newOutput(log, "policy pack "+p.directory)
+	s, err := p.start(ctx, run, out.line)
 	if err != nil {
 		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
 	}
 	a := &Analyzer{served: s, directory: p.directory}
-	if err := p.boot(ctx, a, m); err != nil {
+	if err := p.boot(ctx, a, run, log); err != nil {
 		_ = a.Close() // it is stopped in any case
 		return nil, err
 	}
@@ -70,14 +70,14 @@ func (p *Pack) Load(ctx context.Context, m stages.Monitor) (*Analyzer, error) {
 	return a, nil
 }
 
-func (p *Pack) boot(ctx context.Context, a *Analyzer, m stages.Monitor) error {
+func (p *Pack) boot(ctx context.Context, a *Analyzer, run stages.RunInfo, log func(stages.LogMessage)) error {
 	if err := a.connect(ctx); err != nil {
 		return fmt.Errorf("the policy pack in %s: %w", p.directory, err)
 	}
 	if err := a.handshake(ctx, p.options.EngineAddress); err != nil {
 		return err
 	}
-	if err := a.configureStack(ctx, m.Info()); err != nil {
+	if err := a.configureStack(ctx, run); err != nil {
 		return err
 	}
 	d, err := a.describe(ctx)
@@ -95,7 +95,7 @@ func (p *Pack) boot(ctx context.Context, a *Analyzer, m stages.Monitor) error {
 	}
 	for name := range p.config {
 		if name != allPolicies && !d.has(name) {
-			m.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: fmt.Sprintf(
+			log(stages.LogMessage{Severity: stages.Warning, Message: fmt.Sprintf(
 				"the configuration of policy pack %s is about a policy %q, which the pack does not have\n", a.info.Name, name)})
 		}
 	}

@@ -70,7 +70,7 @@ func (b *bench) open(config string) (*Pack, error) {
 func (b *bench) tryLoad(config string) (*Analyzer, error) {
 	p, err := b.open(config)
 	require.NoError(b.t, err)
-	a, err := p.Load(b.t.Context(), monitor{Monitor: nil, bench: b})
+	a, err := p.Load(b.t.Context(), theRun, b.log)
 	if a != nil {
 		b.t.Cleanup(func() { _ = a.Close() })
 	}
@@ -84,23 +84,16 @@ func (b *bench) load(config string) *Analyzer {
 	return a
 }
 
-// monitor is as much of a run's monitor as packs use.
-type monitor struct {
-	stages.Monitor
-	bench *bench
+// theRun is the run that packs are loaded for.
+var theRun = stages.RunInfo{
+	Organization: "org", Project: "shop", Stack: "dev", DryRun: true, Config: map[string]string{"shop:size": "3", "shop:pw": "x"},
+	ConfigSecretKeys: []string{"shop:pw"},
 }
 
-func (m monitor) Info() stages.RunInfo {
-	return stages.RunInfo{
-		Organization: "org", Project: "shop", Stack: "dev", DryRun: true, Config: map[string]string{"shop:size": "3", "shop:pw": "x"},
-		ConfigSecretKeys: []string{"shop:pw"},
-	}
-}
-
-func (m monitor) Log(_ context.Context, l stages.LogMessage) {
-	m.bench.mu.Lock()
-	defer m.bench.mu.Unlock()
-	m.bench.said = append(m.bench.said, l)
+func (b *bench) log(l stages.LogMessage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.said = append(b.said, l)
 }
 
 func (b *bench) messages() string {
@@ -236,7 +229,7 @@ func TestLoadingCanBeGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = p.Load(ctx, monitor{bench: b})
+	_, err = p.Load(ctx, theRun, b.log)
 	require.Error(t, err)
 }
 

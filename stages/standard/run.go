@@ -58,15 +58,6 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	return r
 }
 
-// SetRecorder says where the run is recorded. It comes before anything is taken.
-func (r *Run) SetRecorder(to state.Recorder) { r.taker.Recorder = to }
-
-// SetAnalyzers says who judges. It comes before [Run.Stages].
-func (r *Run) SetAnalyzers(list []stages.Analyzer) { r.settings.Analyzers = list }
-
-// Analyzers returns those who judge.
-func (r *Run) Analyzers() []stages.Analyzer { return r.settings.Analyzers }
-
 // Monitor is what the run's program talks to.
 func (r *Run) Monitor() stages.Monitor { return r.admission.Monitor() }
 
@@ -86,9 +77,6 @@ func (r *Run) Halt() { r.control.Halt() }
 
 // Admitted is the context that the pipeline is to run under: it ends when the run halts.
 func (r *Run) Admitted() context.Context { return r.control.Admitted }
-
-// Emit delivers an event to the run's observer.
-func (r *Run) Emit(e stages.Event) { r.control.Emit(e) }
 
 // HasFailed reports whether anything went wrong so far.
 func (r *Run) HasFailed() bool { return r.control.HasFailed() }
@@ -111,42 +99,6 @@ func (r *Run) RefreshesEach() bool { return r.book.RefreshEach }
 
 // Submissions is the source of the pipeline: everything that programs submit, until the program has ended.
 func (r *Run) Submissions() pipeline.Flow[stages.Submitted] { return r.admission.Submissions() }
-
-// CheckTargets refuses targets and excludes that the recorded state does not have, for operations that run no program.
-func (r *Run) CheckTargets() error { return r.targets.CheckTargets() }
-
-// CheckReplaceTargets refuses targets of a replacement that do not exist. It is called before the program starts.
-func (r *Run) CheckReplaceTargets() error { return r.targets.CheckReplaceTargets() }
-
-// Refreshable returns the choice of base states that a refresh reads: the targets and, with TargetDependents, what depends
-// on them; or all but the excludes (steps.md 7.1).
-func (r *Run) Refreshable() func(*state.Resource) bool { return r.book.Refreshable() }
-
-// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
-// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
-// It must be called before the program starts.
-func (r *Run) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
-	return r.refresher().Refresh(ctx, selected)
-}
-
-// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
-// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped.
-// It must be called before the program starts.
-func (r *Run) SettleChanges(ctx context.Context) error { return r.recoverer().SettleChanges(ctx) }
-
-// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
-// to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
-// create stays as well. It must be called before the program starts, and after a refresh.
-func (r *Run) ResolveCreates(ctx context.Context, resolve func(state.Pending) stages.CreateResolution) error {
-	return r.recoverer().ResolveCreates(ctx, resolve)
-}
-
-// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
-// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
-// neither.
-func (r *Run) FindCreated(op state.Pending) (id string, absent bool) {
-	return r.recoverer().FindCreated(op)
-}
 
 // Imports is what an import without a program makes.
 type Imports struct{ plan *sweep.ImportPlan }
@@ -210,20 +162,19 @@ type Results struct {
 	Failures []stages.Failure
 	// Uncertain is true if the outcome of some operation is unknown (steps.md 9.3).
 	Uncertain bool
+	// Decided is everything that was decided, in the order of the registrations' arrival, then what was decided about the rest.
+	Decided []stages.Decided
 }
 
 // Results returns what the run has come to. It is called once the run is over.
 func (r *Run) Results() Results {
 	res := Results{
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
+		Decided: r.book.Decided(),
 	}
 	res.Steps, res.Changes = r.book.Steps()
 	return res
 }
-
-// Decided returns everything that the run has decided, in the order of the registrations' arrival, then what was decided
-// about the rest. It is called once the run is over.
-func (r *Run) Decided() []stages.Decided { return r.book.Decided() }
 
 // Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
 // over.

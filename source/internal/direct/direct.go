@@ -40,7 +40,7 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 		Args:        c.Args,
 		Directory:   p.Directory,
 		Environment: append(os.Environ(), c.Env...),
-		Output:      Forward(ctx, host.Monitor, p.Program()),
+		Output:      Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.Program()),
 	})
 	switch {
 	case err != nil:
@@ -57,9 +57,9 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 	return failure
 }
 
-// Forward returns a function that shows lines of output: standard output as information, standard error as information
+// Forward returns a function that tells log lines of output: standard output as information, standard error as information
 // on the error stream, each with a number of its own (protocol.md 1.7).
-func Forward(ctx context.Context, m stages.Monitor, name string) func(plugin.Line) {
+func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {
 	out, errs := terminal.StreamID(name+" stdout"), terminal.StreamID(name+" stderr")
 	return func(l plugin.Line) {
 		message := stages.LogMessage{Severity: stages.Info, Message: terminal.Plain(l.Text) + "\n", StreamID: out}
@@ -67,7 +67,7 @@ func Forward(ctx context.Context, m stages.Monitor, name string) func(plugin.Lin
 			message.Severity, message.StreamID = stages.InfoErr, errs
 		}
 		if strings.TrimSpace(message.Message) != "" {
-			m.Log(ctx, message)
+			log(message)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type Control struct {
 	// Now is the clock by which states and events are stamped.
 	Now func() time.Time
 
-	events  *events
+	observe func(stages.Event) // nil when nobody watches
 	Failed  *failures
 	halted  *await.Event // fired when no further step may start
 	over    *await.Event // fired when the run is completely done
@@ -34,7 +34,7 @@ type Control struct {
 
 func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, observe func(stages.Event)) *Control {
 	c := &Control{
-		Info: info, Now: now, events: &events{observe: observe}, Failed: &failures{},
+		Info: info, Now: now, observe: observe, Failed: &failures{},
 		halted: await.NewEvent(), over: await.NewEvent(), Operations: ctx,
 	}
 	c.Admitted, c.stop = context.WithCancelCause(ctx)

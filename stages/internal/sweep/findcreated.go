@@ -15,7 +15,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// SettleChanges is [Run.SettleChanges].
+// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
+// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped. It
+// is called before the program starts.
 func (r *Recoverer) SettleChanges(ctx context.Context) error {
 	var open []state.Pending
 	for _, op := range r.Snapshot.Pending {
@@ -53,7 +55,9 @@ func (r *Recoverer) SettleChanges(ctx context.Context) error {
 	return err
 }
 
-// FindCreated is [Run.FindCreated].
+// FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
+// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
+// neither.
 func (r *Recoverer) FindCreated(op state.Pending) (id string, absent bool) {
 	res := op.Resource
 	if book.HasNoObject(res) {

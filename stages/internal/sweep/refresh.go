@@ -28,7 +28,9 @@ type Refresher struct {
 	Read    map[urn.URN]bool // the URNs that have been looked at: whether all copies could be read
 }
 
-// Refresh is [Run.Refresh].
+// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
+// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
+// It is called before the program starts.
 func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
 	if len(r.Base.Resources) == 0 {
 		return nil

@@ -148,7 +148,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 		}
 	}
 	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
-		return Failed(&stages.ProtectedError{URN: s.URN})
+		return Failed(&state.ProtectedError{Resources: []*state.Resource{old}, Objects: true})
 	}
 	if p != nil && !r.DryRun() && !r.skipsCall(old) {
 		err := r.callDelete(p, s, providers.DeleteRequest{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // CarryOut does what the executor has assigned. Its error is a bail, or that of a panic: the run must stop.
@@ -64,7 +65,7 @@ var errStillPending = errors.New("an earlier operation of this run on the resour
 
 // taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
 func (r *Taker) taskFailed(b stages.Built, err error) error {
-	_, protected := err.(*stages.ProtectedError)
+	_, protected := err.(*state.ProtectedError)
 	switch {
 	case stages.IsReported(err):
 		return err

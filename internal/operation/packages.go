@@ -1,4 +1,4 @@
-package sluice
+package operation
 
 import (
 	"context"
@@ -9,28 +9,41 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// packages asks the program for the versions of its packages; where it knows none, those that the state used count.
-func (s *session) packages(ctx context.Context) ([]stages.Package, error) {
+// findPackages asks the program for the versions of its packages; where it knows none, those that the state used count.
+func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	var ps []stages.Package
 	var err error
 	switch {
-	case s.runsProgram():
-		ps, err = s.options.Program.Packages(ctx)
-	case !s.op.isImport():
+	case o.RunsProgram():
+		ps, err = o.Program.Packages(ctx)
+	case !o.isImport():
 		return nil, nil
 	default:
-		ps = s.importedPackages(ctx)
+		ps = o.importedPackages(ctx)
 	}
 	if err != nil || len(ps) > 0 {
 		return ps, err
 	}
-	return s.recordedPackages(), nil
+	return o.recordedPackages(), nil
+}
+
+// importedPackages are the versions that the program uses. A program that cannot tell them, because its dependencies are
+// not installed yet, keeps nobody from importing.
+func (o *opened) importedPackages(ctx context.Context) []stages.Package {
+	if o.Program == nil {
+		return nil
+	}
+	ps, err := o.Program.Packages(ctx)
+	if err != nil {
+		o.Log.Warn("asking the program for its packages", "error", err)
+	}
+	return ps
 }
 
 // recordedPackages lists the packages that the recorded providers are of, those whose version is known.
-func (s *session) recordedPackages() []stages.Package {
+func (o *opened) recordedPackages() []stages.Package {
 	var ps []stages.Package
-	for _, r := range s.base.Resources {
+	for _, r := range o.base.Resources {
 		if !r.Type.IsProvider() || r.Delete {
 			continue
 		}
@@ -44,23 +57,23 @@ func (s *session) recordedPackages() []stages.Package {
 // warnOfOlderPackages tells that an operation which does not run the program works with older versions of packages than
 // the program asks for (steps.md 7.5): those of the recorded providers. That the program cannot say what it asks for is no
 // reason to fail.
-func (s *session) warnOfOlderPackages(ctx context.Context) {
-	if s.runsProgram() || s.op.isImport() || s.options.Program == nil {
+func (o *opened) warnOfOlderPackages(ctx context.Context) {
+	if o.RunsProgram() || o.isImport() || o.Program == nil {
 		return
 	}
-	wanted, err := s.options.Program.Packages(ctx)
+	wanted, err := o.Program.Packages(ctx)
 	if err != nil {
-		s.options.Log.Debug("asking the program for its packages", "error", err)
+		o.Log.Debug("asking the program for its packages", "error", err)
 		return
 	}
 	kind := "refresh"
-	if s.op.mode == stages.ModeDestroy {
+	if o.Stages.Mode == stages.ModeDestroy {
 		kind = "destroy"
 	}
 	told := map[string]bool{}
 	for _, p := range wanted {
 		name, version := nameAndVersion(p)
-		for _, old := range s.recordedPackages() {
+		for _, old := range o.recordedPackages() {
 			oldName, oldVersion := nameAndVersion(old)
 			if oldName != name || !isOlder(oldVersion, version) {
 				continue
@@ -69,7 +82,7 @@ func (s *session) warnOfOlderPackages(ctx context.Context) {
 				kind, name, oldVersion, version)
 			if !told[text] {
 				told[text] = true
-				s.warn("", text)
+				o.warn("", text)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package sluice
+package operation
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 
 // warnOfPending tells of operations that an earlier run began and whose end nobody knows (steps.md 9.10, state.md 9.4 R-10).
 // Previews do as well. What refreshes does not: it finds out about most of them.
-func (s *session) warnOfPending() {
-	if len(s.base.Pending) == 0 || s.op.mode == stages.ModeRefresh || s.options.Refresh {
+func (o *opened) warnOfPending() {
+	if len(o.base.Pending) == 0 || o.Stages.Mode == stages.ModeRefresh || o.Refresh {
 		return
 	}
-	s.deployment.Emit(stages.Diagnostic{
-		LogMessage: stages.LogMessage{Severity: stages.Warning, Message: pendingWarning(s.base.Pending)}, Pending: s.base.Pending,
+	o.emit(stages.Diagnostic{
+		LogMessage: stages.LogMessage{Severity: stages.Warning, Message: pendingWarning(o.base.Pending)}, Pending: o.base.Pending,
 	})
 }
 

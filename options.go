@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
@@ -81,44 +82,32 @@ type Options struct {
 	Entropy []byte
 }
 
-// Config maps "namespace:name" to values.
-type Config map[string]ConfigValue
-
-// ConfigValue is one setting. Text is what the program sees: structured values are JSON text.
-type ConfigValue struct {
-	Text   string
-	Secret bool // it is, or contains, a secret
+// Legacy brings back behaviour that newer engines have changed, for stacks that rely on it. The zero value is today's.
+type Legacy struct {
+	// Diff takes a resource whose checked inputs have not changed as unchanged, without asking its provider (steps.md 3.8).
+	Diff bool
+	// RefreshDiff tells a refreshed resource that has changed from one that has not by its outputs alone, without asking
+	// its provider (steps.md 7.6).
+	RefreshDiff bool
+	// ProviderPreview lets a provider whose configuration is not known in a preview answer with the inputs that it is given
+	// (protocol.md 3.2).
+	ProviderPreview bool
+	// NoResourceReferences tells SDKs that references to resources are not supported: a resource within a value is then its
+	// ID, or the URN of a component (protocol.md 4.2).
+	NoResourceReferences bool
+	// NoOutputValues tells SDKs that outputs within values are not supported: what a value depends on is then known by
+	// whole properties only (protocol.md 4.2).
+	NoOutputValues bool
 }
 
-// StateStore keeps the state of one stack. The file backend's is made with [OpenBackend]; [MemoryState] keeps it in memory.
-type StateStore interface {
-	// Load returns the recorded state, nil for a stack that has none.
-	Load(ctx context.Context) (*state.Snapshot, error)
-	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
-	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
-}
-
-// Result is what an operation did, or would do.
-type Result struct {
-	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
-	Changes map[stages.Op]int
-	Outputs property.Map // of the stack
-	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
-	Plan *state.Plan
-
-	decided decided
-}
-
-// HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).
-func (r *Result) HasChanges() bool {
-	for op, n := range r.Changes {
-		switch op {
-		case stages.OpSame, stages.OpRead, stages.OpDiscard, stages.OpReadReplacement:
-		default:
-			if n > 0 {
-				return true
-			}
-		}
+// withoutFeatures are the features of the monitor that are switched off.
+func (l Legacy) withoutFeatures() []monitor.Feature {
+	var off []monitor.Feature
+	if l.NoResourceReferences {
+		off = append(off, monitor.ResourceReferences)
 	}
-	return false
+	if l.NoOutputValues {
+		off = append(off, monitor.OutputValues)
+	}
+	return off
 }

@@ -1,4 +1,4 @@
-package sluice
+package operation
 
 import (
 	"context"
@@ -13,23 +13,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// withBuiltin serves the package "pulumi" and components that are written in YAML in process, and everything else through
-// the caller's host.
-func withBuiltin(s *session) providers.Host {
+// host serves the package "pulumi" and components that are written in YAML in process, and everything else through the
+// caller's host.
+func (s *settled) host() providers.Host {
 	o := builtin.Options{
-		StackOutputs: s.options.StackOutputs,
+		StackOutputs: s.StackOutputs,
 		Warn:         s.warn,
 		Resource: func(u urn.URN) (builtin.Resource, bool) {
-			r, ok := s.deployment.Find(u)
+			r, ok := s.run.Find(u)
 			if !ok {
 				return builtin.Resource{}, false
 			}
 			return builtinResource(r), true
 		},
 	}
-	if s.options.StackResources != nil {
+	if s.StackResources != nil {
 		o.StackResources = func(ctx context.Context, name string) ([]builtin.Resource, error) {
-			all, err := s.options.StackResources(ctx, name)
+			all, err := s.StackResources(ctx, name)
 			out := make([]builtin.Resource, len(all))
 			for i, r := range all {
 				out[i] = builtinResource(r)
@@ -38,10 +38,10 @@ func withBuiltin(s *session) providers.Host {
 		}
 	}
 	components := yaml.ComponentOptions{
-		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.options.Directory, Root: s.options.Root},
-		Monitor: func() stages.Monitor { return s.deployment.Monitor() },
+		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.Stages.Directory, Root: s.Root},
+		Monitor: func() stages.Monitor { return s.run.Monitor() },
 	}
-	return builtin.Host(o, yaml.ComponentHost(s.options.Providers, components))
+	return builtin.Host(o, yaml.ComponentHost(s.Providers, components))
 }
 
 func builtinResource(r *state.Resource) builtin.Resource {

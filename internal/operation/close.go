@@ -1,0 +1,129 @@
+package operation
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state"
+)
+
+const (
+	cancelTimeout = 30 * time.Second // protocol.md 1.13
+	settleTimeout = 5 * time.Second  // for providers that are still being configured when the run ends
+)
+
+// close ends everything, emits the last events and adds up what was done. The run has ended with runErr.
+func (s *settled) close(ctx context.Context, runErr error) *Outcome {
+	errs := s.closeAll(context.WithoutCancel(ctx))
+	if runErr != nil {
+		errs = append([]error{runErr}, errs...)
+	}
+	for _, err := range errs {
+		s.fail(err.Error())
+	}
+	out := &Outcome{Results: s.run.Results()}
+	out.Ended, out.Err = s.conclude(out.Failures, errs)
+	if out.Ended == stages.Failed {
+		s.fail(s.Name + " failed")
+	}
+	if out.Ended == stages.Succeeded {
+		out.Plan = s.madePlan()
+	}
+	out.About = s.about(out.Ended)
+	s.emit(s.summary(out))
+	s.emit(stages.Ended{})
+	return out
+}
+
+// closeAll ends the record and everything that runs. It returns the errors that the operation fails with.
+func (s *settled) closeAll(ctx context.Context) (errs []error) {
+	if err := s.record.close(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("writing the state: %w", err))
+	}
+	if err := s.server.close(); err != nil {
+		s.Log.Warn("closing the monitor", "error", err)
+	}
+	if !s.isInterrupted() {
+		settle, done := context.WithTimeout(s.operations, settleTimeout)
+		s.registry.Settle(settle)
+		done()
+	}
+	if err := s.registry.Close(); err != nil {
+		s.Log.Warn("closing providers", "error", err)
+	}
+	s.packs.close(s.Log)
+	s.background.end()
+	s.abandon()
+	return errs
+}
+
+func (s *settled) isInterrupted() bool { return s.Stopped() || s.interrupted }
+
+// conclude says how the operation has ended, by the failures of its run and what else went wrong.
+func (s *settled) conclude(failures []stages.Failure, errs []error) (stages.RunResult, error) {
+	var all *multierror.Error
+	for _, f := range failures {
+		all = multierror.Append(all, f)
+	}
+	if len(errs) == 0 && (all.ErrorOrNil() == nil || s.failedByAborting()) && s.isInterrupted() {
+		return stages.Canceled, all.ErrorOrNil()
+	}
+	all = multierror.Append(all, errs...)
+	if all.Len() == 0 {
+		return stages.Succeeded, nil
+	}
+	return stages.Failed, all.ErrorOrNil()
+}
+
+// failedByAborting reports whether all that failed did so after the providers had been asked to abort: that they report what
+// they have aborted is what somebody wanted, not a failure of the operation.
+func (s *settled) failedByAborting() bool {
+	before := s.failedBefore.Load()
+	return before != nil && !*before
+}
+
+func (s *settled) summary(o *Outcome) stages.Summary {
+	out := stages.Summary{
+		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Duration: time.Since(s.began), Changes: o.Changes,
+		Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs,
+	}
+	for _, a := range s.packs.analyzers {
+		out.Policies = append(out.Policies, a.Info())
+	}
+	return out
+}
+
+func (s *settled) madePlan() *state.Plan {
+	if !s.Stages.MakePlan {
+		return nil
+	}
+	return &state.Plan{
+		Manifest:  state.Manifest{Time: s.Stages.Now(), Magic: state.Magic(s.Version), Version: s.Version},
+		Resources: s.run.Planned(),
+	}
+}
+
+// about describes the operation; a preview is described as what was previewed.
+func (s *settled) about(ended stages.RunResult) why.About {
+	info := s.Stages.Info
+	about := why.About{
+		Operation: s.Name, Preview: info.DryRun, Project: info.Project, Stack: info.Stack,
+		Began: s.began.UTC(), Ended: time.Now().UTC(), Result: ended,
+	}
+	if info.DryRun {
+		switch s.Stages.Mode {
+		case stages.ModeDestroy:
+			about.Operation = "destroy"
+		case stages.ModeRefresh:
+			about.Operation = "refresh"
+		default:
+			about.Operation = "update"
+		}
+	}
+	return about
+}

@@ -1,0 +1,34 @@
+package operation
+
+import (
+	"sync"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// events delivers events one at a time: those of the operation, and those of its run.
+type events struct {
+	mu      sync.Mutex
+	observe func(stages.Event) // nil when nobody watches
+}
+
+func (e *events) emit(ev stages.Event) {
+	if e.observe == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.observe(ev)
+}
+
+// show emits a message.
+func (e *events) show(m stages.LogMessage) { e.emit(stages.Diagnostic{LogMessage: m}) }
+
+func (e *events) warn(u urn.URN, message string) {
+	e.show(stages.LogMessage{Severity: stages.Warning, URN: u, Message: message})
+}
+
+func (e *events) fail(message string) {
+	e.show(stages.LogMessage{Severity: stages.Error, Message: message})
+}

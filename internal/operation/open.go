@@ -1,0 +1,117 @@
+package operation
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// opened is an operation whose state is loaded. Nothing is running and nothing was told to anybody.
+type opened struct {
+	Settings
+	events
+	began time.Time
+
+	// found is the state as it was loaded, base what it was brought up to before anything else; migrated is true when they
+	// differ.
+	found, base *state.Snapshot
+	migrated    bool
+	entropy     []byte
+	packages    []stages.Package
+
+	// operations is the context of what is running: it outlives the caller's, so that what is running when the operation is
+	// stopped can finish. abandon ends it.
+	operations context.Context
+	abandon    context.CancelFunc
+	background background
+}
+
+// open loads the state and refuses what can be refused before anything is done.
+func open(ctx context.Context, s Settings) (*opened, error) {
+	o := &opened{Settings: s, events: events{observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
+	if err := o.checkPlan(); err != nil {
+		return nil, err
+	}
+	if err := o.load(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.refuseHooks(); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.packages, err = o.findPackages(ctx); err != nil {
+		return nil, err
+	}
+	o.operations, o.abandon = context.WithCancel(context.WithoutCancel(ctx))
+	return o, nil
+}
+
+func (o *opened) load(ctx context.Context) error {
+	found, err := o.State.Load(ctx)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		found = &state.Snapshot{}
+	}
+	if err := state.Verify(found); err != nil {
+		return err
+	}
+	if o.entropy == nil {
+		o.entropy = make([]byte, 32)
+		if _, err := rand.Read(o.entropy); err != nil {
+			return err
+		}
+	}
+	ids := 0
+	o.found = found
+	o.base, o.migrated = state.Migrate(found, o.Stages.PackageConfig, func() string {
+		ids++
+		return stages.DerivedID(o.entropy, "migrated", fmt.Sprint(ids))
+	})
+	return nil
+}
+
+// checkPlan refuses a plan in which nothing is about the stack.
+func (o *opened) checkPlan() error {
+	p, info := o.Stages.Plan, o.Stages.Info
+	if p == nil || len(p.Resources) == 0 {
+		return nil
+	}
+	for u := range p.Resources {
+		if u.Stack() == info.Stack && u.Project() == info.Project {
+			return nil
+		}
+	}
+	other := slices.Min(slices.Collect(maps.Keys(p.Resources)))
+	return fmt.Errorf("the plan is for stack %s of project %s, and not for stack %s of project %s; make one for this stack",
+		other.Stack(), other.Project(), info.Stack, info.Project)
+}
+
+// refuseHooks stops a destroy that would have to run delete hooks, which live in the program (steps.md 7.5).
+func (o *opened) refuseHooks() error {
+	if o.Stages.Mode != stages.ModeDestroy || o.RunsProgram() {
+		return nil
+	}
+	var all *multierror.Error
+	for _, r := range o.base.Resources {
+		if names := slices.Concat(r.ResourceHooks["BeforeDelete"], r.ResourceHooks["AfterDelete"]); len(names) > 0 {
+			all = multierror.Append(all, fmt.Errorf("%s: Resource has delete hooks registered, but the program is not running. Hooks: %s",
+				r.URN, strings.Join(names, ", ")))
+		}
+	}
+	if all.ErrorOrNil() == nil {
+		return nil
+	}
+	return multierror.Append(all, errors.New("You must run with the `--run-program` flag to use delete hooks during destroy."))
+}

@@ -1,0 +1,108 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/sourcegraph/conc/pool"
+
+	"github.com/sluice-iac/sluice/source/policy"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// packs are the policy packs of an operation that have been loaded.
+type packs struct {
+	loaded []*policy.Analyzer
+	// analyzers are all who judge: those of the caller, then the packs.
+	analyzers []stages.Analyzer
+	// releases let the end of the caller's context no longer cancel the analyzers.
+	releases []func() bool
+}
+
+// errPolicyConfig is returned when the problems have been shown.
+var errPolicyConfig = errors.New("validating policy config")
+
+// loadPacks starts the policy packs, all at once, before anything is decided (steps.md 11.4). It returns the first error in the
+// packs' order, because the others are often the same, beside the packs that were loaded.
+func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
+	p := &packs{}
+	if !o.RunsProgram() {
+		return p, nil
+	}
+	// The packs live as long as the operation does, unless it is interrupted.
+	until, stop := context.WithCancelCause(o.operations)
+	interrupt := func() { stop(stages.ErrShutDown) }
+	o.OnInterrupt(interrupt, func() {})
+	p.releases = append(p.releases, context.AfterFunc(ctx, interrupt))
+
+	found := make([]*policy.Analyzer, len(o.PolicyPacks))
+	errs := make([]error, len(o.PolicyPacks))
+	loading := pool.New()
+	for i, pack := range o.PolicyPacks {
+		o.emit(stages.PolicyLoad{})
+		loading.Go(func() { found[i], errs[i] = pack.Load(until, o.Stages.Info, o.show) })
+	}
+	loading.Wait()
+	p.analyzers = slices.Clone(o.Stages.Analyzers)
+	for _, a := range found {
+		if a != nil {
+			p.loaded = append(p.loaded, a)
+			p.analyzers = append(p.analyzers, a)
+		}
+	}
+	return p, o.policyErrors(errs)
+}
+
+// policyErrors shows what is wrong with configurations, ordered, and returns what else is wrong.
+func (o *opened) policyErrors(errs []error) error {
+	var problems []string
+	for _, err := range errs {
+		var config *policy.ConfigError
+		switch {
+		case errors.As(err, &config):
+			problems = append(problems, config.Messages()...)
+		case err != nil:
+			return err
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.SortFunc(problems, strings.Compare)
+	for _, p := range problems {
+		o.fail(p)
+	}
+	return errPolicyConfig
+}
+
+// cancelAnalyzers asks the analyzers to give up; close waits for it.
+func (s *settled) cancelAnalyzers() {
+	for _, a := range s.packs.analyzers {
+		s.background.run(func() {
+			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
+			defer cancel()
+			if err := a.Cancel(ctx); err != nil {
+				s.Log.Warn("asking a policy pack to cancel", "pack", a.Info().Name, "error", err)
+			}
+		})
+	}
+}
+
+// close ends the processes of the packs.
+func (p *packs) close(log *slog.Logger) {
+	for _, release := range p.releases {
+		release()
+	}
+	closing := pool.New()
+	for _, a := range p.loaded {
+		closing.Go(func() {
+			if err := a.Close(); err != nil {
+				log.Warn("closing a policy pack", "pack", a.Info().Name, "error", err)
+			}
+		})
+	}
+	closing.Wait()
+}

@@ -1,0 +1,71 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// programGrace is how long a program may take to end by itself after the run has stopped.
+const programGrace = 10 * time.Second
+
+// program is the program of an operation while it runs; nil when there is none.
+type program struct {
+	running conc.WaitGroup
+	cancel  context.CancelFunc
+}
+
+// perform lets the program and the pipeline work until both are done, or takes over what is to be imported.
+func (s *settled) perform(ctx context.Context) (*program, error) {
+	if s.imports != nil {
+		s.run.EndOfProgram()
+		return nil, s.run.ImportAll(s.operations, s.imports)
+	}
+	p := &program{}
+	var programCtx context.Context
+	programCtx, p.cancel = context.WithCancel(s.operations)
+	p.running.Go(func() { s.runProgram(programCtx, ctx) })
+	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), s.Assemble(s.run), nil))
+}
+
+// runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
+// caller's context is one, is a consequence and not a failure.
+func (s *settled) runProgram(ctx, caller context.Context) {
+	if !s.RunsProgram() {
+		s.run.EndOfProgram()
+		return
+	}
+	var err error
+	if p := panics.Try(func() {
+		err = s.Program.Run(ctx, source.Host{
+			Monitor: s.run.Monitor(), MonitorAddress: s.server.address, EngineAddress: s.EngineAddress,
+		})
+	}); p != nil {
+		err = p.AsError()
+	}
+	switch {
+	case err == nil:
+		s.run.EndOfProgram()
+	case s.Stopped(), caller.Err() != nil:
+		s.run.Halt()
+	default:
+		s.run.ProgramFailed(err, errors.Is(err, source.ErrReported))
+	}
+}
+
+// await waits for the program, whose run is over: by itself if it is quick about it.
+func (p *program) await() {
+	if p == nil {
+		return
+	}
+	grace := time.AfterFunc(programGrace, p.cancel)
+	defer grace.Stop()
+	p.running.Wait()
+	p.cancel()
+}

@@ -1,0 +1,114 @@
+package operation
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source/monitor"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// settled is an operation for which everything is there that its program needs, or that was to be closed before that.
+type settled struct {
+	*opened
+	packs    *packs
+	registry *providers.Registry
+	server   lazyServer
+	record   *record // nil in previews
+	run      *standard.Run
+	imports  *standard.Imports // nil for operations with a pipeline
+
+	// release lets the end of the caller's context no longer stop the operation, and reports whether it has not done so.
+	release func() bool
+	// interrupted is true when the caller's context ended before the run did.
+	interrupted bool
+	// failedBefore is set when the providers are asked to abort: whether something had failed by then.
+	failedBefore atomic.Pointer[bool]
+}
+
+// settle does what comes before the program starts. What it returns is to be ended and closed, with an error as well.
+func (o *opened) settle(ctx context.Context) (*settled, error) {
+	o.Messages(o.show)
+	o.emit(stages.Prelude{Operation: o.Name, IsPreview: o.Stages.Info.DryRun, Config: o.ShownConfig})
+	o.warnOfPending()
+	o.warnOfOlderPackages(ctx)
+	packs, err := o.loadPacks(ctx)
+	s := o.prepare(packs)
+	s.watch(ctx)
+	if err == nil {
+		err = s.takeStock(ctx)
+	}
+	return s, err
+}
+
+// prepare makes the run. Its settings are final.
+func (o *opened) prepare(p *packs) *settled {
+	s := &settled{opened: o, packs: p}
+	s.registry = providers.NewRegistry(o.operations, s.host(), providers.RegistryOptions{
+		Warn:       o.warn,
+		NewID:      func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") },
+		EchoInputs: o.EchoInputs,
+	})
+	s.server.start = func() (*monitor.Server, error) {
+		return monitor.Serve(o.operations, s.run.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
+			monitor.Without(o.WithoutFeatures...))
+	}
+	settings := o.Stages
+	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.emit
+	settings.RefreshEach = o.refreshesEach()
+	settings.Registry, settings.MonitorAddress = s.registry, s.server.address
+	settings.Analyzers = p.analyzers
+	if !settings.Info.DryRun {
+		s.record = &record{}
+		settings.Recorder = s.record
+	}
+	s.run = standard.NewRun(o.operations, settings)
+	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
+	return s
+}
+
+// watch lets interrupts and the end of the caller's context stop the run. What has been asked to stop already is stopped at
+// once. The run comes before the analyzers: what these give up is then no failure.
+func (s *settled) watch(ctx context.Context) {
+	s.OnInterrupt(s.run.Halt, s.cancelProviders)
+	s.release = context.AfterFunc(ctx, func() { s.run.Halt(); s.cancelProviders() })
+	if s.RunsProgram() {
+		s.OnInterrupt(s.cancelAnalyzers, func() {})
+		s.packs.releases = append(s.packs.releases, context.AfterFunc(ctx, s.cancelAnalyzers))
+	}
+}
+
+// takeStock begins to record, after everything that refuses the operation, and brings the base of the run up to date.
+func (s *settled) takeStock(ctx context.Context) (err error) {
+	if s.isImport() {
+		if s.imports, err = s.run.PlanImports(s.operations, s.Imports); err != nil {
+			return err
+		}
+	}
+	if s.record != nil {
+		if err := s.record.open(ctx, s.opened); err != nil {
+			return err
+		}
+	}
+	p := standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate}
+	if s.isImport() {
+		p.Resolve = nil
+	}
+	return s.run.Prepare(s.operations, p)
+}
+
+// cancelProviders asks the providers to abort; close waits for it.
+func (s *settled) cancelProviders() {
+	failed := s.run.HasFailed()
+	s.failedBefore.CompareAndSwap(nil, &failed)
+	s.background.run(func() {
+		ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)
+		defer cancel()
+		if err := s.registry.Cancel(ctx); err != nil {
+			s.Log.Warn("asking providers to cancel", "error", err)
+		}
+	})
+}

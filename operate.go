@@ -1,0 +1,131 @@
+package sluice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// kind is one of the things that an engine does.
+type kind struct {
+	name    string // for messages: "update failed"
+	dryRun  bool
+	mode    stages.Mode
+	imports []stages.ImportRequest // nothing but these imports
+	// recovers is true for a refresh of nothing but what earlier operations began and did not end.
+	recovers bool
+}
+
+// hasPlans reports whether there are plans for the operation: for updates and their previews.
+func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && len(k.imports) == 0 }
+
+// previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel's caution is not needed.
+const previewWorkers = 256
+
+// errNoProgram is returned when there is nothing to run.
+var errNoProgram = errors.New("no program: set Options.Program")
+
+func (o Options) withDefaults() Options {
+	if o.Organization == "" {
+		o.Organization = "organization"
+	}
+	if o.State == nil {
+		o.State = &MemoryState{}
+	}
+	if o.Providers == nil {
+		o.Providers = providers.HostFunc(func(_ context.Context, s providers.Spec) (providers.Provider, error) {
+			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
+		})
+	}
+	if o.Service != nil && o.EngineAddress == "" {
+		o.EngineAddress = o.Service.Address()
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// operate runs one operation from loading the state to the last event.
+func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
+	s, err := e.options.settings(k)
+	if err != nil {
+		return nil, err
+	}
+	s.Assemble = e.assemble
+	out, err := operation.Perform(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{
+		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan,
+		about: out.About, decided: out.Decided, isSensitive: e.options.Config.isSensitive(),
+	}
+	if out.Ended == stages.Succeeded {
+		return result, nil
+	}
+	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Err: out.Err}
+}
+
+// settings say what package operation has to do.
+func (o Options) settings(k kind) (operation.Settings, error) {
+	inner, err := o.stageSettings(k)
+	s := operation.Settings{
+		Name: k.name, Stages: inner, Imports: k.imports, Recovers: k.recovers, Refresh: o.Refresh, RunProgram: o.RunProgram && !k.recovers,
+		Program: o.Program, Root: o.Root, Providers: o.Providers, EchoInputs: o.Legacy.ProviderPreview, PolicyPacks: o.PolicyPacks,
+		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
+		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
+		EngineAddress: o.EngineAddress, Messages: o.Service.attach, ShownConfig: o.Config.shown(),
+		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
+	}
+	if s.RunsProgram() && o.Program == nil {
+		return s, errNoProgram
+	}
+	return s, err
+}
+
+// stageSettings are what the stages are told of the options.
+func (o Options) stageSettings(k kind) (stages.Settings, error) {
+	plain, secret := o.Config.plain()
+	s := stages.Settings{
+		Info: stages.RunInfo{
+			Organization: o.Organization, Project: o.Project, Stack: o.Stack, Config: plain, ConfigSecretKeys: secret,
+			DryRun: k.dryRun, Parallel: o.parallel(),
+		},
+		Directory: o.Directory, Mode: k.mode, Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit, Autonamer: o.Autonamer,
+		Workers: o.parallel(), PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
+		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff,
+		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
+	}
+	if k.dryRun && o.Parallel == 0 {
+		s.Workers = previewWorkers
+	}
+	if k.hasPlans() {
+		s.Plan, s.MakePlan = o.Plan, o.MakePlan
+	}
+	var err error
+	if s.DeniedProviders, err = o.Config.deniedProviders(); err != nil {
+		return s, err
+	}
+	if s.Autonamer == nil {
+		s.Autonamer, err = o.autonamer()
+	}
+	return s, err
+}
+
+func (o Options) parallel() int {
+	if o.Parallel > 0 {
+		return o.Parallel
+	}
+	return 4 * runtime.GOMAXPROCS(0)
+}

@@ -1,0 +1,70 @@
+package sluice
+
+import (
+	"fmt"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Result is what an operation did, or would do.
+type Result struct {
+	Steps   []stages.StepInfo // in the plan's order, which does not depend on timing
+	Changes map[stages.Op]int
+	Outputs property.Map // of the stack
+	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
+	Plan *state.Plan
+
+	// What the operation decided is remembered to explain it when somebody asks.
+	about       why.About
+	decided     []stages.Decided
+	isSensitive func(string) bool
+}
+
+// HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).
+func (r *Result) HasChanges() bool {
+	for op, n := range r.Changes {
+		switch op {
+		case stages.OpSame, stages.OpRead, stages.OpDiscard, stages.OpReadReplacement:
+		default:
+			if n > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Decisions returns what the operation decided, and why, whether or not it was done. It is made anew by each call, in time
+// linear in the resources and their dependencies.
+func (r *Result) Decisions() *why.Log {
+	return why.New(r.about, r.decided, r.isSensitive)
+}
+
+// Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the
+// program, the option or the event outside that it comes from, across resources. It returns nil for a resource that
+// nothing was decided about. To ask about many resources, ask one [Result.Decisions].
+func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
+
+// FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
+type FailedError struct {
+	Operation string
+	Canceled  bool  // somebody interrupted it, and nothing went wrong but what the providers were asked to abort
+	Err       error // the failures, ordered by URN; a *multierror.Error; nil if there are none
+}
+
+func (e *FailedError) Error() string {
+	if e.Canceled && e.Err == nil {
+		return e.Operation + " canceled"
+	}
+	if e.Canceled {
+		return fmt.Sprintf("%s canceled: %v", e.Operation, e.Err)
+	}
+	return fmt.Sprintf("%s failed: %v", e.Operation, e.Err)
+}
+
+// Unwrap returns the failures.
+func (e *FailedError) Unwrap() error { return e.Err }

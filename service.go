@@ -1,0 +1,74 @@
+package sluice
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/sluice-iac/sluice/providers/native"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/engine"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// EngineService is the gRPC service to which programs and plugins send their log messages, on the loopback interface
+// (protocol.md 5.1). Put it into [Options] to let an operation take the messages in; before and after they are dropped.
+// One service may serve several operations, one after the other. Make one with [ServeEngine].
+type EngineService struct {
+	server *engine.Server
+	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
+}
+
+// ServeEngine starts the service. The end of ctx stops it like Close, which must be called in any case.
+func ServeEngine(ctx context.Context) (*EngineService, error) {
+	e := &EngineService{}
+	s, err := engine.Serve(ctx, e.log)
+	if err != nil {
+		return nil, err
+	}
+	e.server = s
+	return e, nil
+}
+
+func (e *EngineService) log(m stages.LogMessage) {
+	if sink := e.sink.Load(); sink != nil {
+		(*sink)(m)
+	}
+}
+
+// Address is "127.0.0.1:<port>".
+func (e *EngineService) Address() string { return e.server.Address() }
+
+// Close stops the service.
+func (e *EngineService) Close() error { return e.server.Close() }
+
+// attach lets sink take in the messages; nil drops them.
+func (e *EngineService) attach(sink func(stages.LogMessage)) {
+	switch {
+	case e == nil:
+	case sink == nil:
+		e.sink.Store(nil)
+	default:
+		e.sink.Store(&sink)
+	}
+}
+
+// pluginOutput takes in what plugins print: for people when the plugin runs dynamic providers, which the program's author
+// writes, and for debugging otherwise (protocol.md 1.7).
+func (e *EngineService) pluginOutput(l plugin.Line) {
+	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text + "\n", StreamID: l.Stream}
+	if dynamic := l.Plugin == "pulumi-resource-pulumi-nodejs" || l.Plugin == "pulumi-resource-pulumi-python"; dynamic {
+		m.Severity = stages.Info
+		if l.Stderr {
+			m.Severity = stages.InfoErr
+		}
+	}
+	e.log(m)
+}
+
+func (e *EngineService) nativeMessage(m native.Message) {
+	out := stages.LogMessage{Severity: stages.Info, Message: m.Text, URN: m.URN, Ephemeral: !m.Warning}
+	if m.Warning {
+		out.Severity = stages.Warning
+	}
+	e.log(out)
+}

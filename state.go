@@ -1,0 +1,72 @@
+package sluice
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/stages/standard"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// StateStore keeps the state of one stack. The file backend's is made with [OpenBackend]; [MemoryState] keeps it in memory.
+type StateStore interface {
+	// Load returns the recorded state, nil for a stack that has none.
+	Load(ctx context.Context) (*state.Snapshot, error)
+	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
+	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
+}
+
+// MemoryState keeps the state of a stack in memory. The zero value is a stack without state. It may be used from many
+// goroutines, but one operation at a time should record.
+type MemoryState struct {
+	// Now is the clock for the manifest; nil is the real one. Set it before the first use.
+	Now func() time.Time
+
+	mu       sync.Mutex
+	snapshot *state.Snapshot
+}
+
+// NewMemoryState returns a stack with the given state.
+func NewMemoryState(s *state.Snapshot) *MemoryState { return &MemoryState{snapshot: s} }
+
+// Load returns the state as the last operation left it.
+func (m *MemoryState) Load(context.Context) (*state.Snapshot, error) { return m.Snapshot(), nil }
+
+// Snapshot returns the state as the last operation left it, nil if there has been none.
+func (m *MemoryState) Snapshot() *state.Snapshot {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.snapshot
+}
+
+// Record begins a record whose end becomes the stack's state.
+func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
+	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion, Now: m.Now})
+	return state.NewMemoryRecorder(ledger, func(s *state.Snapshot) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.snapshot = s
+	}), nil
+}
+
+// ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on: what a destroy
+// excludes to leave them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
+func ProtectedURNs(s *state.Snapshot) []urn.URN {
+	if s == nil {
+		return nil
+	}
+	return standard.ProtectedAndNeeded(s.Resources)
+}
+
+// MoveResources works out a move of entries of source to dest, which is nil for a stack that was never deployed. Both
+// must have been loaded with [backend.Stack.Load]. [backend.Stack.SaveMove] carries it out.
+func MoveResources(ctx context.Context, source, dest *state.Snapshot, resources []*state.Resource, o state.MoveOptions) (*state.Movement, error) {
+	if dest == nil {
+		dest = &state.Snapshot{Manifest: state.Manifest{
+			Time: time.Now().UTC(), Version: manifestVersion, Magic: state.Magic(manifestVersion),
+		}}
+	}
+	return state.Move(ctx, source, dest, resources, o)
+}
