@@ -104,7 +104,8 @@ func (o Options) stageSettings(k kind) (stages.Settings, error) {
 		},
 		Directory: o.Directory, Mode: k.mode, Analyzers: o.Analyzers, AnalyzeLimit: o.AnalyzeLimit, Autonamer: o.Autonamer,
 		Workers: o.parallel(), PackageConfig: o.Config.packageInputs, Targeting: o.Targeting, ContinueOnError: o.ContinueOnError,
-		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets, LegacyDiff: o.Legacy.Diff, LegacyRefreshDiff: o.Legacy.RefreshDiff,
+		IgnoreProtect: o.IgnoreProtect, ShowSecrets: o.ShowSecrets,
+		Legacy:  stages.Legacy{Diff: o.Legacy.Diff, RefreshDiff: o.Legacy.RefreshDiff},
 		Observe: o.Observe, Now: o.Now, Entropy: o.Entropy,
 	}
 	if k.dryRun && o.Parallel == 0 {

@@ -40,9 +40,7 @@ type Settings struct {
 	ContinueOnError bool
 	IgnoreProtect   bool
 	ShowSecrets     bool
-	// LegacyDiff asks no provider about a resource with unchanged inputs (steps.md 3.8), LegacyRefreshDiff none about what a
-	// refresh has found (7.6).
-	LegacyDiff, LegacyRefreshDiff bool
+	Legacy          Legacy
 
 	// Observe is called with each event, from many goroutines; nil when nobody watches.
 	Observe func(Event)
@@ -52,4 +50,10 @@ type Settings struct {
 	Entropy []byte
 	// MonitorAddress returns the address of a gRPC server that speaks for the run's Monitor.
 	MonitorAddress func() (string, error)
+}
+
+// Legacy is behaviour of older engines that a run keeps to.
+type Legacy struct {
+	Diff        bool // asks no provider about a resource with unchanged inputs (steps.md 3.8)
+	RefreshDiff bool // asks no provider about what a refresh has found (steps.md 7.6)
 }

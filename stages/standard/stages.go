@@ -28,7 +28,7 @@ func (r *Run) Stages() Stages {
 	judge := r.analyst()
 	checks := &checker{Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, autonamer: r.settings.Autonamer}
 	compares := &differ{
-		Control: r.control, Book: r.book, Access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.LegacyDiff,
+		Control: r.control, Book: r.book, Access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
 	}
 	takesOver := &importer{
 		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Taker: r.taker, Targets: r.targets,
@@ -59,7 +59,7 @@ func (r *Run) prober() *closure.Prober {
 
 func (r *Run) reader() *sweep.Reader {
 	return &sweep.Reader{
-		Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, LegacyRefreshDiff: r.settings.LegacyRefreshDiff,
+		Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, LegacyRefreshDiff: r.settings.Legacy.RefreshDiff,
 	}
 }
 
