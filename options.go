@@ -54,7 +54,7 @@ type Options struct {
 	// ResolveCreate is asked about each create that an earlier operation began and whose end nobody knows, before the program
 	// starts; nil leaves them all. Imports do not ask. A resource with such a create that is left is not created again: that is
 	// an [*stages.InterruptedCreateError], in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
-	// Importing the resource settles it as well.
+	// Importing the resource resolves it as well.
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	IgnoreProtect bool
 	ShowSecrets   bool // in messages

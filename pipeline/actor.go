@@ -22,20 +22,20 @@ type Actor[In, Ask, Answer, Out any] struct {
 	Workers int
 	// Buffer is how many results may wait for the next step.
 	Buffer int
-	// Receive takes one input. If it returns an error or panics, the input is settled and the error is reported.
+	// Receive takes one input. If it returns an error or panics, the input is rejected and the error is reported.
 	Receive func(ctx context.Context, in In, x Exchange[Ask, Out]) error
 	// Work answers one ask; it is called in parallel and shares nothing with the other functions. An error or a panic is
-	// reported like a stage's, the ask is settled if it is a [Settler], and Resume does not hear of it: a failure that the
+	// reported like a stage's, the ask is rejected if it is a [Rejecter], and Resume does not hear of it: a failure that the
 	// actor has to know about belongs into the answer.
 	Work func(ctx context.Context, ask Ask) (Answer, error)
-	// Resume takes one answer, in the order in which answers come. If it returns an error or panics, the answer is settled
-	// if it is a Settler. Answers that come after the run is over are settled instead.
+	// Resume takes one answer, in the order in which answers come. If it returns an error or panics, the answer is rejected
+	// if it is a Rejecter. Answers that come after the run is over are rejected instead.
 	Resume func(ctx context.Context, answer Answer, x Exchange[Ask, Out]) error
 	// Flush is optional. It is called when there is no more input and no ask is unanswered, unless the run is over by then;
 	// and again each time what it asked has been answered.
 	Flush func(ctx context.Context, x Exchange[Ask, Out]) error
 	// Abandon is optional. It is called last and once, with the reason, if Flush failed or the run was over before the
-	// actor ended; Flush may have run by then. It settles what the actor still keeps.
+	// actor ended; Flush may have run by then. It rejects what the actor still keeps.
 	Abandon func(reason error)
 }
 
@@ -50,7 +50,7 @@ type Exchange[Ask, Out any] struct {
 // Emit hands v to the next step; see [Emit].
 func (x Exchange[Ask, Out]) Emit(v Out) error { return x.emit(v) }
 
-// Ask puts a question to the crew. It never blocks. An ask made when the run is over is settled.
+// Ask puts a question to the crew. It never blocks. An ask made when the run is over is rejected.
 func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q, rankOf(q, x.rank)) }
 
 // ViaActor adds an actor to a flow.
@@ -190,12 +190,12 @@ func (a *actorRun[In, Ask, Answer, Out]) receive(p parcel[In]) {
 
 func (a *actorRun[In, Ask, Answer, Out]) resume(r reply[Answer]) {
 	if a.node.run.isOver() {
-		settle(a.node, r.answer, a.node.stopped())
+		reject(a.node, r.answer, a.node.stopped())
 		return
 	}
 	attempt(func() error { return a.Resume(a.node.run.ctx, r.answer, a.exchange(r.rank)) }, func(err error) {
 		if err != nil {
-			settle(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
+			reject(a.node, r.answer, a.node.failFor(r.answer, r.rank, err))
 		}
 	})
 }
@@ -215,7 +215,7 @@ func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
 	r := reply[Answer]{rank: q.rank, failed: true}
 	defer func() { a.answers.Put(r) }()
 	if a.node.run.isOver() {
-		settle(a.node, q.ask, a.node.stopped())
+		reject(a.node, q.ask, a.node.stopped())
 		return
 	}
 	attempt(func() (err error) {
@@ -224,7 +224,7 @@ func (a *actorRun[In, Ask, Answer, Out]) answer(q question[Ask]) {
 	}, func(err error) {
 		r.failed = err != nil
 		if err != nil {
-			settle(a.node, q.ask, a.node.failFor(q.ask, q.rank, err))
+			reject(a.node, q.ask, a.node.failFor(q.ask, q.rank, err))
 		}
 	})
 }

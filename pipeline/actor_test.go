@@ -191,7 +191,7 @@ func TestFailuresOfAnActorAreListedByTheInputThatLedToThem(t *testing.T) {
 	}
 }
 
-func TestFailedAskIsSettledAndNotResumed(t *testing.T) {
+func TestFailedAskIsRejectedAndNotResumed(t *testing.T) {
 	for name, work := range map[string]func() error{
 		"error": func() error { return errBad },
 		"panic": func() error { panic(errBad) },
@@ -210,10 +210,10 @@ func TestFailedAskIsSettledAndNotResumed(t *testing.T) {
 					},
 				}))
 				require.Len(t, lines(t, err), 1)
-				_, settled := n.Wait(t.Context())
-				require.Error(t, settled)
-				require.Equal(t, err.Error(), settled.Error())
-				require.NotErrorIs(t, settled, ErrStopped)
+				_, rejected := n.Wait(t.Context())
+				require.Error(t, rejected)
+				require.Equal(t, err.Error(), rejected.Error())
+				require.NotErrorIs(t, rejected, ErrStopped)
 			})
 		})
 	}
@@ -252,7 +252,7 @@ func TestActorSurvivesFunctionsThatEndTheirGoroutine(t *testing.T) {
 				spoil(&a)
 				source := From("source", 2, func(_ context.Context, emit Emit[note]) error {
 					for _, n := range items {
-						_ = emit(n) // it is settled if it is not accepted
+						_ = emit(n) // it is rejected if it is not accepted
 					}
 					return nil
 				})
@@ -271,7 +271,7 @@ func TestActorSurvivesFunctionsThatEndTheirGoroutine(t *testing.T) {
 	}
 }
 
-func TestEndOfTheRunSettlesAsksAnswersAndAbandonsWhatIsParked(t *testing.T) {
+func TestEndOfTheRunRejectsAsksAnswersAndAbandonsWhatIsParked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -297,7 +297,7 @@ func TestEndOfTheRunSettlesAsksAnswersAndAbandonsWhatIsParked(t *testing.T) {
 				return nil // kept: Abandon lets it go
 			},
 			Flush:   func(context.Context, Exchange[note, int]) error { t.Error("flushed"); return nil },
-			Abandon: func(err error) { reasons = append(reasons, err); asked[0].Settle(err) },
+			Abandon: func(err error) { reasons = append(reasons, err); asked[0].Reject(err) },
 		}
 		_, err := collect(ctx, ViaActor(numbers(10, 0), a))
 		require.Equal(t, why, err)

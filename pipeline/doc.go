@@ -10,6 +10,6 @@
 // It is not a scheduler for work ordered by edges, and it knows nothing of what the items mean.
 //
 // Its one invariant: every item handed to the runtime has exactly one outcome. It is worked on by the next step, or it
-// is settled (see [Settler]); whatever happens (an error, a panic, a cancellation), no item is forgotten, and [Run]
+// is rejected (see [Rejecter]); whatever happens (an error, a panic, a cancellation), no item is forgotten, and [Run]
 // does not return before every goroutine it started has ended.
 package pipeline

@@ -11,7 +11,7 @@ import (
 var ErrStopped = errors.New("pipeline stopped")
 
 // StoppedError is the reason why an item did not go further although nothing was wrong with it: the run had ended. It
-// is what waiting parties are told through [Settler], and the cause of the run's context ([context.Cause]).
+// is what waiting parties are told through [Rejecter], and the cause of the run's context ([context.Cause]).
 //
 // errors.Is(err, [ErrStopped]) holds for it, which tells it from an item's own failure.
 type StoppedError struct {

@@ -227,7 +227,7 @@ func TestFunctionThatEndsItsGoroutineFailsItsItem(t *testing.T) {
 	})
 }
 
-func TestFunctionThatEndsItsGoroutineLeavesSomebodyToSettleTheOthers(t *testing.T) {
+func TestFunctionThatEndsItsGoroutineLeavesSomebodyToRejectTheOthers(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
 			type item = *await.Promise[int]

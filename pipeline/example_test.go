@@ -24,8 +24,8 @@ type (
 	}
 )
 
-// Settle lets a stage fail or stop at any point without the program waiting for ever.
-func (r registered) Settle(err error) { r.done.Settle(err) }
+// Reject lets a stage fail or stop at any point without the program waiting for ever.
+func (r registered) Reject(err error) { r.done.Reject(err) }
 
 func program(names ...string) (pipeline.Flow[registered], []registered) {
 	var all []registered
@@ -105,7 +105,7 @@ func Example() {
 }
 
 // Whoever waits for an item learns why it went no further.
-func ExampleSettler() {
+func ExampleRejecter() {
 	source, all := program("b c")
 	flow := pipeline.ViaActor(pipeline.Via(source, check()), decide())
 	err := pipeline.Run(context.Background(), flow, nil)

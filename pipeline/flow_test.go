@@ -203,7 +203,7 @@ func TestNilSinkForgetsValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := await.NewPromise[int]()
 		require.NoError(t, Run(t.Context(), fixed(v), nil))
-		require.False(t, v.Decided(), "a value that was taken is not settled")
+		require.False(t, v.Decided(), "a value that was taken is not rejected")
 	})
 }
 

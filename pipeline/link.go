@@ -3,7 +3,7 @@ package pipeline
 import "sync/atomic"
 
 // link carries items from one step to the next. It is made and closed by the sending step alone, and the receiving step
-// always reads it to its close, so that whatever lies in it when the run ends gets settled.
+// always reads it to its close, so that whatever lies in it when the run ends gets rejected.
 type link[T any] struct {
 	from *node
 	ch   chan parcel[T]
@@ -36,7 +36,7 @@ func (l *link[T]) send(v T) error {
 }
 
 func (l *link[T]) refuse(v T) error {
-	settle(l.from, v, l.from.stopped())
+	reject(l.from, v, l.from.stopped())
 	return ErrStopped
 }
 

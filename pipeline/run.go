@@ -100,7 +100,7 @@ func (r *run) addNode(name string) *node {
 	return n
 }
 
-// fail records err, ends the run, and returns the error in the form that the item is settled with.
+// fail records err, ends the run, and returns the error in the form that the item is rejected with.
 func (n *node) fail(rk rank, err error) error {
 	if err == ErrStopped {
 		return n.stopped()
@@ -122,14 +122,14 @@ func (n *node) fail(rk rank, err error) error {
 // stopped is the error for an item that n could not deal with because the run is over.
 func (n *node) stopped() error { return &StageError{Stage: n.name, Err: n.run.reason()} }
 
-// drop settles an item that came too late to be worked on.
-func drop[T any](n *node, v T) { settle(n, v, n.stopped()) }
+// drop rejects an item that came too late to be worked on.
+func drop[T any](n *node, v T) { reject(n, v, n.stopped()) }
 
-// workOn runs f for one input and settles the input if f did not succeed.
+// workOn runs f for one input and rejects the input if f did not succeed.
 func workOn[T any](n *node, v T, fallback rank, f func() error) {
 	attempt(f, func(err error) {
 		if err != nil {
-			settle(n, v, n.failFor(v, fallback, err))
+			reject(n, v, n.failFor(v, fallback, err))
 		}
 	})
 }

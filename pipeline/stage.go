@@ -15,14 +15,14 @@ type Stage[In, Out any] struct {
 	Workers int
 	// Buffer is how many results may wait for the next step.
 	Buffer int
-	// Run works on one input and emits any number of results. If it returns an error or panics, the input is settled (see
-	// [Settler]) and the error is reported under the stage's name; results already emitted stay emitted.
+	// Run works on one input and emits any number of results. If it returns an error or panics, the input is rejected (see
+	// [Rejecter]) and the error is reported under the stage's name; results already emitted stay emitted.
 	Run func(ctx context.Context, in In, emit Emit[Out]) error
 	// Flush is optional. It is called once, when all inputs have been worked on and no Run is active, unless the run is
 	// over by then.
 	Flush func(ctx context.Context, emit Emit[Out]) error
 	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, with the
-	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It settles what the
+	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects what the
 	// stage still keeps.
 	Abandon func(reason error)
 }

@@ -87,11 +87,11 @@ func tryPanics(f func()) error {
 	return nil
 }
 
-// Settle waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
+// WaitConfigured waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
 // [Registry.Close], which gives up what is under way: whether a provider has been configured must not depend on how soon
 // the run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that
 // waited for it; where there were none it is a warning, in the order of URNs.
-func (r *Registry) Settle(ctx context.Context) {
+func (r *Registry) WaitConfigured(ctx context.Context) {
 	r.mu.Lock()
 	begun := slices.Clone(r.configuring)
 	r.mu.Unlock()

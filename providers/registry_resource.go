@@ -81,7 +81,7 @@ func sameText(a, b property.Value) bool {
 }
 
 // Diff asks the checked instance, or else the one that is configured under the ID, whether the configuration changed. An
-// answer of "unknown" is settled here by comparing the old outputs with the new inputs, "__internal" left out (steps.md
+// answer of "unknown" is decided here by comparing the old outputs with the new inputs, "__internal" left out (steps.md
 // 3.13). A provider that is to be replaced stays loaded: what it manages is still to be deleted with it.
 func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
 	p, err := r.differ(ctx, req)

@@ -501,7 +501,7 @@ func TestLimitsHoldPerInstanceMethodAndType(t *testing.T) {
 	})
 }
 
-func TestSettleWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
+func TestWaitConfiguredWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := providertest.NewCloud(providertest.Options{Latency: func(c providertest.Call) time.Duration {
 			return map[providers.Method]time.Duration{providertest.MethodConfigure: time.Hour}[c.Method]
@@ -510,12 +510,12 @@ func TestSettleWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
 		require.NoError(t, r.Same(t.Context(), urn.ProviderRef{URN: providerURN, ID: "x"}, object()))
 		require.NoError(t, r.Delete(t.Context(), providers.DeleteRequest{URN: providerURN, ID: "x"}))
 		before := time.Now()
-		r.Settle(t.Context())
+		r.WaitConfigured(t.Context())
 		require.Equal(t, time.Hour, time.Since(before))
 	})
 }
 
-func TestSettleWarnsOfAConfigurationThatFailedForNobody(t *testing.T) {
+func TestWaitConfiguredWarnsOfAConfigurationThatFailedForNobody(t *testing.T) {
 	var warnings []string
 	fake := providertest.NewFake("simple")
 	fake.OnConfigure = func(_ context.Context, req providers.ConfigureRequest) error {
@@ -530,7 +530,7 @@ func TestSettleWarnsOfAConfigurationThatFailedForNobody(t *testing.T) {
 	require.True(t, ok)
 	_, err := used.Check(t.Context(), providers.CheckRequest{})
 	require.ErrorContains(t, err, "bad token of used")
-	r.Settle(t.Context())
+	r.WaitConfigured(t.Context())
 	require.Len(t, warnings, 1)
 	require.Contains(t, warnings[0], string(providerURN))
 	require.Contains(t, warnings[0], "bad token of unused; nothing used this provider")

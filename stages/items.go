@@ -34,7 +34,7 @@ func (s Submitted) String() string {
 }
 
 // Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
-// with an error when the item goes no further. The pipeline settles it when a stage fails (pipeline.Settler).
+// with an error when the item goes no further. The pipeline rejects it when a stage fails (pipeline.Rejecter).
 type Question struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
@@ -50,8 +50,8 @@ func NewQuestion(reportsResult bool) *Question {
 // Wait returns the answer, waiting for it if need be.
 func (q *Question) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
 
-// Settle tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
-func (q *Question) Settle(err error) {
+// Reject tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
+func (q *Question) Reject(err error) {
 	if q == nil {
 		return
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	cancelTimeout = 30 * time.Second // protocol.md 1.13
-	settleTimeout = 5 * time.Second  // for providers that are still being configured when the run ends
+	cancelTimeout    = 30 * time.Second // protocol.md 1.13
+	configureTimeout = 5 * time.Second  // for providers that are still being configured when the run ends
 )
 
 // close ends everything, emits the last events and adds up what was done. The run has ended with runErr.
-func (s *settled) close(ctx context.Context, runErr error) *Outcome {
+func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
 	errs := s.closeAll(context.WithoutCancel(ctx))
 	if runErr != nil {
 		errs = append([]error{runErr}, errs...)
@@ -41,7 +41,7 @@ func (s *settled) close(ctx context.Context, runErr error) *Outcome {
 }
 
 // closeAll ends the record and everything that runs. It returns the errors that the operation fails with.
-func (s *settled) closeAll(ctx context.Context) (errs []error) {
+func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 	if err := s.record.close(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
 	}
@@ -49,8 +49,8 @@ func (s *settled) closeAll(ctx context.Context) (errs []error) {
 		s.Log.Warn("closing the monitor", "error", err)
 	}
 	if !s.isInterrupted() {
-		settle, done := context.WithTimeout(s.operations, settleTimeout)
-		s.registry.Settle(settle)
+		configured, done := context.WithTimeout(s.operations, configureTimeout)
+		s.registry.WaitConfigured(configured)
 		done()
 	}
 	if err := s.registry.Close(); err != nil {
@@ -62,10 +62,10 @@ func (s *settled) closeAll(ctx context.Context) (errs []error) {
 	return errs
 }
 
-func (s *settled) isInterrupted() bool { return s.Stopped() || s.interrupted }
+func (s *resolved) isInterrupted() bool { return s.Stopped() || s.interrupted }
 
 // conclude says how the operation has ended, by the failures of its run and what else went wrong.
-func (s *settled) conclude(failures []stages.Failure, errs []error) (stages.RunResult, error) {
+func (s *resolved) conclude(failures []stages.Failure, errs []error) (stages.RunResult, error) {
 	var all *multierror.Error
 	for _, f := range failures {
 		all = multierror.Append(all, f)
@@ -82,12 +82,12 @@ func (s *settled) conclude(failures []stages.Failure, errs []error) (stages.RunR
 
 // failedByAborting reports whether all that failed did so after the providers had been asked to abort: that they report what
 // they have aborted is what somebody wanted, not a failure of the operation.
-func (s *settled) failedByAborting() bool {
+func (s *resolved) failedByAborting() bool {
 	before := s.failedBefore.Load()
 	return before != nil && !*before
 }
 
-func (s *settled) summary(o *Outcome) stages.Summary {
+func (s *resolved) summary(o *Outcome) stages.Summary {
 	out := stages.Summary{
 		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Duration: time.Since(s.began), Changes: o.Changes,
 		Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs,
@@ -98,7 +98,7 @@ func (s *settled) summary(o *Outcome) stages.Summary {
 	return out
 }
 
-func (s *settled) madePlan() *state.Plan {
+func (s *resolved) madePlan() *state.Plan {
 	if !s.Stages.MakePlan {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (s *settled) madePlan() *state.Plan {
 }
 
 // about describes the operation; a preview is described as what was previewed.
-func (s *settled) about(ended stages.RunResult) why.About {
+func (s *resolved) about(ended stages.RunResult) why.About {
 	info := s.Stages.Info
 	about := why.About{
 		Operation: s.Name, Preview: info.DryRun, Project: info.Project, Stack: info.Stack,

@@ -8,7 +8,7 @@ import (
 
 // end does what comes after the program, if nothing has gone wrong, and stops the run. It returns what went wrong and was not
 // reported.
-func (s *settled) end(ctx context.Context, p *program, err error) error {
+func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
 		err = s.run.EndPhase(s.operations)
 	}

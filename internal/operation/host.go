@@ -15,7 +15,7 @@ import (
 
 // host serves the package "pulumi" and components that are written in YAML in process, and everything else through the
 // caller's host.
-func (s *settled) host() providers.Host {
+func (s *resolved) host() providers.Host {
 	o := builtin.Options{
 		StackOutputs: s.StackOutputs,
 		Warn:         s.warn,

@@ -27,7 +27,7 @@ func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	ready, err := o.settle(ctx)
+	ready, err := o.resolve(ctx)
 	var p *program
 	if err == nil {
 		p, err = ready.perform(ctx)

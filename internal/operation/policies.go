@@ -79,7 +79,7 @@ func (o *opened) policyErrors(errs []error) error {
 }
 
 // cancelAnalyzers asks the analyzers to give up; close waits for it.
-func (s *settled) cancelAnalyzers() {
+func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
 		s.background.run(func() {
 			ctx, cancel := context.WithTimeout(s.operations, cancelTimeout)

@@ -22,7 +22,7 @@ type program struct {
 }
 
 // perform lets the program and the pipeline work until both are done, or takes over what is to be imported.
-func (s *settled) perform(ctx context.Context) (*program, error) {
+func (s *resolved) perform(ctx context.Context) (*program, error) {
 	if s.imports != nil {
 		s.run.EndOfProgram()
 		return nil, s.run.ImportAll(s.operations, s.imports)
@@ -36,7 +36,7 @@ func (s *settled) perform(ctx context.Context) (*program, error) {
 
 // runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
 // caller's context is one, is a consequence and not a failure.
-func (s *settled) runProgram(ctx, caller context.Context) {
+func (s *resolved) runProgram(ctx, caller context.Context) {
 	if !s.RunsProgram() {
 		s.run.EndOfProgram()
 		return

@@ -25,7 +25,7 @@ type Settings struct {
 	Assemble func(*standard.Run) pipeline.Flow[stages.Executed]
 	// Imports are all that the operation does, if there are any.
 	Imports []stages.ImportRequest
-	// Recovers is true for an operation that only settles what earlier ones began and did not end.
+	// Recovers is true for an operation that only resolves what earlier ones began and did not end.
 	Recovers bool
 	// Refresh has every resource read before anything is decided about it. RunProgram has refreshes and destroys run the program.
 	Refresh, RunProgram bool

@@ -168,12 +168,12 @@ func TestARecordedObjectIsNotInDoubt(t *testing.T) {
 			out := k.try(sluice.Update, program(one(value)))
 			require.NoError(t, out.err)
 			require.NotEmpty(t, out.changed())
-			require.Len(t, k.state.Snapshot().Pending, 1, "nobody has settled it")
+			require.Len(t, k.state.Snapshot().Pending, 1, "nobody has resolved it")
 		})
 	}
 }
 
-func TestWhatMakesNothingOutsideTheStateIsMadeAgainAndSettled(t *testing.T) {
+func TestWhatMakesNothingOutsideTheStateIsMadeAgainAndResolved(t *testing.T) {
 	k := newKit(t)
 	k.up(nothing)
 	pend(k,
@@ -247,7 +247,7 @@ func TestAReplacementInterruptedAfterItsDeleteIsAdopted(t *testing.T) {
 	}
 }
 
-func TestAnImportSettlesAnInterruptedCreate(t *testing.T) {
+func TestAnImportResolvesAnInterruptedCreate(t *testing.T) {
 	t.Run("by the program", func(t *testing.T) {
 		k := interruptedKit(t)
 		out := k.up(program(func(s *script) {
@@ -273,7 +273,7 @@ func TestAnImportSettlesAnInterruptedCreate(t *testing.T) {
 	})
 }
 
-func TestAReadSettlesAnInterruptedCreateOnlyIfSomebodySaysSo(t *testing.T) {
+func TestAReadResolvesAnInterruptedCreateOnlyIfSomebodySaysSo(t *testing.T) {
 	for name, again := range map[string]bool{"said": true, "not said": false} {
 		t.Run(name, func(t *testing.T) {
 			k := interruptedKit(t)
@@ -302,7 +302,7 @@ func TestWhatIsNotTargetedIsNotInQuestion(t *testing.T) {
 	require.Len(t, k.state.Snapshot().Pending, 1)
 }
 
-func TestAPlanIsMadeOfAnInterruptedCreateOnlyOnceItIsSettled(t *testing.T) {
+func TestAPlanIsMadeOfAnInterruptedCreateOnlyOnceItIsResolved(t *testing.T) {
 	for name, c := range map[string]stages.CreateResolution{"another one": {Again: true}, "nothing made": {Clear: true}, "what was made": {ID: idOf("a", 1)}} {
 		t.Run(name, func(t *testing.T) {
 			k := interruptedKit(t)

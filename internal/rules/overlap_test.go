@@ -145,7 +145,7 @@ func TestDependentThatRegistersBeforeTheProbesAreAnsweredIsConsidered(t *testing
 	}
 }
 
-// A registration that came before the root is settled by its own comparison, even if that takes longer.
+// A registration that came before the root is decided by its own comparison, even if that takes longer.
 func TestRegistrationBeforeTheRootIsNotDeletedByIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKitWith(t, delays(map[string]time.Duration{"diff b": 10 * time.Second}))

@@ -99,7 +99,7 @@ func TestRecoverAssumesThatNothingWasMadeOnlyWhereNothingIsFound(t *testing.T) {
 	}
 }
 
-func TestRecoverSettlesUpdatesAndDeletesByReading(t *testing.T) {
+func TestRecoverResolvesUpdatesAndDeletesByReading(t *testing.T) {
 	k := newKit(t, providertest.Failure{Method: providers.MethodRead, Name: "unreadable", Err: errors.New("no access")})
 	names := []string{"updated", "deleted", "not-deleted", "unreadable", "other"}
 	k.up(program(func(s *script) {

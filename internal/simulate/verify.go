@@ -153,7 +153,7 @@ func (a verification) verifyPending() {
 	}
 	for _, op := range a.before.snapshot.Pending {
 		if u := op.Resource.URN; a.before.isInDoubt(u) && !a.after.isInDoubt(u) && !a.wasImported(u) {
-			a.fault("creating %s is not pending any more, and nobody has settled it", u)
+			a.fault("creating %s is not pending any more, and nobody has resolved it", u)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (a verification) verifyObjects() {
 		_, old := existed[id]
 		switch {
 		case known[id], creating[r.URN], a.after.loose[id]:
-		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // somebody has settled it
+		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // somebody has resolved it
 			a.after.loose[id] = true
 		case old:
 			a.fault("the state has lost the object %s of %s", id, r.URN)

@@ -38,7 +38,7 @@ func TestPromiseIsDecidedByTheFirst(t *testing.T) {
 		require.True(t, p.Resolve(7))
 		require.False(t, p.Resolve(8))
 		require.False(t, p.Fail(errBad))
-		p.Settle(errBad)
+		p.Reject(errBad)
 		wg.Wait()
 		require.True(t, p.Decided())
 	})
@@ -46,7 +46,7 @@ func TestPromiseIsDecidedByTheFirst(t *testing.T) {
 
 func TestFailedPromiseGivesItsError(t *testing.T) {
 	p := NewPromise[string]()
-	p.Settle(errBad)
+	p.Reject(errBad)
 	require.False(t, p.Resolve("late"))
 	v, err := p.Wait(t.Context())
 	require.Equal(t, errBad, err)

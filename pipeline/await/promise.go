@@ -28,9 +28,9 @@ func (p *Promise[T]) Fail(err error) bool {
 	return p.Decide(zero, err)
 }
 
-// Settle is Fail under the name by which package pipeline ends its items: an item that is or embeds a promise is settled
+// Reject is Fail under the name by which package pipeline ends its items: an item that is or embeds a promise is rejected
 // with it.
-func (p *Promise[T]) Settle(err error) { p.Fail(err) }
+func (p *Promise[T]) Reject(err error) { p.Fail(err) }
 
 // Decide decides the promise with what a call returned, and reports whether it was the first to decide it.
 func (p *Promise[T]) Decide(v T, err error) bool {

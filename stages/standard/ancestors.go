@@ -5,7 +5,7 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/book"
 )
 
-// always is the mark of a state about which everything is settled.
+// always is the mark of a state about which everything is certain.
 const always = -1
 
 // openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided.
@@ -29,7 +29,7 @@ func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) 
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
-			case f.Doubt == book.Settled:
+			case f.Doubt == book.Certain:
 				b.noOpenAncestor[f.id] = always
 			case f.Doubt == book.Unclaimed:
 				b.noOpenAncestor[f.id] = epoch

@@ -5,7 +5,7 @@ import (
 )
 
 // refuseInterrupted says why the steps of a registration must not be taken: they would create what may exist already. A preview shows
-// what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that settle the doubt learn
+// what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that resolve the doubt learn
 // that they do.
 func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) error {
 	if d.InterruptedCreate == nil || d.Origin == stages.FromImport {

@@ -57,7 +57,7 @@ func (r *Run) read(ctx context.Context, reads Reads) error {
 	selected := r.book.Refreshable()
 	switch reads {
 	case ReadInterrupted:
-		return r.recoverer().SettleChanges(ctx)
+		return r.recoverer().ResolveChanges(ctx)
 	case ReadAll:
 		return r.refresher().Refresh(ctx, selected)
 	case ReadMarked:

@@ -28,7 +28,7 @@ func registerStage(r *admit.Admission) pipeline.Stage[stages.Submitted, stages.R
 			case s.Read != nil:
 				goal, err := r.CompleteRead(ctx, s)
 				if err != nil {
-					s.Settle(err)
+					s.Reject(err)
 					return nil
 				}
 				return emit(stages.Registered{Question: s.Question, Read: goal})
@@ -38,7 +38,7 @@ func registerStage(r *admit.Admission) pipeline.Stage[stages.Submitted, stages.R
 			switch {
 			case err != nil:
 				// A malformed request is the program's to handle; it does not stop the run.
-				s.Settle(err)
+				s.Reject(err)
 				return nil
 			case s.Register.Remote:
 				return c.Construct(ctx, goal)

@@ -19,7 +19,7 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	q := c.Question
 	p, err := c.RemoteProvider(g.Provider, string(g.Type))
 	if err != nil {
-		q.Settle(err)
+		q.Reject(err)
 		return nil
 	}
 	if g.ExtensionRef != "" {
@@ -76,7 +76,7 @@ func (c *Completion) constructed(u urn.URN) {
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
 	q := c.Question
 	if c.IsHalted() {
-		q.Settle(stages.ErrShutDown)
+		q.Reject(stages.ErrShutDown)
 		return nil
 	}
 	c.Diagnose("", stages.Error, stages.CodeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
@@ -88,7 +88,7 @@ func (c *Completion) notConstructed(g *stages.Goal, err error) error {
 func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error {
 	reply, err := c.monitor.Register(ctx, &stages.RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
 	if err != nil {
-		c.Question.Settle(err)
+		c.Question.Reject(err)
 		return nil
 	}
 	c.constructed(reply.URN)

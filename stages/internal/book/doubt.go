@@ -12,7 +12,7 @@ import (
 type Doubt uint8
 
 const (
-	Settled   Doubt = iota // all are made
+	Certain   Doubt = iota // all are made
 	Unclaimed              // some states are not registered; a registration to come may be about them
 	Undecided              // some registrations are not decided
 )
@@ -21,14 +21,14 @@ const (
 func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
 	res := r.Base.Resources[id]
 	if res.Delete {
-		return 0, Settled
+		return 0, Certain
 	}
 	claimant, ok := r.Names.awaitClaim(res)
 	switch {
 	case !ok:
 		return 0, Unclaimed
 	case r.Progress.hasPassed(claimant, Decided):
-		return claimant, Settled
+		return claimant, Certain
 	}
 	return claimant, Undecided
 }

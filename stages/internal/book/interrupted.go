@@ -15,7 +15,7 @@ type interruptedCreates struct {
 	ByURN map[urn.URN]*stages.InterruptedCreate
 
 	mu      sync.Mutex                    // guards creates
-	creates map[urn.URN][]*state.Resource // those that are not settled
+	creates map[urn.URN][]*state.Resource // those that are not resolved
 }
 
 // NewInterruptions finds the interrupted creates among pending operations.

@@ -209,9 +209,9 @@ func (e *Executor) complete() error {
 // abandon answers whoever waits for steps that will not be taken.
 func (e *Executor) abandon(reason error) {
 	for _, j := range e.jobs {
-		j.Built.Question.Settle(reason)
+		j.Built.Question.Reject(reason)
 	}
 	for _, a := range e.urgent {
-		a.Settle(reason)
+		a.Reject(reason)
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// SettleChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
+// ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
 // (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped. It
 // is called before the program starts.
-func (r *Recoverer) SettleChanges(ctx context.Context) error {
+func (r *Recoverer) ResolveChanges(ctx context.Context) error {
 	var open []state.Pending
 	for _, op := range r.Snapshot.Pending {
 		if op.Type == state.Updating || op.Type == state.Deleting {
@@ -49,7 +49,7 @@ func (r *Recoverer) SettleChanges(ctx context.Context) error {
 			continue
 		}
 		if err := r.Taker.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
-			return fmt.Errorf("recording that %s of %s is settled: %w", op.Type, op.Resource.URN, err)
+			return fmt.Errorf("recording that %s of %s is resolved: %w", op.Type, op.Resource.URN, err)
 		}
 	}
 	return err

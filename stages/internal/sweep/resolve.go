@@ -22,7 +22,7 @@ type Recoverer struct {
 	Refresher *Refresher
 }
 
-// ResolveCreates settles creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
+// ResolveCreates resolves creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
 // to be done about each; nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its
 // create stays as well. It is called before the program starts, and after a refresh.
 func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pending) stages.CreateResolution) error {

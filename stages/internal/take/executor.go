@@ -8,8 +8,8 @@ import (
 // for itself.
 func (c *Chain) IsBatch() bool { return c.Built.Question == nil }
 
-// Settle tells the program that the steps are not taken.
-func (a Assignment) Settle(err error) { a.Chain.Built.Question.Settle(err) }
+// Reject tells the program that the steps are not taken.
+func (a Assignment) Reject(err error) { a.Chain.Built.Question.Reject(err) }
 
 // Sequence is the number of the registration.
 func (a Assignment) Sequence() int64 { return int64(a.Chain.Built.Seq) }

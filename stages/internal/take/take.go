@@ -34,13 +34,13 @@ func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans,
 	}
 }
 
-// EndCreate records that a create of an earlier run is settled.
+// EndCreate records that a create of an earlier run is resolved.
 func (r *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
 	if r.Recorder == nil {
 		return nil
 	}
 	if err := r.Recorder.End(ctx, state.Change{Begun: begun}); err != nil {
-		return fmt.Errorf("recording that the create of %s is settled: %w", begun.URN, err)
+		return fmt.Errorf("recording that the create of %s is resolved: %w", begun.URN, err)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
 		if !answered && !r.Enter() {
-			b.Question.Settle(stages.ErrShutDown)
+			b.Question.Reject(stages.ErrShutDown)
 			return false, nil
 		}
 		stopped, err := r.RunStep(s, b.Question)
@@ -106,7 +106,7 @@ func (r *Taker) refuseChain(b stages.Built) error {
 		return err
 	}
 	if !r.Enter() {
-		b.Question.Settle(stages.ErrShutDown)
+		b.Question.Reject(stages.ErrShutDown)
 		return nil
 	}
 	for _, s := range steps {

@@ -18,18 +18,18 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// probe is an item that counts its outcomes: worked on by a stage that returned nil, settled, or taken by the sink.
+// probe is an item that counts its outcomes: worked on by a stage that returned nil, rejected, or taken by the sink.
 type probe struct {
 	origin, step   int
 	consumed, sunk atomic.Int64
-	settled        atomic.Int64
+	rejected       atomic.Int64
 	mu             sync.Mutex
 	err            error
 	register       func(*probe)
 }
 
-func (p *probe) Settle(err error) {
-	p.settled.Add(1)
+func (p *probe) Reject(err error) {
+	p.rejected.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.err = err
@@ -181,7 +181,7 @@ func (p plant) gathering(name string, s plantStage) Actor[*probe, *probe, *probe
 		},
 		Abandon: func(reason error) {
 			for _, v := range kept {
-				v.Settle(reason)
+				v.Reject(reason)
 			}
 			kept = nil
 		},
@@ -232,38 +232,38 @@ func TestEveryItemHasExactlyOneOutcome(t *testing.T) {
 		var items []*probe
 		var err error
 		synctest.Test(t, func(t *testing.T) { items, err = p.operate(t) })
-		settled := 0
+		rejected := 0
 		for _, v := range items {
-			outcomes := v.consumed.Load() + v.settled.Load() + v.sunk.Load()
+			outcomes := v.consumed.Load() + v.rejected.Load() + v.sunk.Load()
 			if outcomes != 1 {
-				rt.Fatalf("item %d of step %d: worked on %d times, settled %d times (%v), sunk %d times",
-					v.origin, v.step, v.consumed.Load(), v.settled.Load(), v.err, v.sunk.Load())
+				rt.Fatalf("item %d of step %d: worked on %d times, rejected %d times (%v), sunk %d times",
+					v.origin, v.step, v.consumed.Load(), v.rejected.Load(), v.err, v.sunk.Load())
 			}
-			if v.settled.Load() == 1 {
-				settled++
-				checkSettlement(rt, v)
+			if v.rejected.Load() == 1 {
+				rejected++
+				checkOutcome(rt, v)
 			}
 		}
-		if (err == nil) != (settled == 0) && p.cancelAt == 0 {
-			rt.Fatalf("%d items were settled and Run returned %v", settled, err)
+		if (err == nil) != (rejected == 0) && p.cancelAt == 0 {
+			rt.Fatalf("%d items were rejected and Run returned %v", rejected, err)
 		}
 	})
 }
 
-func checkSettlement(rt *rapid.T, v *probe) {
+func checkOutcome(rt *rapid.T, v *probe) {
 	var stage *StageError
 	if !errors.As(v.err, &stage) {
-		rt.Fatalf("settled without a stage: %v", v.err)
+		rt.Fatalf("rejected without a stage: %v", v.err)
 	}
 	if !errors.Is(v.err, ErrStopped) && !errors.Is(v.err, errBad) && !errors.Is(v.err, errExited) {
 		var p *PanicError
 		if !errors.As(v.err, &p) {
-			rt.Fatalf("settled for no reason: %v", v.err)
+			rt.Fatalf("rejected for no reason: %v", v.err)
 		}
 	}
 }
 
-func TestItemsAreSettledWithTheErrorOfTheirStage(t *testing.T) {
+func TestItemsAreRejectedWithTheErrorOfTheirStage(t *testing.T) {
 	type item = *await.Promise[int]
 	fail := func(context.Context, item, Emit[item]) error { return errBad }
 	pass := func(_ context.Context, v item, emit Emit[item]) error { return emit(v) }
@@ -288,7 +288,7 @@ func TestItemsAreSettledWithTheErrorOfTheirStage(t *testing.T) {
 	}
 }
 
-func TestItemsBehindAFailureAreSettledAsStopped(t *testing.T) {
+func TestItemsBehindAFailureAreRejectedAsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var items []*await.Promise[int]
 		f := From("source", 3, func(_ context.Context, emit Emit[*await.Promise[int]]) error {
@@ -324,7 +324,7 @@ func TestItemsBehindAFailureAreSettledAsStopped(t *testing.T) {
 
 type explosive struct{}
 
-func (explosive) Settle(error)   { panic("settle") }
+func (explosive) Reject(error)   { panic("reject") }
 func (explosive) String() string { panic("string") }
 
 func TestBrokenItemsCannotBreakTheRun(t *testing.T) {
@@ -335,7 +335,7 @@ func TestBrokenItemsCannotBreakTheRun(t *testing.T) {
 		}})
 		_, err := collect(t.Context(), f)
 		require.Equal(t, []string{
-			"work: panic: run", "work: panic: run", "work: panic: settle", "work: panic: settle",
+			"work: panic: run", "work: panic: run", "work: panic: reject", "work: panic: reject",
 		}, lines(t, err))
 	})
 }
@@ -383,7 +383,7 @@ func TestNothingIsAcceptedOrBegunOnceTheRunIsOver(t *testing.T) {
 	}
 }
 
-func TestBufferedItemsAreSettledByTheActorThatComesTooLate(t *testing.T) {
+func TestBufferedItemsAreRejectedByTheActorThatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		items := []*await.Promise[int]{await.NewPromise[int](), await.NewPromise[int](), await.NewPromise[int]()}

@@ -8,10 +8,10 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Settler is an item that somebody waits for. Settle tells them that the item will not go further, and why. It must be
+// Rejecter is an item that somebody waits for. Reject tells them that the item will not go further, and why. It must be
 // idempotent, safe for concurrent use, and must not block.
 //
-// The runtime calls Settle on an item
+// The runtime calls Reject on an item
 //
 //   - whose stage returned an error or panicked (with that error),
 //   - that a stage received after the run had ended,
@@ -20,12 +20,12 @@ import (
 //
 // The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in
 // the first one if the stage only reported that the run was over, which tells them from a failure of the item. The runtime
-// never settles an input for which the stage's function returned nil: the stage has emitted it, answered it or kept it.
+// never rejects an input for which the stage's function returned nil: the stage has emitted it, answered it or kept it.
 // What a stage keeps is its own to let go of, in Flush or Abandon.
 //
-// Settle is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
-type Settler interface {
-	Settle(err error)
+// Reject is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
+type Rejecter interface {
+	Reject(err error)
 }
 
 // Sequencer is an item that knows its place. [Run] lists the errors of one stage by this number, so that the list is the
@@ -52,13 +52,13 @@ func rankOf[T any](v T, fallback rank) rank {
 	return fallback
 }
 
-// settle tells whoever waits for v, if anybody does. A panic of Settle is one more failure of the stage.
-func settle[T any](n *node, v T, err error) {
-	s, ok := any(v).(Settler)
+// reject tells whoever waits for v, if anybody does. A panic of Reject is one more failure of the stage.
+func reject[T any](n *node, v T, err error) {
+	s, ok := any(v).(Rejecter)
 	if !ok {
 		return
 	}
-	if p := panics.Try(func() { s.Settle(err) }); p != nil {
+	if p := panics.Try(func() { s.Reject(err) }); p != nil {
 		n.fail(lastRank, &PanicError{Item: nameOf(v), Value: p.Value, Stack: p.Stack})
 	}
 }

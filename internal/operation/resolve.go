@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// settled is an operation for which everything is there that its program needs, or that was to be closed before that.
-type settled struct {
+// resolved is an operation for which everything is there that its program needs, or that was to be closed before that.
+type resolved struct {
 	*opened
 	packs    *packs
 	registry *providers.Registry
@@ -29,8 +29,8 @@ type settled struct {
 	failedBefore atomic.Pointer[bool]
 }
 
-// settle does what comes before the program starts. What it returns is to be ended and closed, with an error as well.
-func (o *opened) settle(ctx context.Context) (*settled, error) {
+// resolve does what comes before the program starts. What it returns is to be ended and closed, with an error as well.
+func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	o.Messages(o.show)
 	o.emit(stages.Prelude{Operation: o.Name, IsPreview: o.Stages.Info.DryRun, Config: o.ShownConfig})
 	o.warnOfPending()
@@ -45,8 +45,8 @@ func (o *opened) settle(ctx context.Context) (*settled, error) {
 }
 
 // prepare makes the run. Its settings are final.
-func (o *opened) prepare(p *packs) *settled {
-	s := &settled{opened: o, packs: p}
+func (o *opened) prepare(p *packs) *resolved {
+	s := &resolved{opened: o, packs: p}
 	s.registry = providers.NewRegistry(o.operations, s.host(), providers.RegistryOptions{
 		Warn:       o.warn,
 		NewID:      func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") },
@@ -72,7 +72,7 @@ func (o *opened) prepare(p *packs) *settled {
 
 // watch lets interrupts and the end of the caller's context stop the run. What has been asked to stop already is stopped at
 // once. The run comes before the analyzers: what these give up is then no failure.
-func (s *settled) watch(ctx context.Context) {
+func (s *resolved) watch(ctx context.Context) {
 	s.OnInterrupt(s.run.Halt, s.cancelProviders)
 	s.release = context.AfterFunc(ctx, func() { s.run.Halt(); s.cancelProviders() })
 	if s.RunsProgram() {
@@ -82,7 +82,7 @@ func (s *settled) watch(ctx context.Context) {
 }
 
 // takeStock begins to record, after everything that refuses the operation, and brings the base of the run up to date.
-func (s *settled) takeStock(ctx context.Context) (err error) {
+func (s *resolved) takeStock(ctx context.Context) (err error) {
 	if s.isImport() {
 		if s.imports, err = s.run.PlanImports(s.operations, s.Imports); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (s *settled) takeStock(ctx context.Context) (err error) {
 }
 
 // cancelProviders asks the providers to abort; close waits for it.
-func (s *settled) cancelProviders() {
+func (s *resolved) cancelProviders() {
 	failed := s.run.HasFailed()
 	s.failedBefore.CompareAndSwap(nil, &failed)
 	s.background.run(func() {
