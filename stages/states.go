@@ -14,11 +14,11 @@ type subject struct {
 	Aliases []urn.Alias
 }
 
-func (in Registered) Subject() subject {
-	if in.Read != nil {
-		return subject{Parent: in.Read.Parent, Typ: in.Read.Type, Name: in.Read.Name}
+func (r Registered) Subject() subject {
+	if r.Read != nil {
+		return subject{Parent: r.Read.Parent, Typ: r.Read.Type, Name: r.Read.Name}
 	}
-	return subject{Parent: in.Goal.Parent, Typ: in.Goal.Type, Name: in.Goal.Name, Aliases: in.Goal.Aliases}
+	return subject{Parent: r.Goal.Parent, Typ: r.Goal.Type, Name: r.Goal.Name, Aliases: r.Goal.Aliases}
 }
 
 // NewState builds the state that a registration describes (steps.md 3.2). inputs are the checked ones.

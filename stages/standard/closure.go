@@ -74,7 +74,7 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 		return b.Bail(c.D.Located, stages.CodeFailed, fmt.Errorf("finding out whether %s must be replaced with it: %w", a.probe.Old.URN, a.err))
 	}
 	why := stages.Reason{Kind: stages.ReasonDependency, Cause: a.probe.Cause, Properties: compare.ReplacingProperties(a.diff)}
-	c.Answer(a.probe.Id, a.probe.Old, a.diff.Replaces(), why)
+	c.Answer(a.probe.ID, a.probe.Old, a.diff.Replaces(), why)
 	return b.advance(c, x)
 }
 

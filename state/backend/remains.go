@@ -14,7 +14,7 @@ import (
 // Invariant: only the holder of the stack's lock changes them, and the lock stays as long as they do.
 type remains struct{ stackFiles }
 
-func (r remains) pairs() stackPairs { return stackPairs{r.stackFiles} }
+func (r remains) pairs() stackPairs { return stackPairs(r) }
 
 // recover completes what was cut off, or brings the stack file up to date. The lock is held. It returns a [*JournalError] if that
 // may not be done.

@@ -41,10 +41,10 @@ func NewBook(s stages.Settings, r *record) *Book {
 	return b
 }
 
-func (b *Book) Open(s *state.Snapshot) {
-	b.Snapshot = s
-	b.Base, b.Names, b.Outcomes, b.Results, b.Progress = newBase(s.Resources), newNames(), newOutcomes(), newWorld(), newProgress()
-	b.Names.grown = selection{targets: b.Targeting.Targets.Clone(), excludes: b.Targeting.Excludes.Clone()}
-	b.Results.addViews(b.Resources)
-	b.InterruptedCreates = NewInterruptions(s.Pending, nil, b.Base)
+func (r *Book) Open(s *state.Snapshot) {
+	r.Snapshot = s
+	r.Base, r.Names, r.Outcomes, r.Results, r.Progress = newBase(s.Resources), newNames(), newOutcomes(), newWorld(), newProgress()
+	r.Names.grown = selection{targets: r.Targeting.Targets.Clone(), excludes: r.Targeting.Excludes.Clone()}
+	r.Results.addViews(r.Resources)
+	r.InterruptedCreates = NewInterruptions(s.Pending, nil, r.Base)
 }

@@ -9,16 +9,16 @@ import (
 
 // Locate numbers a registration, gives it its URN and finds the recorded state that it continues, as one action (ORD-1). The
 // error is one of the program, with the code of its diagnostic.
-func (b *Book) Locate(in stages.Registered) (l stages.Located, code int, err error) {
-	n, r := b.Names, locator{b}
+func (r *Book) Locate(in stages.Registered) (l stages.Located, code int, err error) {
+	n, find := r.Names, locator{r}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.next++
 	l = stages.Located{Registered: in, Seq: n.next}
-	code, err = r.claim(&l)
-	r.include(&l)
+	code, err = find.claim(&l)
+	find.include(&l)
 	if err == nil {
-		r.standBy(&l)
+		find.standBy(&l)
 	}
 	return l, code, err
 }

@@ -17,7 +17,7 @@ import (
 // Probe asks whether a recorded resource would have to be replaced if some of its inputs changed.
 type Probe struct {
 	Root   int // number of the root's registration
-	Id     graph.ID
+	ID     graph.ID
 	Old    *state.Resource
 	inputs property.Map
 	Cause  urn.URN

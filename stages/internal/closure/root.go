@@ -56,7 +56,7 @@ func (c *Root) NeedsReplace(id graph.ID, res *state.Resource) (in bool, why stag
 	if cause == "" {
 		return false, stages.Reason{}, nil
 	}
-	return false, stages.Reason{}, &Probe{Root: c.D.Seq, Id: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
+	return false, stages.Reason{}, &Probe{Root: c.D.Seq, ID: id, Old: res, inputs: property.NewMap(inputs), Cause: cause}
 }
 
 func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reason) {

@@ -62,32 +62,32 @@ func set[S ~string](list []S) map[S]bool {
 const bracedLimit = 200
 
 // braced is a value in the text of a violation: {1}, {map[a:{x}]}, output<string>{} for what is unknown.
-func (r *Plans) braced(v property.Value) string {
-	text := r.bracedValue(v)
+func (p *Plans) braced(v property.Value) string {
+	text := p.bracedValue(v)
 	if len(text) > bracedLimit {
 		return strings.ToValidUTF8(text[:bracedLimit], "") + "…}"
 	}
 	return text
 }
 
-func (r *Plans) bracedValue(v property.Value) string {
+func (p *Plans) bracedValue(v property.Value) string {
 	switch {
 	case v.IsUnknown():
 		return "output<string>{}"
-	case v.IsSecret() && r.showSecrets:
-		return r.bracedValue(v.AsSecret())
+	case v.IsSecret() && p.showSecrets:
+		return p.bracedValue(v.AsSecret())
 	case v.IsSecret():
 		return "{[secret]}"
 	case v.IsArray():
 		var parts []string
 		for _, e := range v.AsArray().All() {
-			parts = append(parts, r.bracedValue(e))
+			parts = append(parts, p.bracedValue(e))
 		}
 		return "{[" + strings.Join(parts, " ") + "]}"
 	case v.IsMap():
 		var parts []string
 		for name, e := range v.AsMap().All() {
-			parts = append(parts, name+":"+r.bracedValue(e))
+			parts = append(parts, name+":"+p.bracedValue(e))
 		}
 		return "{map[" + strings.Join(parts, " ") + "]}"
 	case v.IsString():

@@ -16,35 +16,35 @@ import (
 // HoldToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). What violates it goes no
 // further, so that nobody is asked about it. Only of a registration that goes on with a recorded state build has to say so:
 // it knows whether the resource is made anew, so that other inputs count.
-func (r *Plans) HoldToPlan(c *stages.Checked) error {
-	if r.held == nil || c.Goal == nil || c.Course == stages.Answered {
+func (p *Plans) HoldToPlan(c *stages.Checked) error {
+	if p.held == nil || c.Goal == nil || c.Course == stages.Answered {
 		return nil
 	}
-	c.Violation = r.violationOf(*c)
+	c.Violation = p.violationOf(*c)
 	if c.Violation != nil && (c.Old == nil || c.Raw) {
-		return r.Bail(c.Located, 0, c.Violation)
+		return p.Bail(c.Located, 0, c.Violation)
 	}
 	return nil
 }
 
 // HoldImportToPlan does as much of it as is known before an object is imported: its inputs are not.
-func (r *Plans) HoldImportToPlan(l stages.Located) error {
-	if r.held == nil {
+func (p *Plans) HoldImportToPlan(l stages.Located) error {
+	if p.held == nil {
 		return nil
 	}
-	planned := r.held.Resources[l.URN]
+	planned := p.held.Resources[l.URN]
 	if planned == nil {
 		was := ""
 		if l.Old != nil {
 			was = l.Old.ImportID
 		}
-		return r.Bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
+		return p.Bail(l, 0, violates(l, changed("importID", was, l.Goal.ImportID)))
 	}
 	if v := notDeleted(l, planned); v != nil {
-		return r.Bail(l, 0, v)
+		return p.Bail(l, 0, v)
 	}
 	if d := changedOption(planned.Goal, l.Goal); d != nil {
-		return r.Bail(l, 0, violates(l, d))
+		return p.Bail(l, 0, violates(l, d))
 	}
 	return nil
 }
@@ -66,8 +66,8 @@ func notDeleted(l stages.Located, planned *state.PlannedResource) *stages.PlanVi
 
 // violationOf returns the first violation of the plan by a registration's goal, nil if there is none. What the plan does not
 // name must stay as it is recorded; if it is not recorded, its create will be refused.
-func (r *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
-	planned := r.held.Resources[c.URN]
+func (p *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
+	planned := p.held.Resources[c.URN]
 	var goal *state.PlannedGoal
 	switch {
 	case planned != nil:
@@ -82,7 +82,7 @@ func (r *Plans) violationOf(c stages.Checked) *stages.PlanViolation {
 	}
 	d := changedOption(goal, c.Goal)
 	if d == nil {
-		d = r.changedProperties(r.formerInputs(c), c.Accepted, goal.Inputs)
+		d = p.changedProperties(p.formerInputs(c), c.Accepted, goal.Inputs)
 	}
 	if d == nil {
 		d = changedPropertyDependencies(goal, c.Goal)
@@ -186,19 +186,19 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *stages.Goal) *differen
 }
 
 // HoldOutputs compares what a resource registers as outputs with the plan (steps.md 9.7).
-func (r *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.PlanViolation {
-	if r.held == nil {
+func (p *Plans) HoldOutputs(s *stages.Decision, outputs property.Map) *stages.PlanViolation {
+	if p.held == nil {
 		return nil
 	}
 	u := s.Declared
-	planned := r.held.Resources[u]
+	planned := p.held.Resources[u]
 	if planned == nil || planned.Goal == nil {
 		return &stages.PlanViolation{
 			URN: u, Rule: fmt.Sprintf("no plan for resource %v", u), Planned: "nothing: the plan does not declare the resource",
 			Now: "the program registers outputs of it",
 		}
 	}
-	d := r.changedProperties(r.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
+	d := p.changedProperties(p.RecordedOutputs(s.URN), outputs, planned.Goal.Outputs)
 	if d == nil {
 		return nil
 	}

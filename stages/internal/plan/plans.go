@@ -63,17 +63,17 @@ func NewPlans(c *control.Control, b *book.Book, s stages.Settings) *Plans {
 
 // SeedFor returns the random seed of a registration's Checks: that of the plan, so that what is random comes out as it was
 // previewed, else one of the run's own (steps.md 3.5).
-func (r *Plans) SeedFor(u urn.URN) []byte {
-	if p := r.held; p != nil && p.Resources[u] != nil && len(p.Resources[u].Seed) > 0 {
-		return p.Resources[u].Seed
+func (p *Plans) SeedFor(u urn.URN) []byte {
+	if held := p.held; held != nil && held.Resources[u] != nil && len(held.Resources[u].Seed) > 0 {
+		return held.Resources[u].Seed
 	}
-	return stages.Derive(r.entropy, string(u), "seed")
+	return stages.Derive(p.entropy, string(u), "seed")
 }
 
 // formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is made
 // anew (steps.md 12.2).
-func (r *Plans) formerInputs(c stages.Checked) property.Map {
-	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || r.Targeting.Replace.Matches(c.URN) {
+func (p *Plans) formerInputs(c stages.Checked) property.Map {
+	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
 	}
 	return c.Old.Inputs
@@ -149,42 +149,40 @@ func (p *Plans) note(s plannedStep) {
 
 // FollowAtEnd is follow for the end phase: first what stays, then what is deleted, in the base's order. False says
 // that the plan is violated and the run has stopped.
-func (r *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*stages.Decision) bool {
+func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*stages.Decision) bool {
 	all := slices.Clone(staying)
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
 		all = append(all, deletes[id])
 	}
 	for i, s := range all {
-		if v := r.consume(s.URN, s, s.Reason); v != nil {
-			_ = r.Bail(stages.Located{URN: s.URN}, 0, v)
+		if v := p.consume(s.URN, s, s.Reason); v != nil {
+			_ = p.Bail(stages.Located{URN: s.URN}, 0, v)
 			return false
 		}
-		r.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
+		p.note(plannedStep{of: s.URN, op: s.Op, seq: math.MaxInt, place: i})
 	}
 	return true
 }
 
 // NoteOutputs writes down what a resource registers as outputs.
-func (r *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
-	p := r
+func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	if !p.making {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outputs[s.Declared] = state.NewPlannedDiff(r.RecordedOutputs(s.URN), outputs)
+	p.outputs[s.Declared] = state.NewPlannedDiff(p.RecordedOutputs(s.URN), outputs)
 }
 
 // Planned returns what the run has planned, by resource; nil if it was not to make a plan. It is called when the run is
 // over.
-func (r *Plans) Planned() map[urn.URN]*state.PlannedResource {
-	p := r
+func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 	if !p.making {
 		return nil
 	}
 	for u, planned := range p.goals {
 		planned.Goal.Outputs = p.outputs[u]
-		if s := r.Results.Made(u); s != nil {
+		if s := p.Results.Made(u); s != nil {
 			planned.Outputs = &s.Outputs
 		}
 	}

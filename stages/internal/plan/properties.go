@@ -18,7 +18,7 @@ const (
 )
 
 // changedProperties returns how properties change otherwise than planned (steps.md 12.3), nil if they do not.
-func (r *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
+func (p *Plans) changedProperties(former, now property.Map, plan state.PlannedDiff) *difference {
 	names := map[string]bool{}
 	for _, m := range []property.Map{former, now, plan.Adds, plan.Updates} {
 		for _, name := range m.Names() {
@@ -35,9 +35,9 @@ func (r *Plans) changedProperties(former, now property.Map, plan state.PlannedDi
 		if c.isPlanned() {
 			continue
 		}
-		texts = append(texts, c.planned+c.actual()+name+r.sides(c))
-		planned = append(planned, "`"+name+"` "+r.plannedSide(c))
-		actual = append(actual, "`"+name+"` "+r.actualSide(c))
+		texts = append(texts, c.planned+c.actual()+name+p.sides(c))
+		planned = append(planned, "`"+name+"` "+p.plannedSide(c))
+		actual = append(actual, "`"+name+"` "+p.actualSide(c))
 	}
 	if len(texts) == 0 {
 		return nil
@@ -106,11 +106,11 @@ func (c *propertyChange) isPlanned() bool {
 func isUndecided(v property.Value) bool { return v.StripSecrets().IsUnknown() }
 
 // sides are the values of a violation: [planned!=actual].
-func (r *Plans) sides(c propertyChange) string {
+func (p *Plans) sides(c propertyChange) string {
 	var values []string
 	for _, v := range []property.Value{c.expected, c.is} {
 		if !v.IsNull() {
-			values = append(values, r.braced(v))
+			values = append(values, p.braced(v))
 		}
 	}
 	if len(values) == 0 {
@@ -119,21 +119,21 @@ func (r *Plans) sides(c propertyChange) string {
 	return "[" + strings.Join(values, "!=") + "]"
 }
 
-func (r *Plans) plannedSide(c propertyChange) string {
+func (p *Plans) plannedSide(c propertyChange) string {
 	switch {
 	case c.planned == propertyDeleted:
 		return "is deleted"
 	case c.planned == propertySame && c.was.IsNull():
 		return "is not set"
 	case c.planned == propertySame:
-		return "stays " + r.braced(c.was)
+		return "stays " + p.braced(c.was)
 	}
-	return "becomes " + r.braced(c.expected)
+	return "becomes " + p.braced(c.expected)
 }
 
-func (r *Plans) actualSide(c propertyChange) string {
+func (p *Plans) actualSide(c propertyChange) string {
 	if c.is.IsNull() {
 		return "is not set"
 	}
-	return "is " + r.braced(c.is)
+	return "is " + p.braced(c.is)
 }

@@ -158,22 +158,22 @@ func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
 // delete of what is gone already was not needed.
-func (r *Plans) CheckPlanFulfilled() {
-	if r.held == nil || r.IsHalted() || r.HasFailed() {
+func (p *Plans) CheckPlanFulfilled() {
+	if p.held == nil || p.IsHalted() || p.HasFailed() {
 		return
 	}
-	for _, u := range slices.Sorted(maps.Keys(r.left)) {
-		left := r.left[u]
-		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(r.Base.All[u]) == 0 || r.mayBeLeftOver(u) {
+	for _, u := range slices.Sorted(maps.Keys(p.left)) {
+		left := p.left[u]
+		if len(left) == 0 || len(left) == 1 && stages.Op(left[0]) == stages.OpDelete && len(p.Base.All[u]) == 0 || p.mayBeLeftOver(u) {
 			continue
 		}
 		v := &stages.PlanViolation{
 			URN: u, Rule: fmt.Sprintf("expected resource operations for %v but none were seen", u),
-			Planned: orNothing(r.held.Resources[u].Ops), Now: "nothing more happened to the resource",
+			Planned: orNothing(p.held.Resources[u].Ops), Now: "nothing more happened to the resource",
 		}
-		if len(left) == len(r.held.Resources[u].Ops) {
+		if len(left) == len(p.held.Resources[u].Ops) {
 			v.Now = "nothing happened to the resource"
 		}
-		r.Fail(0, u, stages.CodeFailed, v)
+		p.Fail(0, u, stages.CodeFailed, v)
 	}
 }
