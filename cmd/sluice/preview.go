@@ -12,7 +12,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/property"
 )
@@ -40,15 +39,8 @@ func newPreviewCommand(open *session.Opener) *cobra.Command {
 }
 
 func preview(ctx context.Context, open *session.Opener, f *flags.Operation, importFile string) error {
-	s, err := operate.Open(ctx, open, f)
+	s, job, err := prepareUpdate(ctx, open, f)
 	if err != nil {
-		return err
-	}
-	job, err := operate.Prepare(ctx, s, operate.Update(), f)
-	if err != nil {
-		return err
-	}
-	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
 		return err
 	}
 	job.AfterPreview = func(ctx context.Context, r *sluice.Result) error {

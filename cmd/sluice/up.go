@@ -36,16 +36,23 @@ func newUpCommand(open *session.Opener) *cobra.Command {
 }
 
 func update(ctx context.Context, open *session.Opener, f *flags.Operation) error {
-	s, err := operate.Open(ctx, open, f)
+	_, job, err := prepareUpdate(ctx, open, f)
 	if err != nil {
-		return err
-	}
-	job, err := operate.Prepare(ctx, s, operate.Update(), f)
-	if err != nil {
-		return err
-	}
-	if job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates); err != nil {
 		return err
 	}
 	return operate.Run(ctx, job)
+}
+
+// prepareUpdate opens the stack of an update or of its preview, and prepares what both do.
+func prepareUpdate(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, *operate.Job, error) {
+	s, err := operate.Open(ctx, open, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := operate.Prepare(ctx, s, operate.Update(), f)
+	if err != nil {
+		return nil, nil, err
+	}
+	job.Creates, err = pending.ForUpdate(ctx, s, &f.Creates)
+	return s, job, err
 }

@@ -62,7 +62,7 @@ func (r *Book) IsDeletedBefore(l stages.Located) bool {
 	return !l.IsRenamed() && r.Outcomes.IsDeletedByClosure(l.Claimed)
 }
 
-// IsDeletedOnceDecided is isForgotten once every decision that could concern the recorded state has been made.
+// IsDeletedOnceDecided is IsDeletedBefore once every decision that could concern the recorded state has been made.
 func (r *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool, error) {
 	if l.Claimed == nil || l.IsRenamed() {
 		return false, nil

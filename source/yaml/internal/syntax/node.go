@@ -41,15 +41,5 @@ type Node struct {
 // Entry is one entry of an object, in the order of the file.
 type Entry struct{ Key, Value *Node }
 
-// Entry returns the entry with the key, nil when there is none.
-func (n *Node) Entry(key string) *Entry {
-	for i := range n.Entries {
-		if n.Entries[i].Key.Text == key {
-			return &n.Entries[i]
-		}
-	}
-	return nil
-}
-
 // width is how many characters a text has.
 func width(s string) int { return utf8.RuneCountInString(s) }
