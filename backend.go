@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -26,14 +27,14 @@ type BackendOptions struct {
 	Stores map[string]store.Opener
 	// Checkpoints says how often an operation writes the stack file.
 	Checkpoints backend.Cadence
-	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
-	Note func(text string)
-	// Undecided is told of a journal that nobody may apply without a decision, when a stack is opened. Whoever locks the stack
-	// gets the same error. Nil means Note.
+	// Note is called with one line about each interrupted operation that was found, and what can be done about it; nil discards.
+	Note func(text string, as ...advice.Advice)
+	// Undecided is called when a stack is opened whose journal needs a decision before it may be applied. Locking the stack
+	// returns the same error. nil means Note.
 	Undecided func(*backend.JournalError)
-	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
-	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
-	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
+	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that what names the stack
+	// outside the backend can be changed too. It may be called again for the same rename. remark tells the user what is left
+	// to do; it may be "". An error does not undo the rename. nil does nothing.
 	Renamed func(from, to backend.Ref) (remark string, err error)
 }
 
@@ -46,11 +47,11 @@ func OpenBackend(ctx context.Context, o BackendOptions) (backend.Backend, error)
 	})
 }
 
-// LocalBackendURL is where state goes when nobody has said anything else: where `pulumi login --local` puts it.
+// LocalBackendURL is the backend that is used when none is configured, the one that `pulumi login --local` puts it.
 const LocalBackendURL = "file://~"
 
 // BackendURL returns the backend to use (state.md 4.1): that of PULUMI_BACKEND_URL, else the one that the project file
-// names, which may be "", else the one logged in to, else [LocalBackendURL].
+// names, which may be "", else the one that is logged in to, else [LocalBackendURL].
 func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bool)) (string, error) {
 	url, err := workspace.NewCredentials(home, lookupEnv).BackendURL(lookupEnv, projectURL)
 	if errors.Is(err, workspace.ErrNoBackend) {

@@ -61,7 +61,7 @@ func (c Config) packageInputs(pkg string) property.Map {
 	return property.NewMap(m)
 }
 
-// autonamer reads the configuration of names; nil when there is none.
+// autonamer returns the autonaming configuration, nil when there is none.
 func (o Options) autonamer() (stages.Autonamer, error) {
 	v, ok := o.Config[autonaming.Key]
 	if !ok {
@@ -93,8 +93,8 @@ func (c Config) deniedProviders() ([]string, error) {
 	return list, nil
 }
 
-// isSensitive returns a function that tells whether a text has a secret setting in it. Short settings are not looked for:
-// they are part of everything.
+// isSensitive returns a function that reports whether a text has a secret setting in it. It does not look for short
+// settings, which occur in almost every text.
 func (c Config) isSensitive() func(string) bool {
 	const shortest = 3
 	var texts []string

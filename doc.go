@@ -2,7 +2,7 @@
 // is recorded, asks resource providers what has to change, and changes it. It speaks Pulumi's protocols and files. The
 // command line in cmd/sluice is a client of this package.
 //
-// [Preview] says what [Update] would do; [Destroy] deletes everything; [Refresh] records how things are;
+// [Preview] says what [Update] would do; [Destroy] deletes everything; [Refresh] records how the objects are now;
 // [Import] takes over what exists. All take [Options]:
 //
 //	result, err := sluice.Update(ctx, sluice.Options{

@@ -25,7 +25,7 @@ type Engine struct {
 	Analyzed   Slot[stages.Analyzed]   // after analyze
 	Diffed     Slot[stages.Diffed]     // after diff: what would change is known
 	Built      Slot[stages.Built]      // after build: the steps are decided, none is taken
-	Executed   Slot[stages.Executed]   // after execute: the steps are taken and the program has been answered
+	Executed   Slot[stages.Executed]   // after execute: the steps are over and the program has its reply
 
 	options Options
 }
@@ -76,7 +76,7 @@ func (e *Engine) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
 	return via(r, pipeline.ViaActor(built, s.Execute), e.Executed)
 }
 
-// Preview says what Update would do. Nothing is changed and nothing recorded.
+// Preview reports what Update would do. Nothing is changed and nothing recorded.
 func (e *Engine) Preview(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "preview", dryRun: true})
 }
@@ -91,7 +91,7 @@ func (e *Engine) Destroy(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "destroy", mode: stages.ModeDestroy})
 }
 
-// PreviewDestroy says what Destroy would do.
+// PreviewDestroy reports what Destroy would do.
 func (e *Engine) PreviewDestroy(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeDestroy})
 }
@@ -102,20 +102,20 @@ func (e *Engine) Refresh(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "refresh", mode: stages.ModeRefresh})
 }
 
-// PreviewRefresh says what Refresh would find, and records nothing.
+// PreviewRefresh reports what Refresh would find, and records nothing.
 func (e *Engine) PreviewRefresh(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "preview", dryRun: true, mode: stages.ModeRefresh})
 }
 
 // Import takes existing objects under management (steps.md 4.4): each is read from its provider and recorded. No object is
 // changed, and the program does not run; Options.Program is only asked for the versions of its packages and may be nil.
-// Requests that make no sense are refused before anything is done. One that fails later keeps only what belongs to it from
-// being imported; the error is then a [*FailedError].
+// Invalid requests are refused before anything is done. If a request fails later, only what belongs to it is not
+// imported, and the error is a [*FailedError].
 func (e *Engine) Import(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, kind{name: "import", imports: requests})
 }
 
-// PreviewImport says what Import would do, and records nothing. It reads the objects.
+// PreviewImport reports what Import would do, and records nothing. It reads the objects.
 func (e *Engine) PreviewImport(ctx context.Context, requests ...stages.ImportRequest) (*Result, error) {
 	return e.imports(ctx, kind{name: "preview", dryRun: true, imports: requests})
 }
@@ -127,33 +127,33 @@ func (e *Engine) imports(ctx context.Context, k kind) (*Result, error) {
 	return e.operate(ctx, k)
 }
 
-// Recover resolves what earlier operations began and did not end, because they were cut off or a plugin died (state.md 9.4,
+// Recover resolves the pending operations of earlier runs, which were interrupted or lost a plugin (state.md 9.4,
 // 9.6). Nothing else is touched, no object is changed, and the program does not run.
 //
 //   - Interrupted reads and imports are dropped: they change nothing.
 //   - Updates and deletes are resolved by reading the object.
-//   - Creates are resolved as [Options.ResolveCreate] says, which may be nil. One about which it says nothing, or which it
-//     assumes to have made nothing, is looked for first, by the name that was made up for it; what is found is recorded. That
-//     works where the provider can read an object by its name.
+//   - Creates are resolved as [Options.ResolveCreate] says, which may be nil. If it gives no answer, or assumes that
+//     a create made nothing, the object is looked for first, by the name that was generated for it; what is found is recorded.
+//     That works if the provider can read an object by its name.
 //
-// What cannot be resolved stays among the pending operations of the state. Journals have been recovered before, by whoever
-// opened the stack.
+// What cannot be resolved stays among the pending operations of the state. Journals have been recovered before, when the
+// stack was opened.
 func (e *Engine) Recover(ctx context.Context) (*Result, error) {
 	return e.operate(ctx, kind{name: "recover", mode: stages.ModeRefresh, recovers: true})
 }
 
-// Preview says what Update would do. Nothing is changed and nothing recorded. The result describes as much of the plan as
-// was made, also when there is an error; a failed operation's is a [*FailedError].
+// Preview reports what Update would do. Nothing is changed and nothing recorded. If there is an error, the result describes
+// the part of the plan that was made. The error of a failed operation is a [*FailedError].
 func Preview(ctx context.Context, o Options) (*Result, error) { return Standard(o).Preview(ctx) }
 
-// Update makes the stack what the program declares. What has been done is recorded whatever happens; a failed
-// operation's error is a [*FailedError].
+// Update makes the stack what the program declares. What has been done is recorded, also after a failure. The error
+// of a failed operation is a [*FailedError].
 func Update(ctx context.Context, o Options) (*Result, error) { return Standard(o).Update(ctx) }
 
 // Refresh records how the stack's resources are now.
 func Refresh(ctx context.Context, o Options) (*Result, error) { return Standard(o).Refresh(ctx) }
 
-// PreviewRefresh says what Refresh would find.
+// PreviewRefresh reports what Refresh would find.
 func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
 	return Standard(o).PreviewRefresh(ctx)
 }
@@ -161,7 +161,7 @@ func PreviewRefresh(ctx context.Context, o Options) (*Result, error) {
 // Destroy deletes every resource of the stack.
 func Destroy(ctx context.Context, o Options) (*Result, error) { return Standard(o).Destroy(ctx) }
 
-// PreviewDestroy says what Destroy would do.
+// PreviewDestroy reports what Destroy would do.
 func PreviewDestroy(ctx context.Context, o Options) (*Result, error) {
 	return Standard(o).PreviewDestroy(ctx)
 }
@@ -171,10 +171,10 @@ func Import(ctx context.Context, o Options, requests ...stages.ImportRequest) (*
 	return Standard(o).Import(ctx, requests...)
 }
 
-// PreviewImport says what Import would do, and records nothing.
+// PreviewImport reports what Import would do, and records nothing.
 func PreviewImport(ctx context.Context, o Options, requests ...stages.ImportRequest) (*Result, error) {
 	return Standard(o).PreviewImport(ctx, requests...)
 }
 
-// Recover resolves what earlier operations began and did not end; see [Engine.Recover].
+// Recover resolves the pending operations of earlier runs; see [Engine.Recover].
 func Recover(ctx context.Context, o Options) (*Result, error) { return Standard(o).Recover(ctx) }

@@ -9,13 +9,13 @@ import (
 )
 
 // ErrFenced is returned by the recorders of a [Fence] that has been cut.
-var ErrFenced = errors.New("the recording of this run was cut off")
+var ErrFenced = errors.New("the recording of this run has been ended")
 
-// Fence is a [StateStore] that can be cut off in the middle of an operation, for a process that gives up the lock of a
-// stack without waiting for what runs: what is pending stays pending in the state. Its methods may be called from any
+// Fence is a [state.Store] that can be closed in the middle of an operation, for a process that releases the lock of a
+// stack without waiting for running steps: what is pending stays pending in the state. Its methods may be called from any
 // goroutine.
 type Fence struct {
-	store StateStore
+	store state.Store
 	guard func(context.Context) error // nil allows everything
 
 	mu        sync.RWMutex // held for reading while something is recorded; guards what follows
@@ -24,13 +24,13 @@ type Fence struct {
 }
 
 // NewFence returns a fence around a store.
-func NewFence(store StateStore) *Fence { return &Fence{store: store} }
+func NewFence(store state.Store) *Fence { return &Fence{store: store} }
 
-// Guard lets no operation begin for which check returns an error; what has begun is recorded all the same. It is for the lock
-// of the stack, which can be lost. Call it before anything is recorded.
+// Guard makes recorders refuse to begin an operation when check returns an error; the end of what has begun is still
+// recorded. It is for the lock of the stack, which can be lost. Call it before anything is recorded.
 func (f *Fence) Guard(check func(context.Context) error) { f.guard = check }
 
-// Cut waits for what is being written, closes the recorders and lets nothing be written afterwards.
+// Cut waits for what is being written and closes the recorders. Nothing is written after it has returned.
 func (f *Fence) Cut(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

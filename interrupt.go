@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// Interrupts lets somebody stop an operation in an orderly way. The zero value is ready to use; its methods may be
+// Interrupts stops an operation in an orderly way. The zero value is ready to use; its methods may be
 // called from any goroutine, at any time, any number of times.
 type Interrupts struct {
 	mu       sync.Mutex
@@ -23,7 +23,7 @@ func (i *Interrupts) Cancel() {
 	i.fire(&i.canceled, &i.onCancel)
 }
 
-// Stopped tells whether Stop has been called.
+// Stopped reports whether Stop has been called.
 func (i *Interrupts) Stopped() bool {
 	if i == nil {
 		return false
@@ -47,7 +47,7 @@ func (i *Interrupts) fire(done *bool, callbacks *[]func()) {
 	}
 }
 
-// watch arranges for stop and cancel to be called when, or if already, somebody interrupts.
+// watch arranges for stop and cancel to be called on an interrupt, at once if it has happened already.
 func (i *Interrupts) watch(stop, cancel func()) {
 	if i == nil {
 		return

@@ -13,20 +13,20 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// kind is one of the things that an engine does.
+// kind is one kind of operation.
 type kind struct {
 	name    string // for messages: "update failed"
 	dryRun  bool
 	mode    stages.Mode
 	imports []stages.ImportRequest // nothing but these imports
-	// recovers is true for a refresh of nothing but what earlier operations began and did not end.
+	// recovers is true for a refresh of pending operations only.
 	recovers bool
 }
 
 // hasPlans reports whether there are plans for the operation: for updates and their previews.
 func (k kind) hasPlans() bool { return k.mode == stages.ModeUpdate && len(k.imports) == 0 }
 
-// previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel's caution is not needed.
+// previewWorkers is how many chains of steps a preview takes at once: it changes nothing, so --parallel does not bound it.
 const previewWorkers = 256
 
 // errNoProgram is returned when there is nothing to run.
@@ -77,7 +77,7 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Err: out.Err}
 }
 
-// settings say what package operation has to do.
+// settings translates the options for package operation.
 func (o Options) settings(k kind) (operation.Settings, error) {
 	inner, err := o.stageSettings(k)
 	s := operation.Settings{
@@ -94,7 +94,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	return s, err
 }
 
-// stageSettings are what the stages are told of the options.
+// stageSettings returns the part of the options that the stages need.
 func (o Options) stageSettings(k kind) (stages.Settings, error) {
 	plain, secret := o.Config.plain()
 	s := stages.Settings{

@@ -27,66 +27,68 @@ type Options struct {
 	Directory string
 	// Config is the stack's configuration, decrypted.
 	Config Config
-	// Program declares the resources. Refresh and Destroy run it only with RunProgram; without, they ask it for the versions
-	// of its packages, to warn about older ones, and do without one if it is nil.
+	// Program declares the resources. Refresh and Destroy run it only with RunProgram. Otherwise they ask it for the versions
+	// of its packages, to warn about older ones; it may be nil then.
 	Program source.Program
 	// Providers starts providers.
 	Providers providers.Host
-	// State is where the stack's state is read from and recorded.
-	State StateStore
-	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. nil makes
-	// programs that ask fail.
+	// State is where the stack's state is read from and recorded: a stack of a backend, which [OpenBackend] opens, or a
+	// [MemoryState].
+	State state.Store
+	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil,
+	// programs that ask for them fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
-	// EngineAddress is that of the Engine service for log messages of programs and plugins; "" when there is none.
+	// EngineAddress is the address of the Engine service for log messages of programs and plugins; "" when there is none.
 	EngineAddress string
-	// Service takes in the log messages of programs and plugins; nil when there is none. EngineAddress may be empty then.
+	// Service receives the log messages of programs and plugins; nil when there is none. EngineAddress may be empty then.
 	Service *EngineService
 
 	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding
-	// RunProgram has Refresh and Destroy run the program, so that they use the configuration that it gives its providers, and
+	// RunProgram makes Refresh and Destroy run the program, so that they use the configuration that it gives its providers, and
 	// so that delete hooks run (steps.md 7.4, 7.5). An Update or Preview with Refresh then reads each resource when the
 	// program registers it.
 	RunProgram bool
-	// ResolveCreate is asked about each create that an earlier operation began and whose end nobody knows, before the program
-	// starts; nil leaves them all. Imports do not ask. A resource with such a create that is left is not created again: that is
-	// an [*stages.InterruptedCreateError], in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
+	// ResolveCreate is called for each interrupted create before the program starts; nil leaves them all pending. Imports do
+	// not call it. A resource whose create stays pending is not created again: that is an [*stages.InterruptedCreateError],
+	// in previews too, and whatever depends on it fails or is skipped (state.md 9.4 R-6).
 	// Importing the resource resolves it as well.
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	IgnoreProtect bool
 	ShowSecrets   bool // in messages
 	Legacy        Legacy
-	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run it ask neither.
-	// AnalyzeLimit is how many of them judge at once; 0 is all.
+	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run the program call neither.
+	// AnalyzeLimit is how many of them run at once; 0 is all.
 	Analyzers    []stages.Analyzer
 	PolicyPacks  []*policy.Pack
 	AnalyzeLimit int
 	// Plan is what Preview and Update are held to: anything that it does not allow stops them before it is done, with a
-	// [*stages.PlanViolation]. nil allows everything. MakePlan has them make a plan (see [Result.Plan]).
+	// [*stages.PlanViolation]. nil allows everything. MakePlan makes them return a plan (see [Result.Plan]).
 	Plan      *state.Plan
 	MakePlan  bool
-	Autonamer stages.Autonamer // nil: providers make up names as they like
+	Autonamer stages.Autonamer // nil: providers generate names as they like
 
 	// Observe is called with each event, one at a time. It must not block for long.
 	Observe func(stages.Event)
-	// Interrupts lets somebody stop the operation in an orderly way; nil when nobody can.
+	// Interrupts stops the operation in an orderly way; nil if nothing does.
 	Interrupts *Interrupts
 	Log        *slog.Logger // nil discards
 	// Now is the clock by which states are stamped; nil is the real one.
 	Now func() time.Time
 	// Entropy is what random seeds and the IDs of providers are derived from; nil takes 32 random bytes. The same
-	// entropy gives the same ones, so give each operation its own: a provider that is replaced would keep its ID.
+	// entropy gives the same values, so each operation needs its own: a provider that is replaced would keep its ID otherwise.
 	Entropy []byte
 }
 
-// Legacy brings back behaviour that newer engines have changed, for stacks that rely on it. The zero value is today's.
+// Legacy brings back behaviour that newer engines have changed, for stacks that rely on it. The zero value is the present
+// behaviour.
 type Legacy struct {
-	// Diff takes a resource whose checked inputs have not changed as unchanged, without asking its provider (steps.md 3.8).
+	// Diff treats a resource whose checked inputs have not changed as unchanged, without calling its provider (steps.md 3.8).
 	Diff bool
-	// RefreshDiff tells a refreshed resource that has changed from one that has not by its outputs alone, without asking
+	// RefreshDiff decides by its outputs alone whether a refreshed resource has changed, without calling
 	// its provider (steps.md 7.6).
 	RefreshDiff bool
 	// ProviderPreview lets a provider whose configuration is not known in a preview answer with the inputs that it is given

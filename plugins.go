@@ -9,6 +9,7 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/catalog"
@@ -16,15 +17,15 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. Of o the places
-// of plugins count. Nothing is started.
+// InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. It uses only the
+// places of plugins in o, and starts nothing.
 func InstalledPlugins(o PluginOptions) []plugin.Listing {
 	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv}.List()
 }
 
-// PluginOptions are what provider plugins are told, and where they are looked for.
+// PluginOptions say where provider plugins are looked for, and what they get from the engine.
 type PluginOptions struct {
-	// Engine gets the log messages of the plugins.
+	// Engine receives the log messages of the plugins.
 	Engine *EngineService
 	// Directory is the program's directory, in which plugins run; "" is that of the process.
 	Directory string
@@ -33,17 +34,17 @@ type PluginOptions struct {
 	RuntimeOptions map[string]string
 	// Config is the stack's configuration, for the plugins that run dynamic providers.
 	Config Config
-	// ProjectPlugins win over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
+	// ProjectPlugins take precedence over all others. Home is PULUMI_HOME, whose directory "plugins" is the cache; "" for none.
 	ProjectPlugins []plugin.ProjectPlugin
 	Home           string
 	// LookupEnv reads the environment; nil is [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
-	// Warn is told about plugins that are found in surprising places; nil discards.
+	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
 	// NoBuiltins turns off the providers that come with the engine and are used where no plugin is installed; so does the
-	// key [BuiltinsKey] in Config. Note is told about each use, which may be from many goroutines; nil discards.
+	// key [BuiltinsKey] in Config. Note is called for each use, perhaps from many goroutines; nil discards.
 	NoBuiltins bool
-	Note       func(message string)
+	Note       func(message string, as ...advice.Advice)
 	Log        *slog.Logger // nil discards
 }
 
@@ -82,8 +83,8 @@ func (h *PluginHost) Load(ctx context.Context, spec providers.Spec) (providers.P
 	return p, nil
 }
 
-// Close ends every plugin that was started and still runs: for leaving in the middle of an operation, which otherwise
-// ends its plugins itself.
+// Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
+// normally ends its plugins itself.
 func (h *PluginHost) Close() error {
 	h.mu.Lock()
 	loaded := h.loaded
@@ -126,7 +127,7 @@ type builtins struct {
 	plugins *plugin.Host
 	catalog native.Catalog
 	options native.Options
-	note    func(message string)
+	note    func(message string, as ...advice.Advice)
 }
 
 // newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
@@ -138,7 +139,7 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
 		Directory: o.Directory, LookupEnv: o.LookupEnv,
 	}}
 	if b.note == nil {
-		b.note = func(string) {}
+		b.note = func(string, ...advice.Advice) {}
 	}
 	if o.Engine != nil {
 		b.options.Log = o.Engine.nativeMessage
@@ -146,15 +147,15 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
 	return b
 }
 
-// Load prefers a plugin. One that is there in another version than the wanted one wins, too, which is its error: what is
-// built in may differ from it in what it can do.
+// Load prefers a plugin. If the plugin is installed in another version than the wanted one, its error is returned: the
+// built-in provider may differ from it in what it can do.
 func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	p, err := b.plugins.Load(ctx, spec)
 	var missing *plugin.MissingError
 	if !errors.As(err, &missing) || !b.catalog.Serves(spec) || b.plugins.Installed(spec.Package) {
 		return p, err
 	}
-	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used (--no-builtin-providers refuses it)",
-		spec.Package))
+	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used", spec.Package),
+		advice.On(advice.RefuseBuiltins))
 	return b.catalog.Load(spec, b.options), nil
 }

@@ -13,8 +13,8 @@ import (
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
 // otherwise, which is possible for Node.js and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
-// project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers are started that know its types. Of o the
-// places of plugins and the Engine service count otherwise. The caller closes the program.
+// project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
+// Otherwise only the places of plugins and the Engine service in o are used. The caller closes the program.
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 	options := runtimes.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
@@ -26,7 +26,8 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 }
 
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the
-// providers whose schemas say what types there are, normally [Options].Providers; nil takes all types as they are written.
+// providers whose schemas define the types, normally [Options].Providers. If it is nil, all types are taken as they are
+// written.
 func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 	if host != nil {
 		host = yaml.ComponentHost(host, yaml.ComponentOptions{})
@@ -35,8 +36,8 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 }
 
 // OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
-// be "". The pack is started by each operation that has it in its [Options]. Of o the places of plugins and the Engine
-// service count.
+// be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins and the Engine
+// service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
 	options := policy.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,

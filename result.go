@@ -18,13 +18,13 @@ type Result struct {
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
 	Plan *state.Plan
 
-	// What the operation decided is remembered to explain it when somebody asks.
+	// what the operation decided, for Decisions and Why
 	about       why.About
 	decided     []stages.Decided
 	isSensitive func(string) bool
 }
 
-// HasChanges tells whether anything but same, read and discard was counted (steps.md 8.3).
+// HasChanges reports whether anything but same, read and discard was counted (steps.md 8.3).
 func (r *Result) HasChanges() bool {
 	for op, n := range r.Changes {
 		switch op {
@@ -38,21 +38,21 @@ func (r *Result) HasChanges() bool {
 	return false
 }
 
-// Decisions returns what the operation decided, and why, whether or not it was done. It is made anew by each call, in time
+// Decisions returns what the operation decided, and why, whether or not it was done. Each call computes it again, in time
 // linear in the resources and their dependencies.
 func (r *Result) Decisions() *why.Log {
 	return why.New(r.about, r.decided, r.isSensitive)
 }
 
 // Why explains what the operation decided about a resource: the chain of reasons from the decision back to the edit of the
-// program, the option or the event outside that it comes from, across resources. It returns nil for a resource that
-// nothing was decided about. To ask about many resources, ask one [Result.Decisions].
+// program, the option or the outside event that caused it, across resources. It returns nil for a resource that
+// nothing was decided about. To explain many resources, call [Result.Decisions] once.
 func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 
 // FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
-	Canceled  bool  // somebody interrupted it, and nothing went wrong but what the providers were asked to abort
+	Canceled  bool  // it was interrupted, and nothing failed but what the providers were asked to abort
 	Err       error // the failures, ordered by URN; a *multierror.Error; nil if there are none
 }
 

@@ -11,14 +11,14 @@ import (
 )
 
 // EngineService is the gRPC service to which programs and plugins send their log messages, on the loopback interface
-// (protocol.md 5.1). Put it into [Options] to let an operation take the messages in; before and after they are dropped.
+// (protocol.md 5.1). With it in its [Options], an operation receives the messages; outside of operations they are dropped.
 // One service may serve several operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
 	server *engine.Server
 	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
 }
 
-// ServeEngine starts the service. The end of ctx stops it like Close, which must be called in any case.
+// ServeEngine starts the service. The end of ctx stops it as Close does. Close must be called in any case.
 func ServeEngine(ctx context.Context) (*EngineService, error) {
 	e := &EngineService{}
 	s, err := engine.Serve(ctx, e.log)
@@ -35,13 +35,13 @@ func (e *EngineService) log(m stages.LogMessage) {
 	}
 }
 
-// Address is "127.0.0.1:<port>".
+// Address returns "127.0.0.1:<port>".
 func (e *EngineService) Address() string { return e.server.Address() }
 
 // Close stops the service.
 func (e *EngineService) Close() error { return e.server.Close() }
 
-// attach lets sink take in the messages; nil drops them.
+// attach makes sink receive the messages; nil drops them.
 func (e *EngineService) attach(sink func(stages.LogMessage)) {
 	switch {
 	case e == nil:
@@ -52,7 +52,7 @@ func (e *EngineService) attach(sink func(stages.LogMessage)) {
 	}
 }
 
-// pluginOutput takes in what plugins print: for people when the plugin runs dynamic providers, which the program's author
+// pluginOutput receives what plugins print: for people when the plugin runs dynamic providers, which the program's author
 // writes, and for debugging otherwise (protocol.md 1.7).
 func (e *EngineService) pluginOutput(l plugin.Line) {
 	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text + "\n", StreamID: l.Stream}

@@ -10,16 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// StateStore keeps the state of one stack. The file backend's is made with [OpenBackend]; [MemoryState] keeps it in memory.
-type StateStore interface {
-	// Load returns the recorded state, nil for a stack that has none.
-	Load(ctx context.Context) (*state.Snapshot, error)
-	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
-	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
-}
-
-// MemoryState keeps the state of a stack in memory. The zero value is a stack without state. It may be used from many
-// goroutines, but one operation at a time should record.
+// MemoryState is a [state.Store] in memory. The zero value is a stack without state. It may be used from many goroutines, but
+// one operation at a time should record.
 type MemoryState struct {
 	// Now is the clock for the manifest; nil is the real one. Set it before the first use.
 	Now func() time.Time
@@ -41,7 +33,7 @@ func (m *MemoryState) Snapshot() *state.Snapshot {
 	return m.snapshot
 }
 
-// Record begins a record whose end becomes the stack's state.
+// Record begins a recording. The state at its end becomes that of the stack.
 func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
 	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion, Now: m.Now})
 	return state.NewMemoryRecorder(ledger, func(s *state.Snapshot) {
@@ -52,12 +44,23 @@ func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Rec
 }
 
 // ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on: what a destroy
-// excludes to leave them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
+// must exclude to keep them (steps.md 6.1 "--exclude-protected"). A stack without state has none.
 func ProtectedURNs(s *state.Snapshot) []urn.URN {
 	if s == nil {
 		return nil
 	}
 	return standard.ProtectedAndNeeded(s.Resources)
+}
+
+// DestroyWaves returns what a destroy of everything would delete, in the waves in which it could (steps.md 5.3): nothing in a
+// wave depends on anything else in it, and each resource is one wave after the last of its dependents. In a wave resources come
+// in the order of the snapshot. Those that a destroy only removes from the state, and views, are in none. The cost is linear in
+// the resources and their dependencies, times a logarithm. [stages.DeletionWaves] says the same of previews.
+func DestroyWaves(s *state.Snapshot) ([][]*state.Resource, error) {
+	if s == nil {
+		return nil, nil
+	}
+	return standard.DestroyWaves(s.Resources)
 }
 
 // MoveResources works out a move of entries of source to dest, which is nil for a stack that was never deployed. Both

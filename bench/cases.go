@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// measure measures all cases, or those that the settings want.
+// measure measures all cases, or those that the settings select.
 func measure(ctx context.Context, s settings) (*Report, error) {
 	began := time.Now()
 	c := &collector{settings: s, report: newReport(s.runs)}

@@ -18,8 +18,8 @@ const (
 
 const megabytes = "MB"
 
-// reads measures a command that reads and verifies a whole checkpoint: how long that takes, and the most memory that it
-// has at once.
+// reads measures a command that reads and verifies a whole checkpoint: the time, and the largest amount of memory in
+// use.
 func (c *collector) reads(ctx context.Context) error {
 	const name = "read a checkpoint"
 	if c.checkpoint == 0 || !c.wants(name, 0) {
@@ -48,8 +48,8 @@ func (c *collector) reads(ctx context.Context) error {
 	return nil
 }
 
-// fill imports a state into a stack whose file then has that many megabytes, and returns how many resources that takes.
-// Each depends on the one before.
+// fill imports a state into a stack so that its file has size megabytes, and returns the number of resources. Each
+// resource depends on the one before.
 func (b *workbench) fill(ctx context.Context, stack string, size int) (int, error) {
 	const module = "urn:pulumi:%s::bench::simple:index:Thing::thing-%06d"
 	root := fmt.Sprintf("urn:pulumi:%s::bench::pulumi:pulumi:Stack::bench-%[1]s", stack)

@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// closures measures the delete-before-replace of a hub as an update, with dependents that go with it and are made again, against
-// a destroy of the same dependents: both delete as many at once as may run.
+// closures compares the delete-before-replace of a hub whose dependents are in its closure with a destroy of the same
+// dependents. Both delete as many dependents at the same time as they may.
 func (c *collector) closures(ctx context.Context) error {
 	const name = "delete-before-replace, update"
 	if !c.wants(name, c.dependents) {
@@ -28,13 +28,13 @@ func (c *collector) closures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const atMost = 3 // it deletes them and makes them again
+	const atMost = 3 // it deletes the dependents and creates them again
 	f := Figure{Case: name, Size: c.dependents, Unit: milliseconds, Value: all[0].clock(time.Millisecond)}
 	c.add(f.against("destroy", all[1].clock(time.Millisecond), atMost))
 	return nil
 }
 
-// closing makes a hub with dependents whose calls take their time, and measures what is done to it.
+// closing returns a probe of do on a hub with slow dependents.
 func (c *collector) closing(do func(context.Context, *deployment, sluice.Options) error) probe {
 	return func(ctx context.Context) (reading, error) {
 		changed := false

@@ -7,11 +7,11 @@ import (
 	"regexp"
 )
 
-// Targets, from the project's requirements.
+// Targets from the project's requirements.
 const (
-	targetFloor   = 1.5 // whole-process preview, over the floor
-	targetIdeal   = 1.5 // preview of existing resources of a slow provider, over calls/concurrency
-	targetStartUp = 100 // ms: empty preview, program aside
+	targetFloor   = 1.5 // process preview, compared with the floor
+	targetIdeal   = 1.5 // preview of existing resources of a slow provider, compared with calls/concurrency
+	targetStartUp = 100 // ms: empty preview without the program
 	targetWork    = 100 // µs of engine work for a resource
 	targetMemory  = 20  // KB for a small resource
 	doubling      = 2.5 // how much longer twice as many resources may take
@@ -30,7 +30,7 @@ const (
 	kilobytes    = "KB/resource"
 )
 
-// settings say what is measured.
+// settings define what is measured.
 type settings struct {
 	sizes      []int    // resources in a stack
 	shapes     []string // of stacks
@@ -55,7 +55,7 @@ func (c *collector) close() {
 	}
 }
 
-// wants reports whether a case is to be measured, and logs it if so.
+// wants reports whether a case is selected. If so, it logs the case.
 func (c *collector) wants(name string, size int) bool {
 	if !c.only.MatchString(name) {
 		return false
@@ -66,7 +66,7 @@ func (c *collector) wants(name string, size int) bool {
 
 func (c *collector) add(f Figure) { c.report.Figures = append(c.report.Figures, f) }
 
-// processBench builds the programs the first time that a case needs them.
+// processBench returns the workbench. It builds the programs when a case first needs them.
 func (c *collector) processBench(ctx context.Context) (*workbench, error) {
 	if c.bench == nil {
 		b, err := newWorkbench(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// destroys measures the destroy of stacks in memory, and of ones twice as large: the time must not grow much faster than
-// the stack.
+// destroys measures the destroy of stacks in memory, and of stacks twice as large. The time must not grow much faster
+// than the stack.
 func (c *collector) destroys(ctx context.Context) error {
 	for _, size := range c.sizes {
 		for _, s := range c.shapes {

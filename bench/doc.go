@@ -6,5 +6,5 @@
 //
 // It is not a test: it asserts no timing. A figure that misses its target is marked in the table.
 //
-// Invariant: what is compared runs by turns, so that whatever else the machine does falls on both sides.
+// Invariant: what is compared runs alternately, so that whatever else the machine does falls on both sides.
 package main

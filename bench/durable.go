@@ -8,11 +8,11 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// targetGrowth is how much longer a resource may take in a stack ten times as large, every step durable.
+// targetGrowth is how much longer a resource may take in a stack that is ten times as large, if every step is durable.
 const targetGrowth = 1.3
 
-// growth measures updates that create everything, recorded in a folder, and of stacks a tenth as large: what recording a step
-// costs must not depend on how large the state is.
+// growth measures updates that create everything and record it in a folder, and the same for stacks that are a tenth as
+// large. The cost of recording a step must not depend on the size of the state.
 func (c *collector) growth(ctx context.Context) error {
 	for _, size := range c.sizes {
 		const name = "process update growth"
@@ -52,7 +52,7 @@ func (c *collector) growth(ctx context.Context) error {
 	return nil
 }
 
-// creating is a probe of an update that creates everything. It destroys it again, which is not measured.
+// creating returns a probe of an update that creates everything. It then destroys everything, which is not measured.
 func (b *workbench) creating(ctx context.Context, size int) (probe, error) {
 	stack := fmt.Sprintf("growth-%d", size)
 	if err := b.stack(ctx, stack); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// deployment is a stack in memory and the cloud that it lives in.
+// deployment is a stack in memory with the cloud that it manages.
 type deployment struct {
 	cloud *providertest.Cloud
 	state *sluice.MemoryState
@@ -25,7 +25,7 @@ func (d *deployment) options(p source.Program) sluice.Options {
 	return sluice.Options{Stack: "dev", Project: "bench", Program: p, Providers: d.cloud.Host(), State: d.state}
 }
 
-// created is a deployment in which everything that p declares exists.
+// created returns a deployment in which everything that p declares exists.
 func created(ctx context.Context, o providertest.Options, p source.Program) (*deployment, error) {
 	d := newDeployment(o)
 	options := d.options(p)
@@ -34,7 +34,7 @@ func created(ctx context.Context, o providertest.Options, p source.Program) (*de
 	return d, err
 }
 
-// inProcess measures what the engine itself costs for a resource, with a provider that answers at once.
+// inProcess measures the engine's own cost of a resource, with a provider that answers at once.
 func (c *collector) inProcess(ctx context.Context) error {
 	for _, size := range c.sizes {
 		for _, s := range c.shapes {
@@ -68,8 +68,8 @@ func (c *collector) engineWork(ctx context.Context, shape string, size int) erro
 	return c.workOfPreviews(ctx, name, size, p, func() *deployment { return d })
 }
 
-// workOfPreviews adds the work for one resource, and the time by the clock, which is less where there are processors to
-// spare and more where others use them.
+// workOfPreviews adds the processor time for one resource, and the elapsed time, which is smaller if processors are
+// idle and larger if other processes use them.
 func (c *collector) workOfPreviews(ctx context.Context, name string, size int, p source.Program, of func() *deployment) error {
 	runs, err := repeat(ctx, c.runs, func(ctx context.Context) (reading, error) {
 		d := of()
@@ -88,8 +88,8 @@ func (c *collector) workOfPreviews(ctx context.Context, name string, size int, p
 	return nil
 }
 
-// memory measures what is alive at the end of an update, the program's and the cloud's own records included: the
-// difference between a small stack and a large one, for each resource.
+// memory measures the memory in use at the end of an update, for each resource: the difference between a small stack
+// and a large one. It includes the records of the program and of the cloud.
 func (c *collector) memory(ctx context.Context, size int) error {
 	const name = "memory of an update"
 	if !c.wants(name, size) {
@@ -112,7 +112,7 @@ func (c *collector) memory(ctx context.Context, size int) error {
 	return nil
 }
 
-// liveAfterUpdate returns the bytes that an update holds when its last event comes.
+// liveAfterUpdate returns the bytes that are in use when the last event of an update arrives.
 func liveAfterUpdate(ctx context.Context, size int) (float64, error) {
 	d := newDeployment(providertest.Options{})
 	options := d.options(stackProgram("wide", size, nil))

@@ -11,15 +11,15 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// concurrency is how many calls of one kind the engine has under way at once (stages.Check and stages.Diff).
+// concurrency is how many calls of one kind the engine makes at the same time (stages.Check and stages.Diff).
 const concurrency = 512
 
-// ideal is how long n resources take that need one Check and then one Diff, if nothing but the calls took time.
+// ideal returns how long n resources would take that need one Check and then one Diff, if only the calls took time.
 func ideal(n int) Sample {
 	return computed(2 * latency * max(1, float64(n)/concurrency))
 }
 
-// latencies previews existing resources of a provider that takes its time.
+// latencies measures previews of existing resources of a slow provider.
 func (c *collector) latencies(ctx context.Context) error {
 	if name := "slow calls, in process"; c.wants(name, c.existing) {
 		slow := false
@@ -46,7 +46,7 @@ func (c *collector) latencies(ctx context.Context) error {
 	return c.slowProcess(ctx)
 }
 
-// slowProcess does the same with processes. The start of the processes counts.
+// slowProcess measures the same with processes, including the time that they take to start.
 func (c *collector) slowProcess(ctx context.Context) error {
 	const name, stack = "slow calls, processes", "slow"
 	if !c.wants(name, c.existing) {
@@ -71,9 +71,9 @@ func (c *collector) slowProcess(ctx context.Context) error {
 	return nil
 }
 
-// deleteBeforeReplace previews the replacement of one resource that has to be deleted first, with everything that depends
-// on it: the engine must ask about each dependent. Ideally it asks about all of them at once, after it has asked about
-// the first.
+// deleteBeforeReplace measures the preview of a replacement that has to delete the resource and its dependents first.
+// The engine probes each dependent. Ideally, it probes all of them at the same time after it has called Diff for the
+// first resource.
 func (c *collector) deleteBeforeReplace(ctx context.Context) error {
 	const name = "delete-before-replace"
 	if !c.wants(name, c.dependents) {
@@ -104,7 +104,7 @@ func (c *collector) deleteBeforeReplace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const rounds = 2 // the root; its dependents, which need no Diff of their own any more
+	const rounds = 2 // the root; then its dependents, which need no further Diff of their own
 	f := Figure{Case: name, Size: c.dependents, Unit: milliseconds, Value: runs.clock(time.Millisecond)}
 	c.add(f.against("ideal", computed(rounds*probeLatency), noTarget))
 	c.add(f.against("one by one", computed(float64((c.dependents+1)*probeLatency)), noTarget))

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// processes measures whole runs of the command line on a new stack: previews, and updates of the plainest program.
+// processes measures whole runs of the command line on a new stack: previews, and updates of the simplest program.
 func (c *collector) processes(ctx context.Context) error {
 	for _, size := range c.sizes {
 		for _, s := range c.shapes {
@@ -55,7 +55,7 @@ func (c *collector) processPreview(ctx context.Context, l load) error {
 	return nil
 }
 
-// compare adds the figures of two processes: by the clock, and in work.
+// compare adds two figures that compare two processes: elapsed time and processor time.
 func (c *collector) compare(name string, size int, value readings, versus string, base readings, target float64) {
 	f := Figure{Case: name, Size: size, Unit: milliseconds, Value: value.clock(time.Millisecond)}
 	c.add(f.against(versus, base.clock(time.Millisecond), target))
@@ -67,7 +67,7 @@ func (c *collector) compare(name string, size int, value readings, versus string
 	}
 }
 
-// processUpdate creates all resources of a stack; the destroy that makes room for the next run is a figure of its own.
+// processUpdate creates all resources of a stack. The destroy that prepares the next run has a figure of its own.
 func (c *collector) processUpdate(ctx context.Context, l load) error {
 	name := fmt.Sprintf("process update %s %s", l.shape, l.client)
 	if !c.wants(name, l.size) {
@@ -91,7 +91,7 @@ func (c *collector) processUpdate(ctx context.Context, l load) error {
 	return nil
 }
 
-// startUp measures a preview of a program that declares nothing, less what that program takes by itself.
+// startUp measures a preview of a program that declares nothing, minus the time of the program itself.
 func (c *collector) startUp(ctx context.Context) error {
 	const name = "process start-up"
 	if !c.wants(name, 0) {

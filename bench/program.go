@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// stackProgram is a program in this process that declares a stack. Every resource is registered as soon as the one that
-// it depends on is there. extra gives resource i further inputs; nil gives none.
+// stackProgram is a program in this process that declares a stack. It registers every resource as soon as the resource
+// that it depends on is registered. extra returns further inputs of resource i; it may be nil.
 func stackProgram(name string, size int, extra func(i int) map[string]property.Value) source.Program {
 	return source.Func(func(ctx context.Context, m stages.Monitor) error {
 		urns := make([]func() (urn.URN, error), size)

@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// Figure is one line of the report. A baseline that was measured is in Base; one that is computed is in Base.Median alone.
+// Figure is one line of the report. Base is a measured baseline, or a computed one, which has no runs.
 type Figure struct {
 	Case   string  `json:"case"`
-	Size   int     `json:"size"` // resources; 0 where it means nothing
+	Size   int     `json:"size"` // number of resources; 0 if it means nothing
 	Unit   string  `json:"unit"`
 	Value  Sample  `json:"value"`
-	Versus string  `json:"versus,omitempty"` // what Base is
+	Versus string  `json:"versus,omitempty"` // the name of the base
 	Base   *Sample `json:"base,omitempty"`
-	// Ratio is the median of Value over that of Base, 0 without one.
+	// Ratio is the median of Value divided by that of Base, 0 without a base.
 	Ratio float64 `json:"ratio,omitempty"`
-	// Target is the largest good Ratio, or the largest good median where there is no Base; 0 is no target.
+	// Target is the largest good Ratio, or the largest good median if there is no Base; 0 means no target.
 	Target float64 `json:"target,omitempty"`
 }
 
-// against sets the baseline.
+// against returns the figure with a baseline.
 func (f Figure) against(versus string, base Sample, target float64) Figure {
 	f.Versus, f.Base, f.Ratio, f.Target = versus, &base, f.Value.Median/base.Median, target
 	return f
 }
 
-// verdict is "ok" or "missed", "" without a target.
+// verdict returns "ok" or "missed", or "" without a target.
 func (f Figure) verdict() string {
 	judged := f.Value.Median
 	if f.Base != nil {
@@ -47,7 +47,7 @@ func (f Figure) verdict() string {
 	return "missed"
 }
 
-// Report is everything that one call of the command measured, and where.
+// Report holds all measurements of one run of the command, and describes the machine.
 type Report struct {
 	Time     time.Time `json:"time"`
 	Commit   string    `json:"commit,omitempty"`

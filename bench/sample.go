@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Sample is what the runs of one thing gave, in the unit of its figure.
+// Sample summarizes the runs of one measurement, in the unit of its figure.
 type Sample struct {
 	Median float64   `json:"median"`
 	Min    float64   `json:"min"`
 	Max    float64   `json:"max"`
-	Runs   []float64 `json:"runs"` // in the order in which they were made
+	Runs   []float64 `json:"runs"` // in the order of the runs
 }
 
 func sampleOf(runs []float64) Sample {
@@ -28,12 +28,12 @@ func median(sorted []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
-// computed is a sample that is not measured.
+// computed returns a sample that is not measured.
 func computed(v float64) Sample { return Sample{Median: v, Min: v, Max: v} }
 
-// reading is one measurement: how long something took by the clock, and how much time processors worked on it, 0 where
-// the system does not say; and of a process the most memory that it had at once and what it wrote to disks with those that
-// it started, in bytes, 0 where the system does not say.
+// reading is one measurement: the elapsed time and the processor time. For a process it also has the largest amount of
+// memory in use, and the bytes that the process and those that it started wrote to disks. A value is 0 if the system
+// does not provide it.
 type reading struct {
 	clock, work   time.Duration
 	peak, written int64
@@ -42,15 +42,15 @@ type reading struct {
 // probe makes one measurement.
 type probe func(ctx context.Context) (reading, error)
 
-// readings are the measurements of one thing.
+// readings are the measurements of one case.
 type readings []reading
 
-// clock returns the times by the clock, in a unit.
+// clock returns the elapsed times in a unit.
 func (rs readings) clock(unit time.Duration) Sample {
 	return rs.sample(func(r reading) float64 { return float64(r.clock) / float64(unit) })
 }
 
-// work returns the processor times, in a unit; ok is false where they are not known.
+// work returns the processor times in a unit. ok is false if they are not known.
 func (rs readings) work(unit time.Duration) (s Sample, ok bool) {
 	s = rs.sample(func(r reading) float64 { return float64(r.work) / float64(unit) })
 	return s, s.Min > 0
@@ -64,7 +64,7 @@ func (rs readings) sample(value func(reading) float64) Sample {
 	return sampleOf(values)
 }
 
-// repeat measures one thing, after one run that does not count.
+// repeat measures one case. It runs it once before, without counting that run.
 func repeat(ctx context.Context, runs int, p probe) (readings, error) {
 	all, err := byTurns(ctx, runs, p)
 	if err != nil {
@@ -73,12 +73,12 @@ func repeat(ctx context.Context, runs int, p probe) (readings, error) {
 	return all[0], nil
 }
 
-// byTurns measures several things A B A B, after one run of each that does not count.
+// byTurns measures several cases alternately. It runs each once before, without counting these runs.
 func byTurns(ctx context.Context, runs int, probes ...probe) ([]readings, error) {
 	out := make([]readings, len(probes))
 	for i := range runs + 1 {
 		for j, p := range probes {
-			runtime.GC() // what the run before left must not be this one's
+			runtime.GC() // so that this run does not collect the garbage of the run before
 			r, err := p(ctx)
 			if err != nil {
 				return nil, err

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// workSoFar is how much time processors have worked for this process; here nobody says.
+// workSoFar returns the processor time of this process so far, which is not known on this system.
 func workSoFar() time.Duration { return 0 }
 
-// usageOf returns what a process has used; here nobody says.
+// usageOf returns the resource usage of a process, which is not known on this system.
 func usageOf(*os.ProcessState) (peak, written int64) { return 0, 0 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// workSoFar is how much time processors have worked for this process, 0 if the system does not say.
+// workSoFar returns the processor time of this process so far, 0 if the system does not provide it.
 func workSoFar() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -18,8 +18,8 @@ func workSoFar() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// usageOf returns the most memory that a process had at once, and what it wrote to disks with those that it started and
-// waited for, in bytes.
+// usageOf returns the largest amount of memory that a process used, and the number of bytes that it wrote to disks. The
+// latter includes the processes that it started and waited for.
 func usageOf(p *os.ProcessState) (peak, written int64) {
 	u, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

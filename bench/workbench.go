@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// workbench is a temporary directory with the executables and a project that processes are measured in.
+// workbench is a temporary directory with the executables and the project that processes are measured with.
 type workbench struct {
 	directory string
 }
@@ -71,7 +71,7 @@ func (b *workbench) makeProject() error {
 	return os.WriteFile(filepath.Join(b.project(), "Pulumi.yaml"), []byte(text), 0o644)
 }
 
-// load is what a program process declares.
+// load describes what a program process declares.
 type load struct {
 	shape, client string
 	size          int
@@ -86,7 +86,7 @@ func (b *workbench) environment(l load) []string {
 		shape.EnvShape+"="+l.shape, shape.EnvClient+"="+l.client, fmt.Sprintf("%s=%d", shape.EnvSize, l.size))
 }
 
-// run runs a process in the project. Its work includes that of the processes it started and waited for.
+// run runs a process in the project. The measured work includes that of the processes that it started and waited for.
 func (b *workbench) run(ctx context.Context, l load, executable string, args ...string) (reading, error) {
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, executable, args...)
@@ -107,18 +107,18 @@ func lastLines(s string) string {
 	return strings.Join(lines[max(0, len(lines)-10):], "\n")
 }
 
-// timing is a probe of one process.
+// timing returns a probe of one process.
 func (b *workbench) timing(l load, executable string, args ...string) probe {
 	return func(ctx context.Context) (reading, error) { return b.run(ctx, l, executable, args...) }
 }
 
-// floor is a probe of the floor.
+// floor returns a probe of the floor.
 func (b *workbench) floor(l load, flags ...string) probe {
 	args := append(flags, b.executable("pulumi-resource-simple"), b.executable("program"))
 	return b.timing(l, b.executable("floor"), args...)
 }
 
-// sluice runs a command of the command line on a stack.
+// sluice returns a probe of a command of the command line on a stack.
 func (b *workbench) sluice(stack string, l load, args ...string) probe {
 	return b.timing(l, b.executable("sluice"), append(args, "--non-interactive", "--stack", stack)...)
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	azureblobs "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"gocloud.dev/blob"
-	_ "gocloud.dev/blob/azureblob" // registers its scheme: only what it registers reads the environment
+	_ "gocloud.dev/blob/azureblob" // registers its scheme: only this registered opener reads the environment
 
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
-// openAzure takes the driver's own way to credentials: the AZURE_STORAGE_* variables, else the default ones.
+// openAzure uses the credentials that the driver finds: the AZURE_STORAGE_* variables, else the default ones.
 func openAzure(ctx context.Context, u *url.URL, _ environment) (*blob.Bucket, objects.Options, error) {
 	bucket, err := blob.DefaultURLMux().OpenBucketURL(ctx, u)
 	return bucket, objects.Options{Match: matchAzure}, err

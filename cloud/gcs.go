@@ -17,12 +17,12 @@ import (
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
-// googleTokens are the credentials for Google's services: the JSON text in GOOGLE_CREDENTIALS, else the token in
-// GOOGLE_OAUTH_ACCESS_TOKEN, else those of the machine (state.md 4.2).
+// googleTokens returns the credentials for Google's services: the JSON text in GOOGLE_CREDENTIALS, else the token in
+// GOOGLE_OAUTH_ACCESS_TOKEN, else the credentials of the machine (state.md 4.2).
 func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error) {
 	if text := env.get("GOOGLE_CREDENTIALS"); text != "" {
 		const scope = "https://www.googleapis.com/auth/cloud-platform"
-		var chosen struct{ Type google.CredentialsType } // by whoever sets the variable, which is as good as running the program
+		var chosen struct{ Type google.CredentialsType } // by the user who sets the variable, who could also run the program
 		err := json.Unmarshal([]byte(text), &chosen)
 		var c *google.Credentials
 		if err == nil {
@@ -59,7 +59,7 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 	return bucket, options, err
 }
 
-// generation is what tells one content of an object from the next.
+// generation returns a text that identifies the present content of an object.
 func generation(a *blob.Attributes) string {
 	var object storage.ObjectAttrs
 	if !a.As(&object) {

@@ -12,7 +12,7 @@ import (
 	statesecrets "github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Keepers returns what opens the keys of key services, by scheme (state.md 5.4): awskms, azurekeyvault, gcpkms and
+// Keepers returns the openers of the keys of key services, by scheme (state.md 5.4): awskms, azurekeyvault, gcpkms and
 // hashivault.
 func Keepers() map[string]statesecrets.KeeperOpener {
 	return map[string]statesecrets.KeeperOpener{
@@ -24,7 +24,7 @@ func openKeeper(ctx context.Context, url string, _ func(string) (string, bool)) 
 	return secrets.OpenKeeper(ctx, url)
 }
 
-// openGoogleKeeper takes the credentials that the environment gives, as object stores do.
+// openGoogleKeeper uses the credentials in the environment, as object stores do.
 func openGoogleKeeper(ctx context.Context, url string, lookup func(string) (string, bool)) (statesecrets.Keeper, error) {
 	env := environment(lookup)
 	if env.get("GOOGLE_CREDENTIALS") == "" && env.get("GOOGLE_OAUTH_ACCESS_TOKEN") == "" {
@@ -48,7 +48,7 @@ func openGoogleKeeper(ctx context.Context, url string, lookup func(string) (stri
 	return closingKeeper{keeper, closeClient}, nil
 }
 
-// closingKeeper closes its client, too.
+// closingKeeper also closes its client.
 type closingKeeper struct {
 	*secrets.Keeper
 	closeClient func()

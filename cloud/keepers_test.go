@@ -15,20 +15,21 @@ import (
 	statesecrets "github.com/sluice-iac/sluice/state/secrets"
 )
 
-// vault is a server that speaks the little of Vault's transit engine that a key needs, over real HTTP. Its ciphertexts say
-// what they hide.
+// vault is an HTTP server with the part of Vault's transit engine that a key needs. Its ciphertexts contain the plain
+// text.
 type vault struct {
 	*httptest.Server
 	asked   atomic.Int32
 	refuses atomic.Bool
 }
 
-// theVault lives as long as the process: so does the client of the library, which does not look at its variables twice.
+// theVault lives as long as the process, because the library's client does, which reads its environment variables only
+// once.
 var theVault = sync.OnceValue(func() *vault {
 	v := &vault{}
 	v.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in map[string]string
-		_ = json.NewDecoder(r.Body).Decode(&in) // a key that is not there is an empty text
+		_ = json.NewDecoder(r.Body).Decode(&in) // a missing key reads as an empty string
 		out := map[string]string{}
 		switch {
 		case r.Header.Get("X-Vault-Token") != "token" || v.refuses.Load():

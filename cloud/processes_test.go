@@ -31,11 +31,11 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// How many processes change one stack at once.
+// processes is the number of processes that change one stack at the same time.
 const processes = 20
 
-// Each process adds one resource to those that the state has. If two ran at once, or one wrote over what another had
-// written, resources would be missing at the end.
+// Each process adds one resource to those in the state. If two processes ran at the same time, or one overwrote what
+// another had written, resources would be missing at the end.
 func TestManyProcessesLoseNoUpdate(t *testing.T) {
 	if url := os.Getenv("SLUICE_TEST_BACKEND"); url != "" {
 		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
@@ -103,7 +103,7 @@ func openBackend(t *testing.T, url string) backend.Backend {
 	return b
 }
 
-// names lists the resources of the program in the state.
+// names returns the names of the program's resources in the state.
 func names(t *testing.T, stack backend.Stack) []string {
 	snapshot, err := stack.Load(context.Background())
 	require.NoError(t, err)
@@ -117,7 +117,7 @@ func names(t *testing.T, stack backend.Stack) []string {
 	return all
 }
 
-// updateOnce waits for the lock and runs one update. mark is a file that is there while somebody has the lock.
+// updateOnce waits for the lock and runs one update. The file mark exists while a process holds the lock.
 func updateOnce(t *testing.T, url, name, mark string) {
 	ctx := context.Background()
 	b := openBackend(t, url)

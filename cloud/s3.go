@@ -21,7 +21,7 @@ func openS3(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, obj
 	return bucket, objects.Options{Match: matchS3, BeforeCopy: copyS3, Refused: refusedS3}, err
 }
 
-// s3Parameters makes parameters of what earlier versions of Pulumi understood, and of endpoints that are not Amazon's
+// s3Parameters adapts parameters that earlier versions of Pulumi accepted, and those of endpoints that are not Amazon's
 // (state.md 4.2).
 func s3Parameters(q url.Values, env environment) url.Values {
 	if q.Has("disableSSL") {
@@ -39,12 +39,12 @@ func s3Parameters(q url.Values, env environment) url.Values {
 		}
 		q.Set("endpoint", scheme+endpoint)
 	}
-	// Other servers often do not know the checksums that the SDK sends otherwise.
+	// Many other servers do not support the checksums that the SDK sends by default.
 	if !q.Has("request_checksum_calculation") && env.get("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
 		q.Set("request_checksum_calculation", "when_required")
 	}
 	if !q.Has("response_checksum_validation") && env.get("AWS_RESPONSE_CHECKSUM_VALIDATION") == "" {
-		q.Set("response_checksum_validation", "when_required") // otherwise there is a warning for every answer without one
+		q.Set("response_checksum_validation", "when_required") // by default the SDK warns about every answer without one
 	}
 	return q
 }
@@ -58,7 +58,7 @@ func matchS3(as func(any) bool, etag string) bool {
 	return true
 }
 
-// copyS3 names the source with its slashes, which not every server finds behind %2F.
+// copyS3 names the source of a copy with plain slashes, because some servers do not accept %2F.
 func copyS3(as func(any) bool) error {
 	var request *s3.CopyObjectInput
 	if as(&request) && request.CopySource != nil {
@@ -68,7 +68,7 @@ func copyS3(as func(any) bool) error {
 	return nil
 }
 
-// refusedS3 tells that a server does not implement a condition.
+// refusedS3 reports whether a server does not implement a condition.
 func refusedS3(err error) bool {
 	var e smithy.APIError
 	return errors.As(err, &e) && e.ErrorCode() == "NotImplemented"

@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state/store/postgres"
 )
 
-// Stores returns what opens backend URLs, by scheme (state.md 4.2): s3, gs, azblob, postgres, and mem, whose contents are
-// kept for as long as the result of this call.
+// Stores returns the openers of backend URLs, by scheme (state.md 4.2): s3, gs, azblob, postgres and mem. The contents
+// of mem live as long as the returned map.
 func Stores() map[string]store.Opener {
 	return map[string]store.Opener{
 		"s3":       bucketOpener(openS3),
@@ -27,7 +27,7 @@ func Stores() map[string]store.Opener {
 	}
 }
 
-// environment looks a variable up, as [os.LookupEnv] does.
+// environment looks up a variable, like [os.LookupEnv].
 type environment func(name string) (string, bool)
 
 func (e environment) get(name string) string {
@@ -35,7 +35,7 @@ func (e environment) get(name string) string {
 	return v
 }
 
-// bucketOpener opens the bucket that the host of a URL names. The path is a prefix of all keys.
+// bucketOpener opens the bucket that the host of a URL names. The path is the prefix of all keys.
 func bucketOpener(open func(context.Context, *url.URL, environment) (*blob.Bucket, objects.Options, error)) store.Opener {
 	return func(ctx context.Context, text string, lookup func(string) (string, bool)) (store.Store, error) {
 		u, err := url.Parse(text)
@@ -62,7 +62,7 @@ func bucketOpener(open func(context.Context, *url.URL, environment) (*blob.Bucke
 	}
 }
 
-// memory opens buckets in memory: one for each name.
+// memory opens buckets in memory, one for each name.
 func memory() store.Opener {
 	var mu sync.Mutex // guards buckets
 	buckets := map[string]store.Store{}
@@ -76,7 +76,7 @@ func memory() store.Opener {
 	}
 }
 
-// keptOpen is a store that whoever opens it shares with others.
+// keptOpen is a store that several callers share. Closing it does nothing.
 type keptOpen struct{ store.Store }
 
 func (keptOpen) Close() error { return nil }

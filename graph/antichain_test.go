@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestAntichainsAreThoseOfTheSpecification(t *testing.T) {
+func TestAntichainsAreWhatIsFreeInEachRound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t)
 		kinds, condemned := drawKinds(t), drawSet(t, len(m), "condemned")

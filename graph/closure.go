@@ -11,9 +11,9 @@ import (
 // about at the same time, and the outcome is the one that asking one by one in base order gives.
 //
 // A candidate none of whose direct dependencies has turned out to be in the set is out without being asked: every
-// condition of needsReplace names a direct dependency that is in the set. Its own dependents learn of it at once.
+// condition of needsReplace names a direct dependency that is in the set. Its own dependents are told at once.
 //
-// Only edges to a lower ID count, as in a valid base, so a Closure always comes to its end. Join nodes are ignored: the
+// Only edges to a lower ID count, as in a valid base, so a Closure always ends. Join nodes are ignored: the
 // rule does not speak of the children of components. A Closure does not look at the graph again after it is made, and
 // belongs to one goroutine.
 type Closure struct {
@@ -116,7 +116,7 @@ func (c *Closure) Ready() []ID {
 	return fresh
 }
 
-// Answer says whether a candidate is in the set. It may come before Ready has returned the candidate, as when a
+// Answer records whether a candidate is in the set. It may come before Ready has returned the candidate, as when a
 // registration proves that the candidate no longer depends on the root; the early answer then stands. It panics if id is
 // not a candidate or has been answered.
 func (c *Closure) Answer(id ID, inSet bool) {
@@ -193,8 +193,8 @@ func (c *Closure) Members() []ID {
 	return members
 }
 
-// ReplaceClosure is the closure when each question can be answered at once: needs is asked about one candidate after
-// another and may look at the set so far through inSet. It returns the members in base order, without the root.
+// ReplaceClosure computes the closure when each question can be answered at once: it calls needs for one candidate after
+// another, and needs may look at the set so far through inSet. It returns the members in base order, without the root.
 func ReplaceClosure(g *Graph, root ID, kinds Kind, impossible func(ID) bool, needs func(id ID, inSet func(ID) bool) bool) []ID {
 	c := NewClosure(g, root, kinds, impossible)
 	for ready := c.Ready(); len(ready) > 0; ready = c.Ready() {

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Components says which nodes are components and who their children are.
+// Components defines which nodes are components and which their children are.
 type Components struct {
 	// IsComponent reports whether a node is a component. It must be set.
 	IsComponent func(ID) bool

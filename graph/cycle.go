@@ -41,7 +41,7 @@ func (e *CycleError) Format(name func(ID) string) string {
 }
 
 // cycle finds a cycle among the nodes that still wait for something. Each of them waits for another one of them, so
-// walking on must come back to a node; the shortest way round through the lowest node of that walk is what people see.
+// walking on must come back to a node; the shortest cycle through the lowest node of that walk is reported.
 func (s *induced) cycle(waits []int32) *CycleError {
 	stuck := func(i int32) bool { return waits[i] > 0 }
 	at := int32(slices.IndexFunc(waits, func(w int32) bool { return w > 0 }))

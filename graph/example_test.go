@@ -47,9 +47,9 @@ func ExampleGraph_Antichains() {
 	}
 	fmt.Print(graph.LayersText(layers, name))
 	// Output:
-	// 0: machine
+	// 0: machine bucket
 	// 1: subnet
-	// 2: network bucket
+	// 2: network
 	// 3: cloud
 }
 

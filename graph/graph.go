@@ -111,7 +111,7 @@ func search(edges []Edge, id ID) (int, bool) {
 	return slices.BinarySearchFunc(edges, id, func(e Edge, id ID) int { return int(e.ID) - int(id) })
 }
 
-// insert keeps edges ascending. Appending is by far the commonest case, as new nodes have the highest IDs.
+// insert keeps edges ascending. Appending is by far the most common case, as new nodes have the highest IDs.
 func insert(edges []Edge, e Edge) []Edge {
 	if n := len(edges); n == 0 || edges[n-1].ID < e.ID {
 		return append(edges, e)

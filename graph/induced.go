@@ -78,7 +78,7 @@ func (s *induced) addRelays(through bool) {
 	if s.g.joins == nil && !through || len(s.ids) == 0 {
 		return
 	}
-	// Where every edge runs to a lower ID no way from member to member passes below the lowest of them.
+	// Where every edge runs to a lower ID no path from member to member passes below the lowest of them.
 	lowest := s.ids[0]
 	if s.g.climbs {
 		lowest = -1

@@ -12,7 +12,7 @@ const (
 	Dependency                          // an explicit or collected dependency
 	PropertyDependency                  // an input was computed from the other's outputs; see [Graph.AddLabel]
 	Provider                            // the other is the node's provider
-	DeletedWith                         // the node vanishes with the other
+	DeletedWith                         // the node is deleted with the other
 	ReplaceWith                         // the node is replaced whenever the other is
 
 	// member joins a join node to what it stands for. Every traversal follows it, whatever its mask.

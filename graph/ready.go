@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// ReadySet hands out work as soon as what it waits for is over. It grows while it is in use: work is added with the work
-// that must be over before, which may be added later. There are no layers. Work that fails takes everything that waits for
-// it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
+// ReadySet hands out work as soon as what it waits for is over. It grows while it is in use: work is added together with the
+// IDs of what must be over before it, which may be added later. There are no layers. Work that fails takes everything that
+// waits for it out of the set, and nothing else (steps.md 5.3 rule 4 for deletes).
 //
-// The IDs are those of the work and not of any graph; [Graph.Schedule] finds out what waits for what in one. They should be
+// The IDs are those of the work and not of any graph; [Graph.Schedule] computes what waits for what in a graph. They should be
 // dense: the set keeps some bytes for every ID up to the highest. The lowest ID that may begin is handed out first.
 //
 // The zero ReadySet is empty and ready to use. It belongs to one goroutine.
@@ -22,7 +22,7 @@ type ReadySet struct {
 // readyNode is one piece of work. One that is only known as what others wait for is absent.
 type readyNode struct {
 	status readyStatus
-	waits  int32 // for how many it waits that are not finished
+	waits  int32 // how many that it waits for are not finished
 	after  []ID  // what waits for it
 }
 
@@ -101,10 +101,10 @@ func (r *ReadySet) Next() (ID, bool) {
 	return id, true
 }
 
-// Finish says that work which Next returned is done. It panics for any other.
+// Finish records that work that Next returned is done. It panics for any other.
 func (r *ReadySet) Finish(id ID) {
 	for _, next := range r.end(id, finished) {
-		// What has been skipped still counts something that will never finish, so it cannot come to nothing here.
+		// What has been skipped still waits for something that will never finish, so its count cannot reach zero here.
 		n := &r.nodes[next]
 		if n.waits--; n.waits == 0 && n.status == pending {
 			r.release(next)
@@ -112,7 +112,7 @@ func (r *ReadySet) Finish(id ID) {
 	}
 }
 
-// Fail says that work which Next returned was not done. It returns, ascending, what is skipped on its account: what waits
+// Fail records that work that Next returned was not done. It returns, ascending, what is skipped because of it: what waits
 // for it, directly or through others, and was not skipped before. It panics for any work that Next has not returned.
 func (r *ReadySet) Fail(id ID) []ID {
 	var lost []ID

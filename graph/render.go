@@ -92,7 +92,8 @@ func (g *Graph) named(id ID, name func(ID) string) string {
 	return text + " " + name(id)
 }
 
-// describe prints kinds with the labels behind the kind they most likely belong to, the property, or else behind all.
+// describe prints kinds with the labels behind the kind that they most likely belong to, which is the property, or else
+// behind all.
 func describe(kind Kind, labels []string) string {
 	if len(labels) == 0 {
 		return kind.String()

@@ -25,11 +25,12 @@ func (f Failure) Unwrap() error { return f.Err }
 // errGoexit stands in for the result of a function that left by runtime.Goexit.
 var errGoexit = errors.New("work ended its goroutine without returning")
 
-// Run calls do for all work that is in the set and for what becomes ready by that, each piece in a goroutine of its own as
+// Run calls do for all work that is in the set and for what becomes ready through it, each piece in a goroutine of its own as
 // soon as what it waits for is finished. Work that fails skips only what waits for it. A panic in do is a failure of that
 // work. When ctx ends nothing more begins. Run waits for what it started; the set must not be used by others meanwhile.
 //
-// The error joins the [Failure]s, ascending by ID, and then the cause of the end of ctx if that kept anything from beginning.
+// The error joins the [Failure]s, ascending by ID, and then the cause of the end of ctx if that prevented anything from
+// beginning.
 func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) error {
 	run := &run{ready: r, ctx: ctx, do: do}
 	run.mu.Lock()
@@ -47,7 +48,7 @@ func (r *ReadySet) Run(ctx context.Context, do func(context.Context, ID) error) 
 	return errors.Join(errs...)
 }
 
-// run is one call of Run. There is no idle goroutine: whoever ends a piece of work starts what has become ready.
+// run is one call of Run. There is no idle goroutine: the goroutine that ends a piece of work starts what has become ready.
 type run struct {
 	ctx context.Context
 	do  func(context.Context, ID) error

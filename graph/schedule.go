@@ -12,7 +12,7 @@ const (
 	DependentsFirst
 )
 
-// Schedule says what orders the members of a subset.
+// Schedule defines the order of the members of a subset.
 type Schedule struct {
 	Direction Direction
 	Scope

@@ -8,8 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// Actor is a single writer with a crew. Receive, Resume, Flush and Abandon are never called at the same time, so they may
-// share unlocked state; they decide and must not wait for anything but Emit. What takes time they ask of the crew: Work
+// Actor is a single writer with workers. Receive, Resume, Flush and Abandon are never called at the same time, so they may
+// share unlocked state; they decide and must not wait for anything but Emit. They give what takes time to the workers: Work
 // runs in parallel, and its answer comes back through Resume, while the actor goes on with other input. Like a [Stage], an
 // actor comes from a constructor, one per run.
 //
@@ -25,8 +25,8 @@ type Actor[In, Ask, Answer, Out any] struct {
 	// Receive takes one input. If it returns an error or panics, the input is rejected and the error is reported.
 	Receive func(ctx context.Context, in In, x Exchange[Ask, Out]) error
 	// Work answers one ask; it is called in parallel and shares nothing with the other functions. An error or a panic is
-	// reported like a stage's, the ask is rejected if it is a [Rejecter], and Resume does not hear of it: a failure that the
-	// actor has to know about belongs into the answer.
+	// reported like a stage's, the ask is rejected if it is a [Rejecter], and Resume is not called: a failure that the
+	// actor has to know about belongs in the answer.
 	Work func(ctx context.Context, ask Ask) (Answer, error)
 	// Resume takes one answer, in the order in which answers come. If it returns an error or panics, the answer is rejected
 	// if it is a Rejecter. Answers that come after the run is over are rejected instead.
@@ -39,7 +39,7 @@ type Actor[In, Ask, Answer, Out any] struct {
 	Abandon func(reason error)
 }
 
-// Exchange is how an actor's function speaks to the outside. It is valid until that function returns, and in its
+// Exchange is what an actor's function emits to and asks through. It is valid until that function returns, and in its
 // goroutine only.
 type Exchange[Ask, Out any] struct {
 	emit Emit[Out]
@@ -50,7 +50,7 @@ type Exchange[Ask, Out any] struct {
 // Emit hands v to the next step; see [Emit].
 func (x Exchange[Ask, Out]) Emit(v Out) error { return x.emit(v) }
 
-// Ask puts a question to the crew. It never blocks. An ask made when the run is over is rejected.
+// Ask gives a question to the workers. It never blocks. An ask made when the run is over is rejected.
 func (x Exchange[Ask, Out]) Ask(q Ask) { x.ask(q, rankOf(q, x.rank)) }
 
 // ViaActor adds an actor to a flow.
@@ -123,9 +123,9 @@ func (a *actorRun[In, Ask, Answer, Out]) serve() {
 	var wg conc.WaitGroup
 	wg.Go(func() {
 		next := func() (question[Ask], bool) { return a.asks.Take(context.Background()) }
-		runCrew(a.Workers, next, a.answer)
+		runWorkers(a.Workers, next, a.answer)
 	})
-	runCrew(1, a.next, a.handle)
+	runWorkers(1, a.next, a.handle)
 	a.asks.Close()
 	wg.Wait()
 	conclude(a.node, a.flushErr, a.Abandon)

@@ -11,9 +11,9 @@ import (
 var ErrStopped = errors.New("pipeline stopped")
 
 // StoppedError is the reason why an item did not go further although nothing was wrong with it: the run had ended. It
-// is what waiting parties are told through [Rejecter], and the cause of the run's context ([context.Cause]).
+// is what waiting callers get through [Rejecter], and the cause of the run's context ([context.Cause]).
 //
-// errors.Is(err, [ErrStopped]) holds for it, which tells it from an item's own failure.
+// errors.Is(err, [ErrStopped]) holds for it, which distinguishes it from a failure of the item itself.
 type StoppedError struct {
 	// Cause is the failure that ended the run, or the cause of the caller's cancellation.
 	Cause error

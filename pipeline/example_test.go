@@ -55,7 +55,7 @@ func check() pipeline.Stage[registered, checked] {
 	}
 }
 
-// decide is a single writer: the map in its closure needs no lock. What takes time it asks of its crew.
+// decide is a single writer: the map in its closure needs no lock. What takes time it asks of its workers.
 func decide() pipeline.Actor[checked, checked, decided, decided] {
 	names := map[string]bool{}
 	return pipeline.Actor[checked, checked, decided, decided]{

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Emit hands v to the next step. It blocks while that step is full, and returns [ErrStopped], after settling v, once the
+// Emit hands v to the next step. It blocks while that step is full, and returns [ErrStopped], after rejecting v, once the
 // run is over. It may be called from several goroutines at once, but not after the function that it was passed to has
 // returned.
 type Emit[T any] func(v T) error
@@ -41,7 +41,7 @@ func From[T any](name string, buffer int, gen func(ctx context.Context, emit Emi
 const SinkName = "sink"
 
 // Run drives f into sink and returns when every goroutine of the run has ended. sink is called for one value at a time, in
-// the order in which the last stage emitted them. A nil sink takes the values and forgets them.
+// the order in which the last stage emitted them. A nil sink discards the values.
 //
 // The first error ends the run. All steps share one context, which ends then, when ctx does, or when Run returns. A step
 // must return soon after its context ends; Run waits for it.
@@ -49,7 +49,7 @@ const SinkName = "sink"
 // Run returns nil if nothing failed; the cause of ctx ([context.Cause], unwrapped) if it was cancelled and nothing failed;
 // otherwise a *multierror.Error with one [*StageError] for each failure, ordered by stage, then by the item's place (see
 // [Sequencer]), then by text, followed by the cause of ctx if it was cancelled too. errors.As with a *StageError thus
-// tells a failure from a cancellation. Errors that only repeat that the run is over are not listed.
+// distinguishes a failure from a cancellation. Errors that only repeat that the run is over are not listed.
 func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v T) error) error {
 	mustHave(f.start != nil, "flow", "a source: begin it with From")
 	r := newRun(ctx)
@@ -57,7 +57,7 @@ func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v
 	in := f.start(r)
 	n := r.addNode(SinkName)
 	r.wg.Go(func() {
-		runCrew(1, in.receive, func(p parcel[T]) {
+		runWorkers(1, in.receive, func(p parcel[T]) {
 			if r.isOver() {
 				drop(n, p.value)
 				return
@@ -74,7 +74,7 @@ func Run[T any](ctx context.Context, f Flow[T], sink func(ctx context.Context, v
 	return r.result(ctx)
 }
 
-// A misdescribed step is a bug of the program that describes it, so it panics where it is described.
+// A step that is described wrongly is a bug in the program, so it panics where it is described.
 
 func checkStep(name string, workers, buffer int) {
 	mustHave(name != "", "step", "a name")

@@ -207,16 +207,16 @@ func TestNilSinkForgetsValues(t *testing.T) {
 	})
 }
 
-func TestLargeCrewIsHiredOnlyWhenNeeded(t *testing.T) {
+func TestWorkersAreStartedOnlyWhenNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var next, most, now atomic.Int64
-		c := &crew[int64]{size: 4000,
+		c := &workers[int64]{size: 4000,
 			next: func() (int64, bool) { v := next.Add(1); time.Sleep(time.Second); return v, v <= 100 },
 			work: func(int64) { most.Store(max(most.Load(), now.Add(1))); now.Add(-1) },
 		}
-		c.hire()
+		c.start()
 		c.wg.Wait()
-		require.LessOrEqual(t, c.hired.Load(), int64(102))
+		require.LessOrEqual(t, c.started.Load(), int64(102))
 	})
 }
 

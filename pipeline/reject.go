@@ -8,7 +8,7 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Rejecter is an item that somebody waits for. Reject tells them that the item will not go further, and why. It must be
+// Rejecter is an item that a caller waits for. Reject tells that caller that the item goes no further, and why. It must be
 // idempotent, safe for concurrent use, and must not block.
 //
 // The runtime calls Reject on an item
@@ -18,10 +18,10 @@ import (
 //   - that was emitted but could not be handed over ([Emit] returned [ErrStopped]),
 //   - that lay in a buffer when the run ended.
 //
-// The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in
-// the first one if the stage only reported that the run was over, which tells them from a failure of the item. The runtime
-// never rejects an input for which the stage's function returned nil: the stage has emitted it, answered it or kept it.
-// What a stage keeps is its own to let go of, in Flush or Abandon.
+// The error is a [*StageError] that names the stage. errors.Is(err, [ErrStopped]) holds in the last three cases, and in the
+// first one if the stage only reported that the run was over, which distinguishes them from a failure of the item. The
+// runtime never rejects an input for which the stage's function returned nil: the stage has emitted it, answered it or kept
+// it. A stage must emit or reject what it keeps itself, in Flush or Abandon.
 //
 // Reject is looked up on the item's own type: if the method has a pointer receiver, the flow must carry pointers.
 type Rejecter interface {
@@ -52,7 +52,7 @@ func rankOf[T any](v T, fallback rank) rank {
 	return fallback
 }
 
-// reject tells whoever waits for v, if anybody does. A panic of Reject is one more failure of the stage.
+// reject calls Reject of v, if v has it. A panic of Reject is one more failure of the stage.
 func reject[T any](n *node, v T, err error) {
 	s, ok := any(v).(Rejecter)
 	if !ok {

@@ -43,7 +43,7 @@ func (r *run) isOver() bool {
 	}
 }
 
-// reason says why the run is over, in the form that waiting parties get.
+// reason says why the run is over, in the form that waiting callers get.
 func (r *run) reason() error {
 	cause := context.Cause(r.ctx)
 	if cause == nil {
@@ -122,7 +122,7 @@ func (n *node) fail(rk rank, err error) error {
 // stopped is the error for an item that n could not deal with because the run is over.
 func (n *node) stopped() error { return &StageError{Stage: n.name, Err: n.run.reason()} }
 
-// drop rejects an item that came too late to be worked on.
+// drop rejects an item that came too late to be processed.
 func drop[T any](n *node, v T) { reject(n, v, n.stopped()) }
 
 // workOn runs f for one input and rejects the input if f did not succeed.

@@ -10,8 +10,8 @@ import (
 type Stage[In, Out any] struct {
 	// Name is how errors call the stage. It is required.
 	Name string
-	// Workers is how many inputs are worked on at once; each result leaves as soon as it is there. 0 means 1, and makes the stage a single writer: Run is never
-	// called twice at the same time and may keep unlocked state. See also Unbounded.
+	// Workers is how many inputs are worked on at once; each result leaves as soon as it is there. 0 means 1, and makes the
+	// stage a single writer: Run is never called twice at the same time and may keep unlocked state. See also Unbounded.
 	Workers int
 	// Buffer is how many results may wait for the next step.
 	Buffer int
@@ -55,7 +55,7 @@ type stageRun[In, Out any] struct {
 func (s *stageRun[In, Out]) serve() {
 	defer close(s.out.ch)
 	emit := Emit[Out](s.out.send)
-	runCrew(s.Workers, s.in.receive, func(p parcel[In]) { s.process(p, emit) })
+	runWorkers(s.Workers, s.in.receive, func(p parcel[In]) { s.process(p, emit) })
 	conclude(s.node, s.flush(), s.Abandon)
 }
 

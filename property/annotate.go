@@ -1,8 +1,8 @@
 package property
 
-// AnnotateSecrets returns out with the secretness of in laid over it, for providers that do not accept secrets
-// (protocol.md 2.4). Only properties that both have are touched: one that is a secret in in becomes a secret, objects are
-// entered, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
+// AnnotateSecrets returns out with the secretness of in applied to it, for providers that do not accept secrets
+// (protocol.md 2.4). Only properties that both have are touched: one that is a secret in in becomes a secret, nested objects
+// are annotated too, and where in has an array with a secret anywhere in it, the whole value becomes a secret.
 func AnnotateSecrets(out, in Map) Map {
 	var changed map[string]Value
 	for k, sent := range in.m {
@@ -51,8 +51,8 @@ func (m Map) SecretsAll() Map {
 	return out
 }
 
-// RestoreAssets returns got with assets and archives that came back elided, with nothing but a hash, replaced by those
-// that were sent at the same place with the same hash (protocol.md 2.6).
+// RestoreAssets returns got with each elided asset and archive, which has nothing but a hash, replaced by the
+// one that was sent at the same place with the same hash (protocol.md 2.6).
 func RestoreAssets(got, sent Map) Map {
 	v, _ := restoreAssets(Of(got), Of(sent))
 	return v.AsMap()

@@ -38,7 +38,7 @@ func formatOf(name string) archiveFormat {
 	return notArchive
 }
 
-// writeCanonical writes what the hash of an archive is taken over: the bytes of the archive file if it is one, else a
+// writeCanonical writes what the hash of an archive is computed from: the bytes of the archive file if it is one, else a
 // tar stream of its members (protocol.md 2.6).
 func (r AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer) error {
 	file, format, err := r.openArchiveFile(ctx, a)
@@ -112,7 +112,7 @@ func (t canonicalTar) add(name string, b blob) error {
 }
 
 // eachMember calls add for every file of an archive, in canonical order. add must read the blob before it returns;
-// closing it is not its duty.
+// it need not close it.
 func (r AssetReader) eachMember(ctx context.Context, a Archive, add func(name string, b blob) error) error {
 	switch a.Kind {
 	case KindMembers:

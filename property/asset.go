@@ -43,7 +43,7 @@ func (a Asset) knownHash() string {
 	return a.Hash
 }
 
-// newAsset tells the sources apart as every decoder has to (protocol.md 2.6, state.md 2.6): without any content key, an
+// newAsset distinguishes the sources as every decoder must (protocol.md 2.6, state.md 2.6): without any content key, an
 // asset is an empty text unless its hash says otherwise.
 func newAsset(hash, text, path, uri string, hasText bool) Asset {
 	switch {

@@ -40,7 +40,7 @@ type StateOptions struct {
 
 	// Crypter names the Encrypter's key: equal names must mean that one decrypts what the other encrypted. A secret that
 	// was read or written under the same name before is written with the same ciphertext, without a call (state.md 5.6).
-	// "" keeps and remembers nothing.
+	// "" keeps no ciphertexts.
 	Crypter string
 
 	// ElideText writes "<contents elided>" in place of the contents of text assets, as engine events do.

@@ -43,7 +43,7 @@ type differ struct{ ignore func(Path) bool }
 
 func (d differ) ignores(p Path) bool { return d.ignore != nil && d.ignore(p) }
 
-// at extends a path, if there is somebody to show it to.
+// at extends a path if one is kept.
 func (d differ) at(p Path, e Element) Path {
 	if d.ignore == nil {
 		return nil

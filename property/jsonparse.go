@@ -227,7 +227,7 @@ func (p *jsonParser) text() (string, error) {
 	return "", p.bad("a string is not closed")
 }
 
-// slowText goes on with a string that has more than plain ASCII in it.
+// slowText continues with a string that has more than plain ASCII in it.
 func (p *jsonParser) slowText(start int) (string, error) {
 	out := append([]byte(nil), p.data[start:p.at]...)
 	for p.at < len(p.data) {

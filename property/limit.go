@@ -3,9 +3,9 @@ package property
 import "fmt"
 
 // The limits of both encodings. They keep a malformed or hostile value from exhausting the stack or the memory, and lie
-// far above what real programs use: the reference allows gRPC messages of 400 MiB.
+// far above what real programs use: Pulumi allows gRPC messages of 400 MiB.
 const (
-	// MaxDepth is how many arrays, objects, secrets and outputs may be nested in each other.
+	// MaxDepth is how many arrays, objects, secrets and outputs may be nested.
 	MaxDepth = 1000
 	// MaxSize is how many bytes one object may have in its encoded form, about.
 	MaxSize = 400 << 20

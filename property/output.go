@@ -15,7 +15,7 @@ func (v Value) DowngradeOutputs() Value {
 	return d
 }
 
-// DowngradeOutputs does it for every property.
+// DowngradeOutputs does that for every property.
 func (m Map) DowngradeOutputs() Map {
 	d, _ := rewriteMap(m, downgradeOutputs)
 	return d
@@ -61,7 +61,7 @@ func (v Value) LiftOutputs() Value {
 	return l
 }
 
-// LiftOutputs does it for every property.
+// LiftOutputs does that for every property.
 func (m Map) LiftOutputs() Map {
 	l, _ := rewriteMap(m, liftOutputs)
 	return l
@@ -87,8 +87,8 @@ func liftOutputs(v Value) (Value, bool) {
 	return rewriteChildren(v, liftOutputs)
 }
 
-// mergeOutput puts element into o. An output directly inside an output says the same as one output with both sets of
-// facts, and only that form is the same for every peer.
+// mergeOutput puts element into o. An output directly inside an output means the same as one output with the facts of
+// both, and only that form means the same to every receiver.
 func mergeOutput(o Output, element Value) Output {
 	switch x := element.v.(type) {
 	case *Output:

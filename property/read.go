@@ -15,8 +15,8 @@ func (r AssetReader) Open(ctx context.Context, a Asset) (io.ReadCloser, error) {
 	return b, nil
 }
 
-// OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. Others have none,
-// see [AssetReader.Members].
+// OpenArchive returns the bytes of an archive that is a file, here or at a URI; the caller closes it. Other archives have
+// none, see [AssetReader.Members].
 func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser, error) {
 	b, format, err := r.openArchiveFile(ctx, a)
 	switch {

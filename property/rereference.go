@@ -1,14 +1,14 @@
 package property
 
 // MapReferences returns m with every resource reference in it, at any depth, replaced by f of it. What f leaves alone is
-// shared with m, and m itself comes back when f changed nothing. A secret in which something changed is a new one, without
+// shared with m, and m itself is returned if f changed nothing. A secret in which something changed is a new one, without
 // the ciphertext of the old; sealed secrets cannot be looked into and stay as they are.
 func (m Map) MapReferences(f func(Reference) Reference) Map {
 	out, _ := rewriteMap(m, referenceRewriter(f))
 	return out
 }
 
-// MapReferences does it for one value.
+// MapReferences does that for one value.
 func (v Value) MapReferences(f func(Reference) Reference) Value {
 	out, _ := referenceRewriter(f)(v)
 	return out

@@ -12,7 +12,7 @@ func Reset(p Path, old, new Map) (result Map, ok bool) {
 	return v.AsMap(), ok
 }
 
-// resetting says whether the containers of the current place are secret.
+// resetting reports whether the containers of the current place are secret.
 type resetting struct{ oldSecret, newSecret bool }
 
 func (r resetting) at(p Path, old, new Value) (Value, bool) {

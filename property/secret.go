@@ -1,28 +1,5 @@
 package property
 
-import "sync/atomic"
-
-// secret is the content of a secret value. The ciphertext it was last read from or written as is kept beside it, so
-// that an unchanged secret is written back byte for byte (state.md 5.6). That memory is not part of the value: two
-// secrets that differ only in it are equal.
-type secret struct {
-	element Value
-	sealed  atomic.Pointer[sealed]
-}
-
-// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there.
-type sealed struct {
-	ciphertext string
-	crypter    string
-	opaque     bool
-}
-
-func sealedSecret(element Value, s *sealed) Value {
-	v := &secret{element: element}
-	v.sealed.Store(s)
-	return Value{v}
-}
-
 // IsSealed reports whether v is a secret that was read without a [Decrypter]: its element is not available, and it can
 // only be written back by the crypter that made it.
 func (v Value) IsSealed() bool {
@@ -61,7 +38,7 @@ func (v Value) StripSecretsAndOutputs() Value {
 	return s
 }
 
-// StripSecretsAndOutputs does it for every property.
+// StripSecretsAndOutputs does that for every property.
 func (m Map) StripSecretsAndOutputs() Map {
 	s, _ := rewriteMap(m, stripWrappers)
 	return s
@@ -83,7 +60,7 @@ func (v Value) StripSecrets() Value {
 	return s
 }
 
-// StripSecrets does it for every property.
+// StripSecrets does that for every property.
 func (m Map) StripSecrets() Map {
 	s, _ := rewriteMap(m, stripSecrets)
 	return s
@@ -114,37 +91,4 @@ func MakeSecret(v Value) Value {
 		return OutputOf(c)
 	}
 	return Secret(v)
-}
-
-// ReuseCiphertexts lets the secrets of m be written as the ciphertext of the equal secret at the same place in old, so
-// that a program that registers an unchanged secret does not change the state file (state.md 5.6). It changes no value,
-// only what is remembered beside the secrets, and is safe for concurrent use.
-func (m Map) ReuseCiphertexts(old Map) {
-	for k, v := range m.m {
-		if o, ok := old.m[k]; ok {
-			reuseCiphertexts(v, o)
-		}
-	}
-}
-
-func reuseCiphertexts(v, old Value) {
-	switch x := v.v.(type) {
-	case *secret:
-		o, ok := old.v.(*secret)
-		if !ok || o == x {
-			return
-		}
-		if c := o.sealed.Load(); c != nil && !c.opaque && Identical(x.element, o.element) {
-			x.sealed.CompareAndSwap(nil, c)
-		}
-	case Map:
-		if o, ok := old.v.(Map); ok {
-			x.ReuseCiphertexts(o)
-		}
-	case Array:
-		o, ok := old.v.(Array)
-		for i := 0; ok && i < min(len(x.a), len(o.a)); i++ {
-			reuseCiphertexts(x.a[i], o.a[i])
-		}
-	}
 }

@@ -184,7 +184,7 @@ func (e *stateEncoder) asset(a Asset) {
 	e.close()
 }
 
-// archive writes an elided archive with empty members, as the reference implementation does after reading one.
+// archive writes an elided archive with empty members, as Pulumi does after reading one.
 func (e *stateEncoder) archive(a Archive, depth int) error {
 	e.open(archiveSignature)
 	if a.Kind == KindMembers || a.Kind == KindElided {

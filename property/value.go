@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -21,7 +22,7 @@ type Unknown struct{ Kind UnknownKind }
 // UnknownKind names the element type of an [Unknown].
 type UnknownKind string
 
-// The kinds of unknown that the wire format tells apart.
+// The kinds of unknown that the wire format distinguishes.
 const (
 	UnknownString  UnknownKind = ""
 	UnknownBool    UnknownKind = "bool"
@@ -40,7 +41,7 @@ type Reference struct {
 }
 
 // Asset is a blob given by exactly one of its text, a local path, or a URI. Hash is the lower-case hex SHA-256 of the
-// content, "" when nobody has computed it yet.
+// content, "" when it has not been computed yet.
 type Asset struct {
 	Hash string
 	Kind SourceKind
@@ -79,11 +80,26 @@ type Output struct {
 	Dependencies []urn.URN
 }
 
+// secret is the content of a secret value. The ciphertext it was last read from or written as is kept beside it, so
+// that an unchanged secret is written back byte for byte (state.md 5.6). That memory is not part of the value: two
+// secrets that differ only in it are equal.
+type secret struct {
+	element Value
+	sealed  atomic.Pointer[sealed]
+}
+
+// sealed is the encrypted form of a secret. opaque says that nobody decrypted it: the element is not there.
+type sealed struct {
+	ciphertext string
+	crypter    string
+	opaque     bool
+}
+
 // Null is the null value.
 var Null = Value{}
 
 // Bool, Number and String make scalars. Numbers have float64 semantics. Strings are normally UTF-8; other bytes survive
-// in state files and reach only peers that support byte strings.
+// in state files, and are sent only to programs and plugins that support byte strings.
 func Bool(b bool) Value { return Value{b} }
 
 // Number makes a number.
@@ -110,7 +126,7 @@ func OutputOf(o Output) Value { return Value{&o} }
 // Secret marks v secret. A secret of a secret stays nested, as state files may hold one.
 func Secret(v Value) Value { return Value{&secret{element: v}} }
 
-// IsNull and the other Is methods tell what the value holds.
+// IsNull and the other Is methods report what the value holds.
 func (v Value) IsNull() bool { return v.v == nil }
 
 // IsBool reports whether v is a bool.

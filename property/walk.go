@@ -34,8 +34,8 @@ func anyInMap(m Map, pred func(Value) bool) bool {
 // rewriter returns the value to put in place of its argument, and whether that is another one.
 type rewriter func(Value) (Value, bool)
 
-// rewriteChildren applies f to the values directly inside v. What f leaves alone is shared with v, and v itself comes
-// back when f changed nothing.
+// rewriteChildren applies f to the values directly inside v. What f leaves alone is shared with v, and v itself is
+// returned if f changed nothing.
 func rewriteChildren(v Value, f rewriter) (Value, bool) {
 	switch x := v.v.(type) {
 	case Array:

@@ -34,8 +34,8 @@ const (
 	UpgradeOutputs
 )
 
-// WireOptions says what the peer understands and what a call needs (protocol.md 2.3, 2.5). The zero value is the plain
-// form: no unknowns, secrets unwrapped, references and outputs downgraded.
+// WireOptions describe what the other side understands and what a call needs (protocol.md 2.3, 2.5). The zero value is the
+// plain form: no unknowns, secrets unwrapped, references and outputs downgraded.
 type WireOptions struct {
 	// Name is what the value as a whole is called in errors; for [MarshalValue] the name of the property.
 	Name            string
@@ -47,8 +47,8 @@ type WireOptions struct {
 	ElideAssets     bool // send only the hashes of assets and archives
 }
 
-// MarshalStruct encodes m. Errors are a [*ValueError] or a [*LimitError] and name the property; of several the one that
-// comes first in the order of names. Nothing in the result is shared with m or with other results.
+// MarshalStruct encodes m. Errors are a [*ValueError] or a [*LimitError] and name the property; of several errors the one that
+// comes first in the order of names is returned. Nothing in the result is shared with m or with other results.
 func MarshalStruct(m Map, o WireOptions) (*structpb.Struct, error) {
 	e := wireEncoder{WireOptions: o}
 	s, err := e.object(m, 0)
@@ -269,7 +269,7 @@ func (e *wireEncoder) output(o *Output, depth int) (*structpb.Value, error) {
 	return c, nil
 }
 
-// downgraded encodes an output for a peer that has none (protocol.md 2.3). It does not build the downgraded value
+// downgraded encodes an output for a receiver that has none (protocol.md 2.3). It does not build the downgraded value
 // first: most outputs are that of a whole property.
 func (e *wireEncoder) downgraded(o *Output, depth int) (*structpb.Value, error) {
 	element := Computed()
@@ -286,7 +286,7 @@ func (e *wireEncoder) downgraded(o *Output, depth int) (*structpb.Value, error) 
 	return signedCell(secretSignature, 1, "value", w), nil
 }
 
-// reference sends an unknown ID as the empty string, as the reference implementation does; its peers read both forms.
+// reference sends an unknown ID as the empty string, as Pulumi does; both forms are read.
 func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
 	if !e.KeepReferences {
 		switch {
@@ -305,7 +305,7 @@ func (e *wireEncoder) reference(r Reference) (*structpb.Value, error) {
 	c := signedCell(referenceSignature, 5, "urn", urn)
 	fields := c.GetStructValue().Fields
 	if r.URN.IsValid() {
-		// Newer peers add what the URN says; older ones skip it (protocol.md 2.1).
+		// Newer versions add what the URN says; older ones skip it (protocol.md 2.1).
 		fields["name"], fields["type"] = textCell(r.URN.Name()), textCell(string(r.URN.Type()))
 	}
 	if !r.ID.IsNull() {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// UnmarshalStruct decodes s; nil is the empty object. Errors are as with [MarshalStruct]. What the options
+// UnmarshalStruct decodes s; nil is the empty object. Errors are like those of [MarshalStruct]. What the options
 // do not keep is downgraded (protocol.md 2.3).
 func UnmarshalStruct(s *structpb.Struct, o WireOptions) (Map, error) {
 	d := wireDecoder{WireOptions: o}

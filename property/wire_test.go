@@ -45,7 +45,7 @@ func TestWireRoundTrip(t *testing.T) { rapid.Check(t, wireRoundTrip) }
 
 func FuzzWireRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(wireRoundTrip)) }
 
-// What the peer's library encodes with the same options is what we encode, byte for byte.
+// What Pulumi's library encodes with the same options is what we encode, byte for byte.
 func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := everything()
@@ -58,7 +58,7 @@ func TestWireFormIsThatOfTheReferenceImplementation(t *testing.T) {
 		}
 		withoutInternal := rapid.Bool().Draw(t, "internal")
 		if o.Unknowns == DropUnknowns {
-			// For these the reference implementation writes what it cannot read: a secret without a value, an empty ID.
+			// For these Pulumi writes what it cannot read: a secret without a value, an empty ID.
 			f.references, f.outputs, f.secrets = false, false, false
 		}
 		m := genMap(f).Draw(t, "map")

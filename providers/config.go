@@ -14,7 +14,7 @@ func checkConfig(ctx context.Context, p Provider, req CheckRequest) (CheckRespon
 	return answer, err
 }
 
-// diffConfig takes a provider that cannot compare its configurations as not knowing (protocol.md 3.3).
+// diffConfig returns "unknown" for a provider that cannot compare its configurations (protocol.md 3.3).
 func diffConfig(ctx context.Context, p Provider, req DiffRequest) (DiffResponse, error) {
 	answer, err := p.DiffConfig(ctx, req)
 	if errors.Is(err, ErrUnsupported) {

@@ -4,7 +4,7 @@
 //
 // It does not decide anything about resources: which calls are made, in what order and what their answers mean is the
 // business of package stages. It does not know processes or gRPC either; those are in providers/plugin, and the package
-// "pulumi" is in providers/builtin. People who write stages find a provider with a made-up cloud in
+// "pulumi" is in providers/builtin. For tests of stages there is a provider with a simulated cloud in
 // providers/providertest.
 //
 // Invariant: a resource call reaches a provider only after its Configure has returned without an error, and what

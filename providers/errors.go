@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 )
 
@@ -41,11 +42,11 @@ var ErrUnsupported = errors.New("the provider does not support this")
 // preview: the engine then registers the component itself (protocol.md 3.2).
 var ErrConfigurationUnknown = errors.New("the provider's configuration is not known during the preview")
 
-// UncertainError wraps an error after which nobody knows whether the operation happened (steps.md 9.3).
+// UncertainError wraps an error after which it is not known whether the operation took effect (steps.md 9.3).
 type UncertainError struct {
 	Err error
 	// Lost is true when the provider had been asked and its answer is missing: its process ended, the connection broke, the
-	// call was given up, or what came back cannot be used. It is false for an error that the provider itself returned. The
+	// call was abandoned, or the response cannot be used. It is false for an error that the provider itself returned. The
 	// operation then stays pending (state.md 9.4 R-7).
 	Lost bool
 }
@@ -68,7 +69,16 @@ func (e *ConfigMissingError) Error() string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "missing required configuration key %q: %s\nset a value with `sluice config set %s <value>`", k.Name, k.Description, k.Name)
+		fmt.Fprintf(&b, "missing required configuration key %q: %s", k.Name, k.Description)
 	}
 	return b.String()
+}
+
+// Advice says that the keys can be set.
+func (e *ConfigMissingError) Advice() []advice.Advice {
+	var as []advice.Advice
+	for _, k := range e.Keys {
+		as = append(as, advice.Advice{Action: advice.SetConfig, Key: k.Name})
+	}
+	return as
 }

@@ -13,7 +13,7 @@ type Spec struct {
 	Package          string            // name of the package to serve
 	Plugin           string            // name of the plugin where it is not that of the package; not for a Parameterization
 	Version          string            // of the package; "" means any
-	DownloadURL      string            // where a missing plugin could be had from; only for messages here
+	DownloadURL      string            // where a missing plugin can be obtained; only for messages here
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256
 	Parameterization *Parameterization
 	// Environment maps names that the plugin shall see to names in the engine's environment (protocol.md 1.5).

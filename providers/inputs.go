@@ -13,7 +13,7 @@ import (
 // The keys of a provider resource's inputs that belong to the engine (steps.md 1.7). Everything else is the package's
 // configuration.
 const (
-	// VersionKey holds the version of the package. The provider sees it and must give it back unchanged.
+	// VersionKey holds the version of the package. The provider sees it and must return it unchanged.
 	VersionKey = "version"
 	// InternalKey holds an object with what else is needed to start the provider again. No provider ever sees it.
 	InternalKey = "__internal"

@@ -15,23 +15,23 @@ import (
 type instance struct {
 	Provider
 	spec  Spec
-	lanes lanes
-	// ref and canned are set before configured is decided and not changed after that.
-	ref    urn.ProviderRef
-	canned *cannedAnswers // not nil when the configuration is unknown
+	slots slotsByKey
+	// ref and unconfigured are set before configured is decided and not changed after that.
+	ref          urn.ProviderRef
+	unconfigured *unconfiguredAnswers // not nil when the configuration is unknown
 
 	configured *await.Promise[struct{}]
 
 	mu      sync.Mutex // guards the rest
 	calls   int
-	used    bool // somebody has waited for the configuration, and learns its error
+	used    bool // a call has waited for the configuration, and gets its error
 	retired bool
 	closing sync.Once
 	closed  error
 }
 
 func newInstance(p Provider, spec Spec, limits Limits) *instance {
-	return &instance{Provider: p, spec: spec, lanes: newLanes(limits), configured: await.NewPromise[struct{}]()}
+	return &instance{Provider: p, spec: spec, slots: newSlotsByKey(limits), configured: await.NewPromise[struct{}]()}
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -68,7 +68,7 @@ func (i *instance) retire() {
 	}
 }
 
-// shut closes the provider, whatever is under way. Later calls return what the first one did.
+// shut closes the provider, even if calls are under way. Later calls return what the first one did.
 func (i *instance) shut() error {
 	i.closing.Do(func() {
 		i.configured.Fail(fmt.Errorf("provider %s: %w", i.name(), errUnloaded))
@@ -77,7 +77,7 @@ func (i *instance) shut() error {
 	return i.closed
 }
 
-// name is what messages call the provider. ref must not be written at the same time; it is not, because messages are
+// name returns what messages call the provider. ref must not be written at the same time; it is not, because messages are
 // only needed before configuration starts or after it is over.
 func (i *instance) name() string {
 	if i.spec.Version == "" {
@@ -102,7 +102,7 @@ func (i *instance) ready(ctx context.Context) (end func(), err error) {
 	return end, nil
 }
 
-// isUsed reports whether anybody has waited for the configuration.
+// isUsed reports whether a call has waited for the configuration.
 func (i *instance) isUsed() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -110,13 +110,13 @@ func (i *instance) isUsed() bool {
 }
 
 // leaf is ready for calls that do not come back to the engine: it also takes a slot. A slot is taken last, so that
-// nobody holds one while waiting for a configuration.
+// no call holds one while it waits for a configuration.
 func (i *instance) leaf(ctx context.Context, m Method, t urn.Type) (end func(), err error) {
 	done, err := i.ready(ctx)
 	if err != nil {
 		return nil, err
 	}
-	release, err := i.lanes.acquire(ctx, LimitKey{Provider: i.ref, Method: m, Type: t})
+	release, err := i.slots.acquire(ctx, LimitKey{Provider: i.ref, Method: m, Type: t})
 	if err != nil {
 		done()
 		return nil, err
@@ -130,8 +130,8 @@ func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 		return CheckResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.check(req)
+	if i.unconfigured != nil {
+		return i.unconfigured.check(req)
 	}
 	return i.Provider.Check(ctx, req)
 }
@@ -142,8 +142,8 @@ func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, err
 		return DiffResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.diff()
+	if i.unconfigured != nil {
+		return i.unconfigured.diff()
 	}
 	return i.Provider.Diff(ctx, req)
 }
@@ -154,8 +154,8 @@ func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateRespons
 		return CreateResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.create(req)
+	if i.unconfigured != nil {
+		return i.unconfigured.create(req)
 	}
 	return i.Provider.Create(ctx, req)
 }
@@ -166,8 +166,8 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 		return ReadResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.read(req)
+	if i.unconfigured != nil {
+		return i.unconfigured.read(req)
 	}
 	return i.Provider.Read(ctx, req)
 }
@@ -178,8 +178,8 @@ func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateRespons
 		return UpdateResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.update(req)
+	if i.unconfigured != nil {
+		return i.unconfigured.update(req)
 	}
 	return i.Provider.Update(ctx, req)
 }
@@ -190,8 +190,8 @@ func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
 		return err
 	}
 	defer end()
-	if i.canned != nil {
-		return i.canned.refuse("delete", req.URN)
+	if i.unconfigured != nil {
+		return i.unconfigured.refuse("delete", req.URN)
 	}
 	return i.Provider.Delete(ctx, req)
 }
@@ -202,7 +202,7 @@ func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeRespons
 		return InvokeResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
+	if i.unconfigured != nil {
 		return InvokeResponse{}, nil
 	}
 	return i.Provider.Invoke(ctx, req)
@@ -214,7 +214,7 @@ func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, err
 		return CallResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
+	if i.unconfigured != nil {
 		return CallResponse{}, nil
 	}
 	return i.Provider.Call(ctx, req)
@@ -226,7 +226,7 @@ func (i *instance) Construct(ctx context.Context, req ConstructRequest) (Constru
 		return ConstructResponse{}, err
 	}
 	defer end()
-	if i.canned != nil {
+	if i.unconfigured != nil {
 		return ConstructResponse{}, fmt.Errorf("construct %s %q: %w", req.Type, req.Name, ErrConfigurationUnknown)
 	}
 	return i.Provider.Construct(ctx, req)

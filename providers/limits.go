@@ -30,25 +30,25 @@ type LimitKey struct {
 	Type     urn.Type
 }
 
-// Limits returns how many calls with the same key may be under way at once; 0 or less means any number. It must give the
-// same answer for the same key, and must not call the provider. A nil Limits limits nothing, which is the default: the
-// engine bounds changing calls itself, and Check, Diff and Read are cheap to leave waiting (models.md 5.2).
+// Limits returns how many calls with the same key may be under way at once; 0 or less means any number. It must return the
+// same limit for the same key, and must not call the provider. A nil Limits limits nothing, which is the default: the
+// engine bounds changing calls itself, and waiting in Check, Diff and Read is cheap.
 //
-// The calls of one key get their slots in the order in which they came.
+// The calls of one key get their slots in the order of their arrival.
 type Limits func(LimitKey) int
 
-// lanes are the slots of one instance. The zero value limits nothing.
-type lanes struct{ slots *await.KeyedSlots[LimitKey] }
+// slotsByKey are the slots of one instance. The zero value limits nothing.
+type slotsByKey struct{ slots *await.KeyedSlots[LimitKey] }
 
-func newLanes(limits Limits) lanes {
+func newSlotsByKey(limits Limits) slotsByKey {
 	if limits == nil {
-		return lanes{}
+		return slotsByKey{}
 	}
-	return lanes{await.NewKeyedSlots(limits)}
+	return slotsByKey{await.NewKeyedSlots(limits)}
 }
 
 // acquire waits for a slot. release gives it back and may be called once; it is never nil unless err is not.
-func (l lanes) acquire(ctx context.Context, key LimitKey) (release func(), err error) {
+func (l slotsByKey) acquire(ctx context.Context, key LimitKey) (release func(), err error) {
 	if l.slots == nil {
 		return func() {}, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Provider manages the resources of one package with one configuration. A plugin process, a built-in and a Go value in
-// a test all look like this. Every method may be called from many goroutines at once; Check, Diff and the other
+// Provider manages the resources of one package with one configuration. A plugin process, a built-in provider and a Go
+// value in a test all implement it. Every method may be called from many goroutines at once; Check, Diff and the other
 // resource methods are called only after Configure has returned (protocol.md 3.1).
 //
 // Embed [Unimplemented] to write a provider that supports only some of the methods.
@@ -52,7 +52,7 @@ type CheckRequest struct {
 	Autonaming    *Autonaming
 }
 
-// Autonaming is what the project's configuration says about the names that the provider makes up.
+// Autonaming is the configuration of the project about the names that the provider generates.
 type Autonaming struct {
 	ProposedName string
 	Mode         AutonamingMode
@@ -77,8 +77,8 @@ type CheckFailure struct{ Property, Reason string }
 type CheckResponse struct {
 	Inputs   property.Map
 	Failures []CheckFailure
-	// AutonamingUnsupported says that the provider was not told about the request's Autonaming because it does not know
-	// such settings: the engine warns if the request asked for that (protocol.md 3.4).
+	// AutonamingUnsupported is true if the provider did not get the request's Autonaming because it does not know
+	// such settings. The engine warns if the request asked for that (protocol.md 3.4).
 	AutonamingUnsupported bool
 }
 
@@ -95,7 +95,7 @@ type DiffRequest struct {
 	IgnoreChanges []string
 }
 
-// DiffChanges says whether anything changed.
+// DiffChanges reports whether anything changed.
 type DiffChanges int
 
 // The answers of a Diff, with their numbers on the wire.

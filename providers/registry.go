@@ -14,11 +14,11 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// RegistryOptions are what a [Registry] needs to know about the run. The zero value is usable.
+// RegistryOptions configure the [Registry] of a run. The zero value is usable.
 type RegistryOptions struct {
 	// Limits limits concurrent calls; nil limits nothing.
 	Limits Limits
-	// Warn is told about what a provider should not do. It may be called from many goroutines; nil discards.
+	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
 	NewID func(u urn.URN) string
@@ -107,7 +107,7 @@ func (r *Registry) find(ref urn.ProviderRef) (*instance, bool) {
 	return i, ok
 }
 
-// Alias says that the provider resource with URN old is called renamed in this run: recorded references that still carry
+// Alias records that the provider resource with URN old is called renamed in this run: recorded references that still carry
 // the old name find it (steps.md 2.5).
 func (r *Registry) Alias(old, renamed urn.URN) {
 	if old == renamed {
@@ -124,10 +124,10 @@ func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i, ok := r.find(ref)
-	return ok && i.canned != nil
+	return ok && i.unconfigured != nil
 }
 
-// load starts a provider and remembers it for Close.
+// load starts a provider and keeps it for Close.
 func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -159,13 +159,13 @@ type configuration struct {
 	inputs property.Map
 }
 
-// adopt makes i the instance that c.ref names, begins to configure it and returns it. If there is one already and replace
-// is false, i is given up and the one that is there is returned. If replace is true, the one that was there stays usable
-// for whoever holds it.
-func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
+// install makes i the instance that c.ref names, begins to configure it and returns it. If there is one already and replace
+// is false, i is closed and the present one is returned. If replace is true, callers that hold the former one can still
+// use it.
+func (r *Registry) install(i *instance, c configuration, replace bool) *instance {
 	i.ref = c.ref
 	if hasUnknownConfiguration(c.inputs) {
-		i.canned = &cannedAnswers{echoInputs: r.options.EchoInputs}
+		i.unconfigured = &unconfiguredAnswers{echoInputs: r.options.EchoInputs}
 		i.configured.Resolve(struct{}{})
 	}
 	r.mu.Lock()
@@ -178,8 +178,8 @@ func (r *Registry) adopt(i *instance, c configuration, replace bool) *instance {
 	switch {
 	case r.closed:
 		i.configured.Fail(errRegistryClosed)
-	case i.canned == nil:
-		// It counts as a call: a provider that is unloaded at once is still configured before it is closed.
+	case i.unconfigured == nil:
+		// Configuring counts as a call: a provider that is unloaded meanwhile is closed only afterwards.
 		end, err := i.begin()
 		if err != nil {
 			i.configured.Fail(err)
@@ -225,7 +225,7 @@ func (r *Registry) takeChecked(u urn.URN) (*instance, bool) {
 	return i, ok
 }
 
-// unload forgets an instance and closes it when its last call has returned.
+// unload removes an instance and closes it when its last call has returned.
 func (r *Registry) unload(i *instance) {
 	r.mu.Lock()
 	if n := slices.Index(r.running, i); n >= 0 {
@@ -235,7 +235,7 @@ func (r *Registry) unload(i *instance) {
 	r.background(i.retire)
 }
 
-// background runs f on a goroutine that Close waits for. After Close has begun there is nobody to wait, so f runs here.
+// background runs f on a goroutine that Close waits for. After Close has begun nothing waits any more, so f runs here.
 func (r *Registry) background(f func()) {
 	r.mu.Lock()
 	closed := r.closed

@@ -23,7 +23,7 @@ func (r *Registry) Cancel(ctx context.Context) error {
 	})
 }
 
-// Close gives up what is being started, closes every provider, all at once and whatever is under way, and waits until
+// Close abandons what is being started, closes every provider, all at once and even if calls are under way, and waits until
 // nothing of the registry runs any more. A second call does nothing.
 func (r *Registry) Close() error {
 	r.mu.Lock()
@@ -88,7 +88,7 @@ func tryPanics(f func()) error {
 }
 
 // WaitConfigured waits until no provider is being configured any more, or ctx ends. A run that ends in order calls it before
-// [Registry.Close], which gives up what is under way: whether a provider has been configured must not depend on how soon
+// [Registry.Close], which abandons what is under way: whether a provider has been configured must not depend on how soon
 // the run ended, nor on whether its resource was deleted meanwhile. An error of a configuration belongs to the calls that
 // waited for it; where there were none it is a warning, in the order of URNs.
 func (r *Registry) WaitConfigured(ctx context.Context) {

@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Check starts the provider that the inputs name and has it check its configuration. The instance is kept until Create,
+// Check starts the provider that the inputs name and makes it check its configuration. The instance is kept until Create,
 // Update or Same configures it; a second Check of the same URN replaces it. News and the answer include the
-// engine-owned inputs, Olds may. What cannot be started is an error; inputs that make no sense are failures
+// engine-owned inputs, Olds may. A provider that cannot be started is an error; invalid inputs are failures
 // (steps.md 3.13).
 func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
 	spec, err := SpecFromInputs(req.Type, req.News)
@@ -82,7 +82,7 @@ func sameText(a, b property.Value) bool {
 
 // Diff asks the checked instance, or else the one that is configured under the ID, whether the configuration changed. An
 // answer of "unknown" is decided here by comparing the old outputs with the new inputs, "__internal" left out (steps.md
-// 3.13). A provider that is to be replaced stays loaded: what it manages is still to be deleted with it.
+// 3.13). A provider that is to be replaced stays loaded: it still has to delete what it manages.
 func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
 	p, err := r.differ(ctx, req)
 	if err != nil {
@@ -106,8 +106,8 @@ func (r *Registry) Diff(ctx context.Context, req DiffRequest) (DiffResponse, err
 	return answer, nil
 }
 
-// differ finds who compares. There is no checked instance when a provider is only looked at because something it depends
-// on is to be deleted and replaced.
+// differ returns the instance that compares. There is no checked instance when a provider is only compared because something
+// that it depends on is to be deleted and replaced.
 func (r *Registry) differ(ctx context.Context, req DiffRequest) (Provider, error) {
 	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
 	r.mu.Lock()
@@ -153,12 +153,12 @@ func (r *Registry) configureChecked(ctx context.Context, ref urn.ProviderRef, in
 			return err
 		}
 	}
-	r.adopt(i, configuration{ref: ref, inputs: inputs}, true)
+	r.install(i, configuration{ref: ref, inputs: inputs}, true)
 	return nil
 }
 
-// Delete unloads the provider: it is closed when the last call on it has returned. A provider that was never loaded is
-// already gone.
+// Delete unloads the provider: it is closed when the last call on it has returned. A provider that was never loaded needs
+// nothing.
 func (r *Registry) Delete(_ context.Context, req DeleteRequest) error {
 	ref := urn.ProviderRef{URN: req.URN, ID: req.ID}
 	r.mu.Lock()
@@ -181,7 +181,7 @@ func (r *Registry) Read(context.Context, ReadRequest) (ReadResponse, error) {
 // A reference that [Registry.Ensure] has already made available keeps its instance, which has the same configuration.
 func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs property.Map) error {
 	if i, ok := r.takeChecked(ref.URN); ok {
-		r.adopt(i, configuration{ref: ref, inputs: inputs}, false)
+		r.install(i, configuration{ref: ref, inputs: inputs}, false)
 		return nil
 	}
 	if _, err := r.Ensure(ctx, ref, inputs); err != nil {
@@ -192,7 +192,7 @@ func (r *Registry) Same(ctx context.Context, ref urn.ProviderRef, inputs propert
 
 // Ensure returns the provider that ref names. If it is not there it is started and configured with the inputs of its
 // recorded state (steps.md 3.3). It never touches an instance that Check has started for the same URN (ORD-10), and
-// concurrent calls for one reference start one provider. A failure is not remembered.
+// concurrent calls for one reference start one provider. A failure is not kept.
 func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs property.Map) (Provider, error) {
 	if p, ok := r.Lookup(ref); ok {
 		return p, nil
@@ -207,7 +207,7 @@ func (r *Registry) Ensure(ctx context.Context, ref urn.ProviderRef, inputs prope
 	return i, nil
 }
 
-// start looks again before it starts anything: another start may have ended between the look of the one who asks and this.
+// start checks again before it starts anything: another start may have ended since the caller checked.
 func (r *Registry) start(ref urn.ProviderRef, inputs property.Map) (*instance, error) {
 	r.mu.Lock()
 	i, ok := r.find(ref)
@@ -223,7 +223,7 @@ func (r *Registry) start(ref urn.ProviderRef, inputs property.Map) (*instance, e
 	if err != nil {
 		return nil, err
 	}
-	return r.adopt(i, configuration{ref: ref, inputs: inputs}, false), nil
+	return r.install(i, configuration{ref: ref, inputs: inputs}, false), nil
 }
 
 // loadFor starts a provider for a reference. Errors name it.

@@ -41,14 +41,14 @@ const (
 	ViewImportReplacement
 )
 
-// ViewStatus says what a failed view step left behind.
+// ViewStatus is what a failed view step left behind.
 type ViewStatus int
 
 // The states of failed view steps, with their numbers on the wire.
 const (
 	ViewOK             ViewStatus = iota // nothing happened
 	ViewPartialFailure                   // the new state is what there is now
-	ViewUnknown                          // nobody knows
+	ViewUnknown                          // it is not known
 )
 
 // ViewStep is something that happened to one view. The engine does not do it: it shows and records it.
@@ -64,11 +64,11 @@ type ViewStep struct {
 	DetailedDiff map[string]PropertyDiff
 }
 
-// Status is how a provider tells about the views of a resource while a call of Create, Read, Update or Delete goes on
-// (steps.md 9.9). It is nil where nobody takes views in. Its methods may be called from many goroutines.
+// Status is how a provider publishes the views of a resource while a call of Create, Read, Update or Delete goes on
+// (steps.md 9.9). It is nil where views are not accepted. Its methods may be called from many goroutines.
 type Status interface {
-	// Publish says what happened to views, in this order, also in previews. It returns when that is durable. Publishing
-	// after the call has returned is an error, and so is a step that makes no sense; none of the steps is taken then.
+	// Publish records what happened to views, in this order, also in previews. It returns when that is durable. Publishing
+	// after the call has returned is an error, and so is an invalid step; none of the steps is taken then.
 	Publish(ctx context.Context, steps ...ViewStep) error
 	// Token lets a provider in another process publish through the gRPC service pulumirpc.ResourceStatus until the call
 	// returns.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Project says where a program is and how it is to be run (protocol.md 6.1).
+// Project defines where a program is and how it is run (protocol.md 6.1).
 type Project struct {
 	Runtime   string         // "nodejs", "go", "python", ...
 	Options   map[string]any // the options of the runtime from the project file
@@ -66,16 +66,16 @@ func existsWithSomeExtension(path string) bool {
 	})
 }
 
-// ExitError says that the process of a program ended before the program was finished, and that nobody has told the user
+// ProgramExitError says that the process of a program ended before the program was finished, and that the user has not been told
 // why.
-type ExitError struct {
+type ProgramExitError struct {
 	Program string // as [Project.Program]
 	Status  string // "exit status 7", "signal: killed"
 	Output  string // its last lines, "" when it wrote none; not part of the text, for the run has shown them as messages
 	Hint    string // what to do, "" when there is nothing to say
 }
 
-func (e *ExitError) Error() string {
+func (e *ProgramExitError) Error() string {
 	msg := fmt.Sprintf("%s ended with %s before it was finished", e.Program, e.Status)
 	if e.Hint != "" {
 		msg += "\n" + e.Hint

@@ -43,6 +43,6 @@ func TestOptionsAreText(t *testing.T) {
 }
 
 func TestAnExitSaysWhatToDo(t *testing.T) {
-	err := &source.ExitError{Program: "program x (go)", Status: "exit status 2", Output: "out", Hint: "do this"}
+	err := &source.ProgramExitError{Program: "program x (go)", Status: "exit status 2", Output: "out", Hint: "do this"}
 	require.EqualError(t, err, "program x (go) ended with exit status 2 before it was finished\ndo this")
 }

@@ -14,7 +14,7 @@ type Program interface {
 	// (protocol.md 4.5). It may be slow the first time: a language plugin is started.
 	Packages(ctx context.Context) ([]stages.Package, error)
 	// Run runs the program to its end. It returns nil when the program succeeded, an error that wraps [ErrReported]
-	// when it failed and has said why through Monitor.Log, and any other error when nobody has been told yet.
+	// when it failed and has said why through Monitor.Log, and any other error when it has not been reported yet.
 	// Cancelling ctx ends the program.
 	Run(ctx context.Context, host Host) error
 	// Close ends what the program keeps running between calls, for example a language plugin.
@@ -24,7 +24,7 @@ type Program interface {
 // Host is what a running program is given.
 type Host struct {
 	Monitor stages.Monitor
-	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that speaks for Monitor, and starts it the first time.
+	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that offers Monitor, and starts it the first time.
 	MonitorAddress func() (string, error)
 	// EngineAddress is that of the Engine service, for log messages; "" when there is none.
 	EngineAddress string

@@ -15,10 +15,10 @@ func joinNames(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")
 }
 
-// Analyzer judges resources before they are planned, and may rewrite their inputs; when all is done it judges the stack
+// Analyzer judges resources before they are planned, and may rewrite their inputs; at the end it judges the stack
 // as a whole (steps.md 11). A policy pack is one. Its methods may be called from many goroutines.
 type Analyzer interface {
-	// Info describes the policies. It is the same for a whole run and asks nobody.
+	// Info describes the policies. It is the same for a whole run and makes no call.
 	Info() AnalyzerInfo
 	// Remediate may replace a resource's inputs. Analyzers remediate one after the other.
 	Remediate(ctx context.Context, r Analysis) (Remedies, error)
@@ -26,7 +26,7 @@ type Analyzer interface {
 	Analyze(ctx context.Context, r Analysis) (Findings, error)
 	// AnalyzeStack reports what the resources violate together. It is called once, at the end of a run without errors.
 	AnalyzeStack(ctx context.Context, rs []StackResource) (Findings, error)
-	// Cancel asks to give up what is under way: the run is being interrupted.
+	// Cancel asks the analyzer to abort what is under way: the run is being interrupted.
 	Cancel(ctx context.Context) error
 }
 
@@ -47,7 +47,7 @@ type PolicyInfo struct {
 	Severity string // "low", "medium", "high", "critical", or "" when there is none
 }
 
-// PolicyType says what a policy judges.
+// PolicyType is what a policy judges.
 type PolicyType int
 
 // The types of policies, with their numbers on the wire. Old policy packs do not say.
@@ -94,7 +94,7 @@ type ProviderState struct {
 	Properties property.Map
 }
 
-// Remedies are the answer to Remediate. NotApplicable names the policies that had nothing to say about the resource.
+// Remedies are the answer to Remediate. NotApplicable names the policies that do not apply to the resource.
 type Remedies struct {
 	Remediations  []Remediation
 	NotApplicable []string
@@ -153,7 +153,7 @@ func ParseEnforcementLevel(s string) (EnforcementLevel, bool) {
 	return 0, false
 }
 
-// AnalyzerLostError says that an analyzer is gone, so that nothing can be judged any more. A run reports it once, however
+// AnalyzerLostError says that an analyzer has ended, so that nothing can be judged any more. A run reports it once, however
 // many resources were waiting for an answer.
 type AnalyzerLostError struct {
 	Analyzer string

@@ -2,7 +2,7 @@ package stages
 
 // Numbers of diagnostics (steps.md appendix B).
 const (
-	CodeShown           = -1 // no code: what has been shown already
+	CodeShown           = -1 // no code: the message has been shown already
 	CodeFailed          = 2000
 	CodeDuplicateURN    = 2001
 	CodeInvalidResource = 2002

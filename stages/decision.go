@@ -10,37 +10,37 @@ import (
 )
 
 // Decision is one step that was decided on (steps.md 8): what is to be done to one resource, and why. It is immutable once
-// it has been handed over. What becomes of it is an [Outcome].
+// it has been emitted. What becomes of it is an [Outcome].
 type Decision struct {
-	// StepInfo says what is to be done. New is the state as it is wanted: what comes out is in the outcome.
+	// StepInfo says what is to be done. New is the wanted state; the state that results is in the outcome.
 	StepInfo
 	Rank
 	Kind DecisionKind
 	// Answers is true for the decision whose end answers the registration that it belongs to.
 	Answers bool
-	// Declared is what the program of this run calls the resource that it has registered. A resource that stays as it is goes
-	// on under its old name.
+	// Declared is the URN under which the program of this run has registered the resource. A resource that stays as it is
+	// keeps its old name.
 	Declared urn.URN
-	// Displaced is the recorded state that an import takes the place of, also where Old does not name it because a
+	// Superseded is the recorded state that an import takes the place of, also where Old does not name it because a
 	// delete-before-replace of something else deletes it.
-	Displaced *state.Resource
-	// Resolves is the URN of the interrupted creates that need not be known of any more once the step has recorded something,
-	// "" for almost all.
+	Superseded *state.Resource
+	// Resolves is the URN of the interrupted creates that are resolved once the step has recorded something; "" for almost all
+	// decisions.
 	Resolves urn.URN
 	// Import is what an import without a program asks for, nil for everything else.
 	Import *ImportOrder
-	// View says how a provider has published the step, nil for what is no view step.
+	// View is how a provider has published the step, nil for other steps.
 	View *ViewOrder
 }
 
 // Rank is the place of a decision in the order of a run: that of the plan, of logs and of errors. It never depends on timing.
 type Rank struct {
-	// Seq is the number of the registration, or [AfterAll]. Place is the place among the decisions of the registration, and
+	// Seq is the number of the registration, or [EndPhaseSeq]. Place is the place among the decisions of the registration, and
 	// Sub that of a view among those that were published during one step.
 	Seq, Place, Sub int
 }
 
-// DecisionKind says how a decision differs from others with the same Op.
+// DecisionKind distinguishes decisions with the same Op.
 type DecisionKind uint8
 
 // The kinds of decisions.
@@ -49,14 +49,14 @@ const (
 	Plain DecisionKind = iota
 	// Kept leaves a recorded state as it is: the run does not make it what a program declares.
 	Kept
-	// Provisional is Kept for the sake of what refers to the state. It stands only if no registration goes on with the state.
+	// Provisional is Kept because something refers to the state. It takes effect only if no registration continues the state.
 	Provisional
 	// Uncreated is a resource that is declared and not created, because it is not part of the operation.
 	Uncreated
 	// DeletedFirst is the delete of a delete-before-replace: the state stays and waits for its replacement.
 	DeletedFirst
-	// Unasked is a create of a preview that its provider is not asked about, as it would be refused.
-	Unasked
+	// NotCalled is a create of a preview for which the provider is not called, as it would be refused.
+	NotCalled
 )
 
 // IsKept reports whether the decision leaves a recorded state as it is.
@@ -65,7 +65,7 @@ func (d *Decision) IsKept() bool { return d.Kind == Kept || d.Kind == Provisiona
 // IsRead reports whether the decision reads what the stack does not manage.
 func (d *Decision) IsRead() bool { return d.Op == OpRead || d.Op == OpReadReplacement }
 
-// ImportOrder is one object that an import without a program takes under management.
+// ImportOrder is one object that an import without a program records.
 type ImportOrder struct {
 	ImportRequest
 	Provider urn.URN // of the provider resource, "" for none
@@ -97,8 +97,8 @@ const (
 	FateSkipped Fate = "skipped"
 )
 
-// fateMoves says which fate may follow which. What stays although nothing declares it is done without having begun, and what
-// is refused has failed without it.
+// fateMoves says which fate may follow which. What is carried forward succeeds without having begun, and what
+// is refused fails without having begun.
 var fateMoves = map[Fate][]Fate{
 	FateNotReached: {FateBegun, FateSkipped, FateFailed, FateDone},
 	FateBegun:      {FateDone, FateFailed},
@@ -141,15 +141,15 @@ func (s Step) Shown() StepInfo {
 	return info
 }
 
-// AfterAll is the number of what comes after all registrations.
-const AfterAll = math.MaxInt
+// EndPhaseSeq is the number of decisions that are made after all registrations.
+const EndPhaseSeq = math.MaxInt
 
 // ImportPlace is the place of an import's steps among those of its registration: before what the comparison with the
 // imported object asks for.
 const ImportPlace = -2
 
-// CarriedStep leaves a recorded state as it is.
-func CarriedStep(res *state.Resource) *Decision {
+// CarriedForwardStep leaves a recorded state as it is.
+func CarriedForwardStep(res *state.Resource) *Decision {
 	return &Decision{StepInfo: StepInfo{
 		Op: OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Internal: res.URN.IsDefaultProvider(),
 		Reason: Reason{Kind: ReasonNotTargeted},
@@ -160,8 +160,8 @@ func CarriedStep(res *state.Resource) *Decision {
 type Decided struct {
 	*StepInfo
 	Fate Fate
-	// Blame is the failed resource because of which it was skipped.
-	Blame urn.URN
+	// FailedDependency is the failed resource because of which it was skipped.
+	FailedDependency urn.URN
 	// Wanted is the state that was decided on. [StepInfo.New] may be another one when the step has failed half way.
 	Wanted *state.Resource
 }

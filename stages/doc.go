@@ -1,7 +1,7 @@
 // Package stages is the vocabulary of deployments: the items that pass between the stages of a run, and the interfaces
-// of those who watch it and change it. A stage of your own needs this package and [pipeline] only.
+// of what observes and changes it. A stage of your own needs this package and [pipeline] only.
 //
-// The stages themselves are in package standard, and what they share in the rooms under internal.
+// The stages themselves are in package standard, and what they share in packages under internal.
 //
 // Invariant: every registration is answered exactly once, and the answer, like the recorded state, is the same
 // whatever the timing of provider calls and the number of workers.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -30,27 +31,27 @@ type Failure struct {
 	Err error
 }
 
-// ReportedError stops the pipeline. What it stands for has been reported and recorded.
+// ReportedError stops the pipeline. The failure behind it has been reported and recorded.
 type ReportedError struct{ Err error }
 
 // IsReported reports whether err only says that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }
 
-// InterruptedCreateError says that a resource was not created, because nobody knows whether an earlier operation has done it.
+// InterruptedCreateError says that a resource was not created, because it is not known whether an earlier operation has.
 type InterruptedCreateError struct {
 	URN urn.URN
-	// Interrupted is the URN that the earlier operation knew the resource by.
+	// Interrupted is the URN of the resource in the earlier operation.
 	Interrupted urn.URN
 }
 
 func (e *InterruptedCreateError) Error() string {
-	name := e.Interrupted.ShellQuoted()
-	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and nobody knows whether the object exists.\n"+
-		"    `sluice recover` finds out, or asks\n"+
-		"    --import-pending-creates %s --import-pending-creates ID  records the object that was made\n"+
-		"    --pending-creates=clear   forgets what was interrupted: nothing was made\n"+
-		"    --pending-creates=create  makes another object, whatever was made",
-		e.URN, formerName(e), name)
+	return fmt.Sprintf("%s is not created: an earlier operation was interrupted while creating %s, and nobody knows whether the object exists.",
+		e.URN, formerName(e))
+}
+
+// Advice says what became of the create has to be found out, or said.
+func (e *InterruptedCreateError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.ResolveCreate, e.Interrupted)}
 }
 
 func formerName(e *InterruptedCreateError) string {
@@ -60,8 +61,8 @@ func formerName(e *InterruptedCreateError) string {
 	return "it as " + string(e.Interrupted)
 }
 
-// PlanViolation says that something would happen to a resource that the plan does not allow (steps.md 12). Nothing of it
-// has been done.
+// PlanViolation says that something would happen to a resource that the plan does not allow (steps.md 12). It has not been
+// done.
 type PlanViolation struct {
 	URN     urn.URN
 	Rule    string // what is violated, in the words of steps.md 12.3 to 12.5

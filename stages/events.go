@@ -51,7 +51,7 @@ type StepDone struct {
 }
 
 // StepFailed says that a step has failed. Status is that of protocol.md 9.2: 0 nothing happened, 1 the resource exists
-// but is not healthy, 2 nobody knows.
+// but is not healthy, 2 the outcome is unknown.
 type StepFailed struct {
 	Step   StepInfo
 	Status int
@@ -64,13 +64,24 @@ type Diagnostic struct {
 	LogMessage
 	// Code is the number of the message (steps.md appendix B), 0 for others.
 	Code int
-	// Pending are the operations that the message is about when it says which ones earlier operations began and did not end;
-	// nil for every other message.
+	// Pending are the pending operations that the message lists; nil for every other message.
 	Pending []state.Pending
 }
 
 // Stdout is text for the user's terminal that belongs to no resource.
 type Stdout struct{ Message string }
+
+// DeletionWaves says in which waves a preview would delete (steps.md 5.3). It is an event of previews only, one for each
+// delete-before-replace that takes dependents along, and one for what is deleted when the program has ended, if anything is.
+type DeletionWaves struct {
+	// Root is the resource that is replaced, "" for what is deleted when the program has ended.
+	Root urn.URN
+	// Waves name what is deleted, the first wave first. Nothing in a wave depends on anything else in it, directly or
+	// through others, and each resource is one wave after the last of its dependents: an update or destroy does not wait for
+	// the rest of a wave. In a wave names are sorted. A name occurs more than once if it has
+	// old copies. Views are left out, as they go with their resource.
+	Waves [][]urn.URN
+}
 
 // PolicyLoad says that a policy pack is about to be loaded.
 type PolicyLoad struct{}
@@ -109,7 +120,7 @@ const (
 	AfterAnalyzeStack
 )
 
-// PolicySummary says which policies of a pack passed and which did not, after one question to it. For remediations the
+// PolicySummary lists which policies of a pack passed and which did not, after one call. For remediations the
 // failed ones are those that did something. Both are ordered; what did not apply is in neither. URN is "" for the stack.
 type PolicySummary struct {
 	After          PolicyStage
@@ -160,6 +171,8 @@ func (Summary) isEvent() {}
 
 func (Ended) isEvent() {}
 
+func (DeletionWaves) isEvent() {}
+
 func (PolicyLoad) isEvent() {}
 
 func (PolicyViolation) isEvent() {}
@@ -199,7 +212,7 @@ func (o Op) IsLogical() bool {
 	return false
 }
 
-// Removes reports whether after a step of this kind its old state is gone.
+// Removes reports whether a step of this kind removes its old state.
 func Removes(op Op) bool {
 	switch op {
 	case OpDelete, OpDeleteReplaced, OpDiscard, OpDiscardReplaced, OpRemovePendingReplace:

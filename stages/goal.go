@@ -40,10 +40,10 @@ type Goal struct {
 // IsProtected reports whether the program protects the resource.
 func (g *Goal) IsProtected() bool { return g.Protect != nil && *g.Protect }
 
-// IsRetained reports whether the program has the object retained when the resource is deleted.
+// IsRetained reports whether the object is retained when the resource is deleted.
 func (g *Goal) IsRetained() bool { return g.RetainOnDelete != nil && *g.RetainOnDelete }
 
-// Mode says what becomes of the resources that the program of a run declares.
+// Mode is what a run does with the resources that its program declares.
 type Mode int
 
 // The modes.

@@ -14,14 +14,14 @@ import (
 type ImportRequest struct {
 	Type urn.Type
 	Name string
-	ID   string // the provider's; none for a component and for a provider, which is made and not read
+	ID   string // the provider's; none for a component or a provider, which is made and not read
 	// Parent is the URN of the parent, "" for the root stack. It is recorded already or imported by the same run.
 	Parent urn.URN
 	// Provider is the URN of an explicit provider, "" for the default one of the package. One that is neither recorded nor
 	// imported is made from ProviderInputs.
 	Provider       urn.URN
 	ProviderInputs property.Map
-	// Package says which plugin the provider needs; what is not given comes from what the program uses.
+	// Package is the plugin that the provider needs; what is not given is taken from what the program uses.
 	Package Package
 	// Properties are the inputs to record; none means all that the provider reports.
 	Properties []string
@@ -61,7 +61,7 @@ func CheckImports(stack, project string, requests []ImportRequest) error {
 	return errors.Join(errs...)
 }
 
-// URN is what the resource will be called in a stack.
+// URN returns the URN that the resource gets in a stack.
 func (q ImportRequest) URN(stack, project string) urn.URN {
 	return q.Under(urn.RootStack(stack, project))
 }
@@ -93,8 +93,8 @@ func (q ImportRequest) check() error {
 	return nil
 }
 
-// ProviderSpec says how to start the provider that a request declares: what the request does not say about the plugin, the
-// inputs of the provider may.
+// ProviderSpec returns how to start the provider that a request declares. What the request leaves open about the plugin comes
+// from the inputs of the provider.
 func (q ImportRequest) ProviderSpec() (providers.Spec, error) {
 	spec, err := providers.SpecFromInputs(q.Type, q.Inputs)
 	if err != nil {

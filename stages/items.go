@@ -14,9 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Submitted is what arrives from a program: a registration or a read that somebody waits for.
+// Submitted is what arrives from a program: a registration or a read whose program waits for the reply.
 type Submitted struct {
-	*Question
+	*PendingReply
 	Register *RegisterRequest
 	Read     *ReadRequest
 	Internal *Goal // made by the engine: a default provider
@@ -33,25 +33,25 @@ func (s Submitted) String() string {
 	return fmt.Sprintf("%s %q", s.Internal.Type, s.Internal.Name)
 }
 
-// Question is the program's question that one item carries. It is answered exactly once: with the outcome of a step, or
-// with an error when the item goes no further. The pipeline rejects it when a stage fails (pipeline.Rejecter).
-type Question struct {
+// PendingReply is the reply that one item owes to its request. It is given exactly once: the outcome of a step, or
+// an error when the item goes no further. The pipeline rejects it when a stage fails (pipeline.Rejecter).
+type PendingReply struct {
 	promise *await.Promise[*RegisterReply]
 	// reportsResult is false for an SDK that understands no results but success.
 	reportsResult bool
 }
 
-// NewQuestion returns a question that nobody has answered. reportsResult is false for an SDK that understands no results but
+// NewPendingReply returns a reply that has not been given. reportsResult is false for an SDK that understands no results but
 // success.
-func NewQuestion(reportsResult bool) *Question {
-	return &Question{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
+func NewPendingReply(reportsResult bool) *PendingReply {
+	return &PendingReply{promise: await.NewPromise[*RegisterReply](), reportsResult: reportsResult}
 }
 
 // Wait returns the answer, waiting for it if need be.
-func (q *Question) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
+func (q *PendingReply) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
 
-// Reject tells the program that the item goes no further. It does nothing when the question has been answered, or for nil.
-func (q *Question) Reject(err error) {
+// Reject tells the program that the item goes no further. It does nothing if the reply has been given, or for nil.
+func (q *PendingReply) Reject(err error) {
 	if q == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (q *Question) Reject(err error) {
 }
 
 // Answer gives the program its reply.
-func (q *Question) Answer(r *RegisterReply) {
+func (q *PendingReply) Answer(r *RegisterReply) {
 	if r.Result != Success && !q.reportsResult {
 		q.promise.Fail(ErrRegistrationFailed)
 		return
@@ -72,7 +72,7 @@ func (q *Question) Answer(r *RegisterReply) {
 
 // Registered is a registration whose goal is complete, or a read.
 type Registered struct {
-	*Question
+	*PendingReply
 	Goal     *Goal
 	Read     *ReadGoal // not nil for a read; Goal is nil then
 	Internal bool      // a default provider: neither shown nor counted
@@ -107,12 +107,12 @@ type Located struct {
 	URN urn.URN
 	// Old is the recorded state, nil for a resource that is new. It is never a copy awaiting deletion.
 	Old *state.Resource
-	// Claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims know it
-	// by that. It is nil when Old was imported by this run.
+	// Claimed is the state of the base that Old is, or was before this run refreshed it: the graph and the claims refer to that
+	// state. It is nil when Old was imported by this run.
 	Claimed *state.Resource
-	// Origin says where Old is from.
+	// Origin is where Old is from.
 	Origin Origin
-	// Course says what the run does with the registration.
+	// Course is what the run does with the registration.
 	Course Course
 	// Invalid is why the registration must stop once its inputs have been checked too; it has been reported.
 	Invalid error
@@ -142,8 +142,8 @@ const (
 	Bypassed
 	// RefersToSkipped is bypassed because it refers to something that is not created. Reads are bypassed for no other reason.
 	RefersToSkipped
-	// Answered has failed, and the program knows: nothing more is to be done, but it still has to be decided, because others may
-	// wait for that.
+	// Answered has failed, and the program has its reply: nothing more is to be done, but it still has to be decided, because
+	// others may wait for that.
 	Answered
 )
 
@@ -159,7 +159,7 @@ const (
 	FromBase Origin = iota
 	// ToReread is a recorded state that is read again before anything is decided.
 	ToReread
-	// FromImport was recorded by this very run (steps.md 4.2).
+	// FromImport was recorded by this run (steps.md 4.2).
 	FromImport
 )
 
@@ -177,7 +177,7 @@ type Checked struct {
 	Autonaming *providers.Autonaming
 	// Accepted are the inputs as the provider accepted them, before analyzers rewrote any: those of plans.
 	Accepted property.Map
-	// Violation is set when the registration is not as planned, unless it turns out to be made anew.
+	// Violation is set when the registration is not as planned, unless it turns out to be created again.
 	Violation *PlanViolation
 	// DeleteFirst is true when the resource's name has nothing random in it (steps.md 3.5).
 	DeleteFirst bool
@@ -205,10 +205,10 @@ type Diffed struct {
 	// Rechecked are the inputs for the new object of a replacement: those of a second Check without old inputs.
 	Rechecked *property.Map
 	Reason    Reason
-	// By says who has compared.
+	// By is who has compared.
 	By Decider
-	// DeletedByClosure is true when a delete-before-replace of something else deletes the recorded state, and what has been compared with
-	// it counts nevertheless, because the program has another name for the resource.
+	// DeletedByClosure is true when the closure of another resource deletes the recorded state, and the comparison with it counts
+	// nevertheless, because the program has another name for the resource.
 	DeletedByClosure bool
 }
 
@@ -221,30 +221,30 @@ func (d Diffed) Replaces() bool {
 	return changed && (d.MustReplace || d.Triggered || d.IsPending())
 }
 
-// IsPending reports whether the resource waits to be made again: in this run or in an earlier one it has been deleted.
+// IsPending reports whether the resource awaits replacement: it has been deleted, in this run or in an earlier one.
 func (d Diffed) IsPending() bool { return d.Old.PendingReplacement || d.DeletedByClosure }
 
-// Reject returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
+// Refuse returns the error with which a stage refuses the registration: the run stops, and the message is shown at the
 // resource.
-func (l Located) Reject(message string) error {
-	return &RejectedError{URN: l.URN, Message: message}
+func (l Located) Refuse(message string) error {
+	return &RefusedError{URN: l.URN, Message: message}
 }
 
-// RejectedError says that a stage refused a registration.
-type RejectedError struct {
+// RefusedError says that a stage refused a registration.
+type RefusedError struct {
 	URN     urn.URN
 	Message string
 }
 
-func (e *RejectedError) Error() string { return e.Message }
+func (e *RefusedError) Error() string { return e.Message }
 
 // Built is a decision: the steps of one registration, and what each of them has to wait for.
 type Built struct {
 	Located
 	// Tasks hold the steps. Each step is in one of them.
 	Tasks []Task
-	// After are deletes of other registrations that must be over before any of the tasks begins: a resource is made again
-	// only once it is gone, and a dependency is deleted only after its dependents.
+	// After are deletes of other registrations that must be over before any of the tasks begins: a resource is created again
+	// only after its delete, and a dependency is deleted only after its dependents.
 	After []Deletion
 	// Refusal is why the steps must not be taken, nil for almost all.
 	Refusal error
@@ -271,14 +271,14 @@ type Deletion struct {
 	Root int // number of the registration that the delete belongs to
 }
 
-// InterruptedCreate is what is to be known about the interrupted creates of one URN (state.md 9.4 R-6).
+// InterruptedCreate describes the interrupted creates of one URN (state.md 9.4 R-6).
 type InterruptedCreate struct {
 	URN urn.URN
-	// Open is true when one of them may have made an object that is not recorded, Again when another one may be made.
+	// Open is true if one of them may have made an object that is not recorded, Again if another object may be made.
 	Open, Again bool
 }
 
-// ResolvedBy is the URN of interrupted creates for [Decision.Resolves]; "" for none.
+// ResolvedBy returns the URN of interrupted creates for [Decision.Resolves]; "" for none.
 func ResolvedBy(i *InterruptedCreate) urn.URN {
 	if i == nil {
 		return ""
@@ -287,17 +287,24 @@ func ResolvedBy(i *InterruptedCreate) urn.URN {
 }
 
 // Task is steps that are taken one after the other, as soon as the tasks that it comes after have succeeded. A task without
-// steps only carries order from one task to another. IDs are given out in the order in which tasks are decided on; if several
-// can begin and not all may, the lowest comes first.
+// steps only carries order from one task to another. IDs follow the order of decisions; if more tasks are ready than
+// may begin, the lowest comes first.
 type Task struct {
 	ID    graph.ID
 	Steps []*Decision
 	After []graph.ID
 }
 
-// Executed is a registration whose steps are done.
+// Executed is a registration whose steps are done. The program has its answer.
 type Executed struct {
+	Seq   int // number of the registration
 	URN   urn.URN
 	Steps []*Decision
 	Err   error // of the step that failed, nil when all succeeded
 }
+
+// String names the item for messages about a panic.
+func (e Executed) String() string { return string(e.URN) }
+
+// Sequence is the number of the registration: errors are listed by it.
+func (e Executed) Sequence() int64 { return int64(e.Seq) }

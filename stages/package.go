@@ -28,7 +28,7 @@ func IsNewer(a, b string) bool {
 	return va.GreaterThan(vb)
 }
 
-// ServedBy is the package whose provider serves resources of a type: that of the type, or the one that an extension is
+// ServedBy returns the package whose provider serves resources of a type: that of the type, or the one that an extension is
 // layered on.
 func (p Package) ServedBy(t urn.Type) string {
 	if p.Extension != nil {
@@ -37,7 +37,7 @@ func (p Package) ServedBy(t urn.Type) string {
 	return t.Package()
 }
 
-// Spec says how to start the provider of pkg.
+// Spec returns how to start the provider of pkg.
 func (p Package) Spec(pkg string) providers.Spec {
 	s := providers.Spec{Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
 	if p.Parameterization != nil {
@@ -61,7 +61,7 @@ func PackageOf(t urn.Type, inputs property.Map) (Package, error) {
 	return p, nil
 }
 
-// Ref is how states refer to an extension: the same for the same content (state.md 1.10).
+// Ref returns how states refer to an extension: the same for the same content (state.md 1.10).
 func (p Parameterization) Ref() string {
 	h := sha256.New()
 	h.Write([]byte(p.Name))

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Reason says why the engine decided what it decided. It is made where the decision is made and travels with it. It
+// Reason says why the engine decided what it decided. It is made with the decision and is part of it. It
 // holds only names: the values that changed are in the states of the step that it belongs to.
 type Reason struct {
 	Kind ReasonKind
@@ -15,9 +15,9 @@ type Reason struct {
 	Properties []string
 	// Cause is the other resource that made the difference, if one did.
 	Cause urn.URN
-	// By says who compared.
+	// By is who compared.
 	By Decider
-	// Order says who wanted the old object of a replacement deleted before the new one is made; "" when nobody did.
+	// Order is why the old object of a replacement is deleted before the new one is made; "" if it is not.
 	Order Order
 	// Filled are those of Properties that the program does not give: the provider's Check has filled them in, or taken
 	// them away.
@@ -38,17 +38,17 @@ const (
 	ByDiffConfig Decider = "DiffConfig"  // its answer to DiffConfig, about a change of providers
 	ByRead       Decider = "Read"        // its answer to Read
 	ByEngine     Decider = "engine"      // the engine compared the inputs: components, and providers that leave it to the engine
-	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so that nobody can tell in this preview
+	ByNotYet     Decider = "unavailable" // the provider is not configured yet, so that this preview cannot know
 )
 
-// Order is who wanted a delete-before-replace (steps.md 3.9).
+// Order is why a replacement deletes first (steps.md 3.9).
 type Order string
 
 // The origins of the order of a replacement.
 const (
 	OrderOption      Order = "option"      // deleteBeforeReplace
 	OrderProvider    Order = "provider"    // the provider's answer to Diff
-	OrderName        Order = "name"        // there is nothing random in its name, so that there cannot be two of it
+	OrderName        Order = "name"        // nothing in its name is random, so that two objects cannot exist
 	OrderInterrupted Order = "interrupted" // an earlier run has deleted it
 )
 
@@ -74,12 +74,12 @@ const (
 	ReasonTainted          ReasonKind = "tainted"             //
 	ReasonInterrupted      ReasonKind = "interrupted"         // an earlier replacement was interrupted
 	ReasonInitErrors       ReasonKind = "init-errors"         // it was not healthy after the last update
-	ReasonNotInProgram     ReasonKind = "not-in-program"      // the program no longer declares it; Cause is its component, if that is gone too
+	ReasonNotInProgram     ReasonKind = "not-in-program"      // the program no longer declares it; Cause is its component, if that was removed too
 	ReasonReplaced         ReasonKind = "replaced"            // the old copy of a replaced resource
 	ReasonTakenOver        ReasonKind = "taken-over"          // it was only read before
 	ReasonDestroy          ReasonKind = "destroy"             //
 	ReasonNotTargeted      ReasonKind = "not-targeted"        //
-	ReasonCarried          ReasonKind = "carried"             // Cause uses it as it is recorded
+	ReasonCarriedForward   ReasonKind = "carried"             // Cause uses it as it is recorded
 	ReasonNeeded           ReasonKind = "needed"              // something that failed or was skipped still uses it
 	ReasonRefresh          ReasonKind = "refresh"             // it is read before anything is decided, and could not be
 	ReasonDrift            ReasonKind = "drift"               // Properties differ from what was recorded
@@ -90,16 +90,16 @@ const (
 	ReasonView             ReasonKind = "view"                // the provider of Cause says so
 )
 
-// String returns the reason as a clause: "because `region` changed". It is empty where the step says it all: "create".
+// String returns the reason as a clause: "because `region` changed". It is empty where the kind of step says enough: "create".
 func (r Reason) String() string {
 	switch r.Kind {
-	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarried, ReasonNeeded, ReasonRead:
+	case ReasonNew, ReasonUnchanged, ReasonReplaced, ReasonDestroy, ReasonNotTargeted, ReasonCarriedForward, ReasonNeeded, ReasonRead:
 		return ""
 	}
 	return r.Clause()
 }
 
-// Clause is [Reason.String] for readers who have asked for the reason: it is empty only for [ReasonNone].
+// Clause is [Reason.String] for readers who ask for the reason: it is empty only for [ReasonNone].
 func (r Reason) Clause() string {
 	if text, ok := reasonTexts[r.Kind]; ok {
 		return "because " + text
@@ -133,7 +133,7 @@ func (r Reason) Clause() string {
 			return "because " + name + " is replaced"
 		}
 		return "because " + props + " comes from " + name + ", which is replaced"
-	case ReasonCarried:
+	case ReasonCarriedForward:
 		if name == "" {
 			return "because something uses it as it is recorded"
 		}

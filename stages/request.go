@@ -3,14 +3,15 @@ package stages
 import (
 	"context"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Monitor is what a program talks to: it declares resources, reads and calls. The gRPC server in source/monitor speaks
-// it for programs in other processes, and a program that is a Go function is handed one. Every method may be called
+// Monitor is what a program talks to: it declares resources, reads and calls. The gRPC server in source/monitor offers
+// it to programs in other processes, and a program that is a Go function gets one. Every method may be called
 // from many goroutines; Register and Read return only when the resource's step is finished and recorded (steps.md
 // ORD-6). After the run has stopped every method returns an error that wraps [ErrShutDown].
 type Monitor interface {
@@ -26,9 +27,9 @@ type Monitor interface {
 	RegisterErrorHook(ctx context.Context, h ErrorHook) error
 
 	// Log reports a message of the program or of a plugin (protocol.md 5.1). An error message alone does not fail the run:
-	// the program says by how it ends whether it has failed.
+	// the end of the program decides whether it has failed.
 	Log(ctx context.Context, m LogMessage)
-	// WaitForShutdown says that no more registrations will come, and returns when the engine is completely done
+	// WaitForShutdown records that no more registrations will come, and returns when the engine is completely done
 	// (steps.md 9.8). Only one caller may wait.
 	WaitForShutdown(ctx context.Context) error
 	// Info describes the run.
@@ -46,7 +47,7 @@ type RunInfo struct {
 	Parallel         int
 }
 
-// Package says which plugin serves a package (protocol.md 4.5, 4.9). The zero value of a field means "not given".
+// Package is the plugin that serves a package (protocol.md 4.5, 4.9). The zero value of a field means "not given".
 type Package struct {
 	Name             string // of the package, or of the plugin when there is a Parameterization
 	Version          string // semver without a leading "v"
@@ -114,7 +115,7 @@ type RegisterReply struct {
 	PropertyDependencies map[string][]urn.URN // of remote components
 }
 
-// Result says how a registration ended. The numbers are those of the wire.
+// Result is how a registration ended. The numbers are those of the wire.
 type Result int
 
 // The results. Fail and Skip occur only with continue-on-error (steps.md 9.4).
@@ -188,6 +189,7 @@ type LogMessage struct {
 	URN       urn.URN // "" is the stack
 	StreamID  int32   // messages with the same non-zero ID belong together
 	Ephemeral bool
+	Advice    []advice.Advice // what the user can do; the message does not say it
 }
 
 // Severity is the weight of a diagnostic.
@@ -271,7 +273,7 @@ type ErrorHook struct {
 	Run  func(ctx context.Context, in HookInput) (retry bool, err error)
 }
 
-// HookInput is what a hook learns about the operation. Nil maps are absent.
+// HookInput is what a hook gets about the operation. Nil maps are absent.
 type HookInput struct {
 	URN                    urn.URN
 	ID                     string
@@ -290,16 +292,16 @@ type HookOptions struct {
 	Parent urn.URN
 }
 
-// CreateResolution says what is to be done about a create that an earlier operation began and whose end nobody knows. The
-// zero value leaves it: it stays listed, and the resource is not created again ([InterruptedCreateError]).
+// CreateResolution is what is done about an interrupted create. The zero value leaves it pending, and the resource is not
+// created again ([InterruptedCreateError]).
 type CreateResolution struct {
-	// Clear forgets it: nothing has been made.
+	// Clear removes it: nothing has been made.
 	Clear bool
 	// ID is that of the object that was made. It is read and recorded as the resource. If it cannot be read, the operation
-	// fails and the create stays listed.
+	// fails and the create stays pending.
 	ID string
-	// Again lets the resource be created once more, whatever this create has made. It is forgotten once the resource is
-	// recorded, and stays listed until then.
+	// Again allows the resource to be created once more, whatever this create has made. The create is removed once the resource
+	// is recorded, and stays pending until then.
 	Again bool
 }
 
@@ -310,7 +312,7 @@ type Autonamer interface {
 	Autoname(u urn.URN, seed []byte) (options *providers.Autonaming, random bool)
 }
 
-// Views takes in what providers in other processes publish about views (steps.md 9.9). A [Run] is one.
+// Views receives what providers in other processes publish about views (steps.md 9.9).
 type Views interface {
 	// PublishViews publishes under a token that was handed out for a call that still goes on.
 	PublishViews(ctx context.Context, token string, steps []providers.ViewStep) error

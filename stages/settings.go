@@ -13,15 +13,15 @@ type Settings struct {
 	Info      RunInfo
 	Directory string // against which relative paths of assets are resolved
 	Mode      Mode   // what becomes of what is declared
-	// RefreshEach has every recorded resource read when the program registers it (steps.md 7.4).
+	// RefreshEach makes the run read every recorded resource when the program registers it (steps.md 7.4).
 	RefreshEach bool
 	Base        *state.Snapshot
 	Recorder    state.Recorder // nil in previews, which record nothing
 	Registry    *providers.Registry
 	Analyzers   []Analyzer
-	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 is all.
+	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 means all.
 	AnalyzeLimit int
-	Autonamer    Autonamer // nil: providers make up names as they like
+	Autonamer    Autonamer // nil: providers generate names as they like
 	// Workers is how many chains of steps run at once.
 	Workers int
 
@@ -31,9 +31,9 @@ type Settings struct {
 	Packages []Package
 	// DeniedProviders are the packages whose default provider is disabled; "*" is all (steps.md 1.6).
 	DeniedProviders []string
-	// Targeting says which resources the operation may touch.
+	// Targeting defines which resources the operation may touch.
 	Targeting Targeting
-	// Plan is what the run is held to; nil: it may do what it likes. MakePlan has it make one (see Run.Planned of package standard).
+	// Plan is what the run is held to; nil allows everything. MakePlan makes it return one (see Run.Planned of package standard).
 	Plan     *state.Plan
 	MakePlan bool
 
@@ -42,17 +42,17 @@ type Settings struct {
 	ShowSecrets     bool
 	Legacy          Legacy
 
-	// Observe is called with each event, from many goroutines; nil when nobody watches.
+	// Observe is called with each event, from many goroutines; nil discards.
 	Observe func(Event)
 	// Now is the clock by which states are stamped.
 	Now func() time.Time
-	// Entropy is what random seeds and provider IDs are derived from; the same entropy gives the same ones.
+	// Entropy is what random seeds and provider IDs are derived from; the same entropy gives the same values.
 	Entropy []byte
-	// MonitorAddress returns the address of a gRPC server that speaks for the run's Monitor.
+	// MonitorAddress returns the address of a gRPC server that offers the run's Monitor.
 	MonitorAddress func() (string, error)
 }
 
-// Legacy is behaviour of older engines that a run keeps to.
+// Legacy is behaviour of older engines that a run keeps.
 type Legacy struct {
 	Diff        bool // asks no provider about a resource with unchanged inputs (steps.md 3.8)
 	RefreshDiff bool // asks no provider about what a refresh has found (steps.md 7.6)

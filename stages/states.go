@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// subject is what registrations and reads have in common for the finding of names.
+// subject is what registrations and reads have in common for lookup.
 type subject struct {
 	Parent  urn.URN
 	Typ     urn.Type
@@ -53,7 +53,7 @@ func (l Located) Unmade(inputs Checked) *state.Resource {
 	return l.NewState(inputs)
 }
 
-// NewRead returns the state of a read before it is made. Of an ID that is not known it has none.
+// NewRead returns the state of a read before it is made. If the ID is not known, it has none.
 func (l Located) NewRead() *state.Resource {
 	g := l.Read
 	s := &state.Resource{

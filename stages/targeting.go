@@ -4,7 +4,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Targeting says which resources an operation may touch (steps.md 6). The zero value selects everything.
+// Targeting defines which resources an operation may touch (steps.md 6). The zero value selects everything.
 type Targeting struct {
 	// Targets are the only resources to touch; Excludes are those not to touch. At most one of the two is set.
 	Targets, Excludes *urn.PatternSet

@@ -33,8 +33,8 @@ func (m renames) of(u urn.URN) urn.URN {
 }
 
 // collectRenames computes what the aliases of rs rename (state.md 3.5): the aliased resources themselves, and children
-// that were not registered again, whose qualified types begin with their parent's. What a resource claims by an alias
-// wins over what its parent's name would make of it. A child whose new name is another one's keeps the name that it has:
+// that were not registered again, whose qualified types begin with their parent's. An alias of a resource
+// takes precedence over the name that its parent would give it. A child whose new name is taken keeps its present name:
 // two live entries of one name would not be a valid state (decision 0020). The result depends on the set of resources,
 // not on their order.
 func collectRenames(rs []*Resource) (renames, error) {
@@ -98,8 +98,8 @@ type derivation struct {
 	done    renames
 }
 
-// keepTaken finds children whose new names are those of other live entries, and has them keep the names that they have.
-// Of several that would get one name the first by its old name gets it. It reports whether it found any.
+// keepTaken finds children whose new names are those of other live entries, and makes them keep their present names.
+// Of several that would get the same name, the first by its old name gets it. It reports whether it found any.
 func (d *derivation) keepTaken(out renames) (found bool) {
 	owners := make(map[urn.URN]urn.URN, len(out)) // new name -> old name
 	isDerived := func(old urn.URN) bool { return out.of(old) != old && !has(d.claimed, old) }
@@ -129,7 +129,7 @@ func (d *derivation) of(u urn.URN) urn.URN {
 	if v, ok := d.done[u]; ok {
 		return v
 	}
-	d.done[u] = u // ends a circle of parents
+	d.done[u] = u // ends a cycle of parents
 	r, ok := d.byURN[u]
 	if !ok || r.Parent == "" || d.keep[u] {
 		return u

@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
-// CheckpointOptions say what a recorder writes as the checkpoint and where to.
+// CheckpointOptions define what a recorder writes as the checkpoint, and where.
 type CheckpointOptions struct {
 	Stack   string // fully qualified name, written into the checkpoint
 	Encoder *Encoder
 	// Save replaces the stack file, durably or not at all. It is called by one goroutine at a time.
 	Save func(ctx context.Context, checkpoint []byte) error
-	// SetAside keeps a checkpoint that failed the integrity check and says where. nil discards it.
+	// SetAside keeps a checkpoint that failed the integrity check, and returns where. nil discards it.
 	SetAside func(ctx context.Context, checkpoint []byte) (where string, err error)
 	// Deferred makes every write of a [CheckpointRecorder] wait for Close (state.md 3.3).
 	Deferred bool
@@ -27,7 +27,7 @@ type CheckpointOptions struct {
 // is under way goes into the next one: each caller returns when a write that contains its record is done. A write that
 // fails ends the recording: every caller that waits, and every later one, gets the error.
 //
-// What happened is recorded even if the context of the call is cancelled meanwhile; contexts carry values only.
+// What happened is recorded even if the context of the call is cancelled meanwhile; of contexts only the values are used.
 //
 // A snapshot that fails [Verify] never replaces the checkpoint. It is set aside, its repaired form is written if there
 // is one, and the recording ends with the [*IntegrityError] (state.md 1.9).

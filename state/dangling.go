@@ -2,9 +2,9 @@ package state
 
 import "github.com/sluice-iac/sluice/urn"
 
-// Rebuild returns the base after a refresh (steps.md 7.3, state.md 3.7): resources that refreshed maps to nil are
-// gone, those it maps to another resource are replaced in place, the rest stays. References to what has not been
-// passed by then are dropped. So is a missing parent: the next update gives the child its parent again (decision 0011).
+// Rebuild returns the base after a refresh (steps.md 7.3, state.md 3.7): resources that refreshed maps to nil are removed,
+// those that it maps to another resource are replaced in place, the rest stays. A reference to what is not among the
+// resources before it is dropped. So is a missing parent: the next update gives the child its parent again (decision 0011).
 func Rebuild(base []*Resource, refreshed map[*Resource]*Resource) []*Resource {
 	kept := make([]*Resource, 0, len(base))
 	for _, r := range base {
@@ -16,16 +16,16 @@ func Rebuild(base []*Resource, refreshed map[*Resource]*Resource) []*Resource {
 			kept = append(kept, now)
 		}
 	}
-	passed := make(map[urn.URN]bool, len(kept))
+	seen := make(map[urn.URN]bool, len(kept))
 	for i, r := range kept {
-		kept[i] = undangle(r, func(u urn.URN) bool { return passed[u] })
-		passed[r.URN] = true
+		kept[i] = dropDangling(r, func(u urn.URN) bool { return seen[u] })
+		seen[r.URN] = true
 	}
 	return kept
 }
 
-// undangle returns r without references to what does not exist.
-func undangle(r *Resource, exists func(urn.URN) bool) *Resource {
+// dropDangling returns r without references to what does not exist.
+func dropDangling(r *Resource, exists func(urn.URN) bool) *Resource {
 	return mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
 		switch kind {
 		case refDependency, refPropertyDependency, refDeletedWith, refReplaceWith, refParent:

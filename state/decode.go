@@ -15,17 +15,17 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// DecodeOptions say how a checkpoint or an export is read.
+// DecodeOptions define how a checkpoint or an export is read.
 type DecodeOptions struct {
 	// Name is the file's name, for error messages.
 	Name string
 	// Decrypter returns what opens the secrets of a deployment with this secrets provider, which is nil if it names
-	// none. A nil function, or a nil result, leaves secrets sealed: they can be written back, but not looked at
+	// none. A nil function, or a nil result, leaves secrets sealed: they can be written back, but not read
 	// (see [property.Value.IsSealed]).
 	Decrypter func(ctx context.Context, p *SecretsProvider) (property.Decrypter, error)
 }
 
-// Identity tells secrets providers apart: equal identities mean that one decrypts what the other encrypted. It is ""
+// Identity distinguishes secrets providers: equal identities mean that one decrypts what the other encrypted. It is ""
 // for no provider.
 func (p *SecretsProvider) Identity() string {
 	if p == nil {
@@ -61,7 +61,7 @@ func (e *DecodeError) Unwrap() error { return e.Err }
 // Checkpoint is the content of a stack file.
 type Checkpoint struct {
 	Version int
-	Stack   string    // as the file says, which nobody may rely on (state.md 1.1)
+	Stack   string    // as the file says; not to be relied on (state.md 1.1)
 	Latest  *Snapshot // nil for a stack that was never deployed
 }
 
@@ -287,7 +287,7 @@ func decodeDeployment(ctx context.Context, env *envelope, o DecodeOptions) (*Sna
 // ResourceDecoder reads resources that an [Encoder] has written one by one. It may be used from many goroutines.
 type ResourceDecoder struct{ read resourceReader }
 
-// NewResourceDecoder makes a decoder for resources whose secrets p is for.
+// NewResourceDecoder makes a decoder for resources whose secrets are those of p.
 func NewResourceDecoder(ctx context.Context, p *SecretsProvider, o DecodeOptions) (*ResourceDecoder, error) {
 	read, err := newResourceReader(ctx, versionFeatures, p, o)
 	if err != nil {

@@ -51,7 +51,7 @@ type record struct {
 	SnippetID               string               `json:"snippetID"`
 }
 
-// one decodes a resource. With an error it returns what is known of the resource, nil if that is nothing.
+// one decodes a resource. With an error it returns what is known of the resource, perhaps nil.
 func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource, error) {
 	var rec *record
 	if err := json.Unmarshal(raw, &rec); err != nil {
@@ -73,7 +73,7 @@ func (d resourceReader) one(ctx context.Context, raw json.RawMessage) (*Resource
 	return r, d.properties(ctx, rec, r)
 }
 
-// checkRecord are the checks that state.md 1.6 wants while decoding.
+// checkRecord makes the checks of state.md 1.6 while decoding.
 func checkRecord(r *Resource) error {
 	switch {
 	case r.URN == "":

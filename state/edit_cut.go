@@ -8,30 +8,30 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Cut is a reference that an edit had to drop.
-type Cut struct {
+// DroppedReference is a reference that an edit had to drop.
+type DroppedReference struct {
 	Resource urn.URN // as it was named before the edit
 	Target   urn.URN
 	Relation string // "depends on", "is deleted with", "is replaced with", "is a child of"
 	Property string // whose value depends on the target; "" for other relations
 }
 
-func (c Cut) String() string {
+func (c DroppedReference) String() string {
 	if c.Property != "" {
 		return fmt.Sprintf("property %s of %s %s %s", c.Property, c.Resource, c.Relation, c.Target)
 	}
 	return fmt.Sprintf("%s %s %s", c.Resource, c.Relation, c.Target)
 }
 
-// cutsOf lists the references of r, except to its parent and provider, whose targets pred is true for: in the order of
+// referencesTo lists the references of r, except to its parent and provider, for whose targets pred is true: in the order of
 // [Resource.References], each once.
-func cutsOf(r *Resource, pred func(urn.URN) bool) []Cut {
-	var cuts []Cut
+func referencesTo(r *Resource, pred func(urn.URN) bool) []DroppedReference {
+	var cuts []DroppedReference
 	for ref := range r.byURN() {
 		if ref.Kind == graph.Parent || ref.URN == "" || !pred(ref.URN) {
 			continue
 		}
-		c := Cut{r.URN, ref.URN, relationOf(ref.Kind), ref.Property}
+		c := DroppedReference{r.URN, ref.URN, relationOf(ref.Kind), ref.Property}
 		if !slices.Contains(cuts, c) {
 			cuts = append(cuts, c)
 		}
@@ -39,7 +39,7 @@ func cutsOf(r *Resource, pred func(urn.URN) bool) []Cut {
 	return cuts
 }
 
-// relationOf words what a resource has to do with one that it refers to.
+// relationOf returns the words for a kind of reference.
 func relationOf(k graph.Kind) string {
 	switch k {
 	case graph.Parent:
@@ -53,9 +53,9 @@ func relationOf(k graph.Kind) string {
 	}
 }
 
-// cut returns r without the references that [cutsOf] lists, and these.
-func cut(r *Resource, pred func(urn.URN) bool) (*Resource, []Cut) {
-	cuts := cutsOf(r, pred)
+// dropReferences returns r without the references that [referencesTo] lists, and these.
+func dropReferences(r *Resource, pred func(urn.URN) bool) (*Resource, []DroppedReference) {
+	cuts := referencesTo(r, pred)
 	if cuts == nil {
 		return r, nil
 	}

@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/urn"
 )
 
-// DeleteOptions say how far [Delete] may go.
+// DeleteOptions define what [Delete] may delete.
 type DeleteOptions struct {
-	Dependents bool // take along what depends on the targets
-	Protected  bool // although they are protected
+	Dependents bool // also delete what depends on the targets
+	Protected  bool // also delete what is protected
 }
 
 // Delete returns s without the targets, which are entries of it, and what was taken out: dependents before what they
-// depend on (state.md 7.10). Nothing is deleted in any cloud. What depends on a target, by a reference of any kind,
-// must go along or makes a [*DependentsError]; protected resources make a [*ProtectedError]. s is not changed.
+// depend on (state.md 7.10). Nothing is deleted in any cloud. If something that is not deleted
+// refers to a target, the error is a [*DependentsError]; for protected resources it is a [*ProtectedError]. s is not changed.
 //
 // With several copies of a URN, old copies depend on old copies and live ones on the live one, as far as there is one.
 func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Resource, error) {
@@ -22,19 +25,20 @@ func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Re
 	if len(on) > 0 && !o.Dependents {
 		return nil, nil, dependentsError(s.Resources, gone, on)
 	}
-	var kept, removed, protected []*Resource
+	var kept, removed []*Resource
+	var protected []urn.URN
 	for i, r := range s.Resources {
 		switch {
 		case !gone[i]:
 			kept = append(kept, r)
 			continue
 		case r.Protect:
-			protected = append(protected, r)
+			protected = append(protected, r.URN)
 		}
 		removed = append(removed, r)
 	}
 	if len(protected) > 0 && !o.Protected {
-		return nil, nil, &ProtectedError{Resources: protected}
+		return nil, nil, &ProtectedError{URNs: protected}
 	}
 	slices.Reverse(removed)
 	out := *s
@@ -45,7 +49,7 @@ func Delete(s *Snapshot, targets []*Resource, o DeleteOptions) (*Snapshot, []*Re
 	return &out, removed, nil
 }
 
-// condemned tells which entries go with the targets, and for each that is no target on which entry it depends.
+// condemned returns which entries are deleted with the targets, and for each of them the entry that it depends on.
 func condemned(rs, targets []*Resource) (gone map[int]bool, on map[int]int) {
 	wanted := make(map[*Resource]bool, len(targets))
 	for _, r := range targets {
@@ -94,8 +98,8 @@ func usersOf(rs []*Resource) [][]int {
 	return users
 }
 
-// restoreOrder puts the resources of out, which came from s by an edit, into a valid order if they have lost it: a copy
-// that is gone may have been the only one early enough. A snapshot that was not valid before is left as it is.
+// restoreOrder puts the resources of out, which came from s by an edit, into a valid order if they have lost it: a removed
+// copy may have been the only one early enough. A snapshot that was not valid before is left as it is.
 func restoreOrder(s, out *Snapshot) error {
 	if Verify(s) != nil || Verify(out) == nil {
 		return nil
@@ -138,31 +142,60 @@ func (e *DependentsError) Error() string {
 		fmt.Fprintf(&b, "\n  %s\n    depends on %s", d.Resource.URN, d.On.URN)
 	}
 	b.WriteString(more(len(e.Dependents)))
-	b.WriteString("\ndelete these first, or take them along with --target-dependents")
 	return b.String()
 }
 
-// ProtectedError says that resources were not deleted because they are protected.
-type ProtectedError struct {
-	Resources []*Resource // at least one
-	// Objects is true when the objects were to be deleted, of a single resource, and false when only their records were.
-	Objects bool
+// Advice says that the dependents can be deleted too.
+func (e *DependentsError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.DeleteDependents)}
 }
 
+// ProtectedError says that something was not done to resources because they are protected.
+type ProtectedError struct {
+	URNs    []urn.URN // at least one
+	Refused Refused
+	// With is the resource with which the one of the error was to be replaced, "" for its own replacement.
+	With urn.URN
+}
+
+// Refused is what was not done to protected resources.
+type Refused uint8
+
+// What resources are protected from.
+const (
+	RefusedForget  Refused = iota // their records were to be deleted from the state
+	RefusedDelete                 // the object of one resource was to be deleted
+	RefusedReplace                // one resource was to be replaced
+)
+
 func (e *ProtectedError) Error() string {
-	if e.Objects {
-		u := e.Resources[0].URN
-		return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected. To unprotect the resource, either remove the `protect` flag "+
-			"from the resource in your program and run `sluice up`, or use the command:\n`sluice state unprotect %s`", u, u.ShellQuoted())
+	switch {
+	case e.Refused == RefusedDelete:
+		return fmt.Sprintf("resource %q cannot be deleted\nbecause it is protected.", e.URNs[0])
+	case e.Refused == RefusedReplace && e.With != "":
+		return fmt.Sprintf("unable to replace resource %q as part of replacing %q as it is currently marked for protection.", e.URNs[0], e.With)
+	case e.Refused == RefusedReplace:
+		return fmt.Sprintf("unable to replace resource %q\nas it is currently marked for protection.", e.URNs[0])
 	}
 	var b strings.Builder
 	b.WriteString("protected resources are not deleted from the state:")
-	for _, r := range e.Resources[:min(mostListed, len(e.Resources))] {
-		fmt.Fprintf(&b, "\n  %s", r.URN)
+	for _, u := range e.URNs[:min(mostListed, len(e.URNs))] {
+		fmt.Fprintf(&b, "\n  %s", u)
 	}
-	b.WriteString(more(len(e.Resources)))
-	b.WriteString("\nuse --force to delete them all the same, or `sluice state unprotect` before")
+	b.WriteString(more(len(e.URNs)))
 	return b.String()
+}
+
+// Advice says how the protection ends. A resource that is replaced for its own sake is protected by the program, too.
+func (e *ProtectedError) Advice() []advice.Advice {
+	action := advice.Unprotect
+	switch {
+	case e.Refused == RefusedForget:
+		action = advice.DeleteProtected
+	case e.Refused == RefusedReplace && e.With == "":
+		action = advice.RemoveProtection
+	}
+	return []advice.Advice{advice.On(action, e.URNs...)}
 }
 
 // more ends a list that names only some of n resources.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agext/levenshtein"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -107,8 +108,15 @@ func (e *UnknownResourceError) Error() string {
 	if strings.HasPrefix(e.Text, "urn:") && !strings.Contains(e.Text, "$") {
 		b.WriteString("\na URN that has a $ in it must be in single quotes, or the shell replaces what follows the $")
 	}
-	b.WriteString("\n`sluice stack --show-urns` lists all resources")
 	return b.String()
+}
+
+// Advice says that the resources can be listed.
+func (e *UnknownResourceError) Advice() []advice.Advice {
+	if e.OnlyOld {
+		return nil
+	}
+	return []advice.Advice{advice.On(advice.ListResources)}
 }
 
 // AmbiguousNameError says that several resources have a name.
@@ -138,7 +146,7 @@ func (e *CopiesError) Error() string {
 	return b.String()
 }
 
-// DescribeCopy tells a copy of a resource from the others of the same URN.
+// DescribeCopy describes a copy of a resource, as distinct from the others of the same URN.
 func DescribeCopy(r *Resource) string {
 	text := "ID " + r.ID
 	if r.ID == "" {
@@ -159,7 +167,7 @@ func DescribeCopy(r *Resource) string {
 // nearest is how many suggestions an error makes.
 const nearest = 3
 
-// Near returns the URNs of a state that are most like what somebody wrote, a URN or a bare name, the nearest first.
+// Near returns the URNs of a state that are most like text, a URN or a bare name, the nearest first.
 func Near(rs []*Resource, text string) []urn.URN {
 	return near(rs, text, !strings.HasPrefix(text, "urn:"))
 }
@@ -192,7 +200,7 @@ func near(rs []*Resource, text string, byName bool) []urn.URN {
 	var out []urn.URN
 	for _, c := range found[:min(nearest, len(found))] {
 		if c.distance > 2*found[0].distance {
-			break // beside a near one, it is hardly what is meant
+			break // next to a closer one it is hardly what is meant
 		}
 		out = append(out, c.urn)
 	}

@@ -6,40 +6,41 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// MoveOptions say what goes along and where to.
+// MoveOptions define what moves along with the resources, and where to.
 type MoveOptions struct {
-	Parents        bool   // the ancestors of what is moved go along, with all their children
+	Parents        bool   // the ancestors of what is moved are moved too, with all their children
 	Stack, Project string // of the destination
 }
 
-// Movement is what a move makes of two states (state.md 7.10). Nothing of the two snapshots that it was made from has
+// Movement is the result of a move between two states (state.md 7.10). The two snapshots that it was made from are not
 // changed.
 type Movement struct {
 	Source, Dest *Snapshot
-	Moved        []Moved   // what leaves the source, in its order
-	Providers    []Moved   // what is copied for it
-	Left         []Cut     // references of what stays to what has moved
-	Lost         []Cut     // references of what has moved to what stays
-	Dropped      []Pending // pending operations of both states: a move does not keep them
+	Moved        []Moved            // what leaves the source, in its order
+	Providers    []Moved            // what is copied for it
+	Left         []DroppedReference // references of what stays to what has moved
+	Lost         []DroppedReference // references of what has moved to what stays
+	Dropped      []Pending          // pending operations of both states: a move does not keep them
 }
 
-// Moved is one entry before and after. Existing says that the destination had it already: a provider that fits, or a
+// Moved is one entry before and after. Existing is true if the destination had it already: a provider that fits, or a
 // resource that an interrupted move has left in both states.
 type Moved struct {
 	From, To *Resource
 	Existing bool
 }
 
-// Move takes resources, which are entries of source, over into dest, which may be nil. Children and views go along.
+// Move moves resources, which are entries of source, into dest, which may be nil. Children and views move with them.
 // Providers are copied, unless dest has the same or an equal one. What is moved without its parent becomes a child of
 // the destination's stack resource, which is made if there is none. URNs get the destination's stack and project,
-// references between the two states are cut, and pending operations are dropped.
+// references between the two states are dropped, and pending operations are dropped.
 //
-// The secrets of both snapshots must be open. Errors are an [*ExistsError] or say what cannot be moved.
+// The secrets of both snapshots must be open. Errors are a [*NameTakenError] or say what cannot be moved.
 func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o MoveOptions) (*Movement, error) {
 	m := &mover{ctx: ctx, options: o, source: source, dest: dest, out: &Movement{}, moving: map[urn.URN]bool{}, orphans: map[urn.URN]bool{},
 		names: renames{}, providers: map[string]string{}}
@@ -57,7 +58,7 @@ func Move(ctx context.Context, source, dest *Snapshot, resources []*Resource, o 
 	return m.out, nil
 }
 
-// mover is one move while it is made up.
+// mover is one move while it is worked out.
 type mover struct {
 	ctx          context.Context
 	options      MoveOptions
@@ -102,7 +103,7 @@ func (m *mover) choose(resources []*Resource) error {
 	}
 	for u := range m.moving {
 		if u.IsRootStack() {
-			delete(m.moving, u) // it was named to mean all that is below it
+			delete(m.moving, u) // it was named to select everything below it
 		}
 	}
 	for _, r := range m.source.Resources {
@@ -199,8 +200,8 @@ func (m *mover) fit(p *Resource) (entry *Resource, existing bool, err error) {
 			continue
 		}
 		if !property.EqualMaps(d.Inputs, p.Inputs) {
-			return nil, false, fmt.Errorf("the destination has a provider %s with another configuration; "+
-				"rename one of the two with `sluice state rename`", p.URN)
+			return nil, false, advice.Errorf(advice.On(advice.RenameResource, p.URN),
+				"the destination has a provider %s with another configuration", p.URN)
 		}
 		return d, true, nil
 	}
@@ -226,9 +227,9 @@ func (m *mover) take() error {
 	return nil
 }
 
-// translate returns r as the destination knows it, and notes what it cannot refer to any more.
+// translate returns r as the destination knows it, and records what it can no longer refer to.
 func (m *mover) translate(r *Resource) *Resource {
-	out, cuts := cut(r, func(u urn.URN) bool { _, ok := m.names[u]; return !ok })
+	out, cuts := dropReferences(r, func(u urn.URN) bool { _, ok := m.names[u]; return !ok })
 	m.out.Lost = append(m.out.Lost, cuts...)
 	parent, ref := m.parentOf(r), r.Provider
 	out = m.names.throughout(out).Clone()
@@ -252,7 +253,7 @@ func (m *mover) arrived(to *Resource) (bool, error) {
 		case m.same(d, to):
 			return true, nil
 		case !d.Delete && !to.Delete:
-			return false, &ExistsError{URN: to.URN, Dest: true}
+			return false, &NameTakenError{URN: to.URN, Dest: true}
 		}
 	}
 	return false, nil

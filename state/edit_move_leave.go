@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// leave makes up what stays in the source: without references to what is gone. A provider whose parent is gone stays
+// leave computes what stays in the source, without references to what has moved. A provider whose parent has moved stays
 // only if something uses it, as a resource of the stack.
 func (m *mover) leave() error {
 	var root urn.URN
@@ -29,7 +29,7 @@ func (m *mover) leave() error {
 		if gone(r.URN) {
 			continue
 		}
-		stays, cuts := cut(r, gone)
+		stays, cuts := dropReferences(r, gone)
 		m.out.Left = append(m.out.Left, cuts...)
 		if m.orphans[r.URN] {
 			stays = stays.Clone()

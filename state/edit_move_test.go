@@ -79,7 +79,7 @@ func TestMovingTakesChildrenProvidersAndReferencesAlong(t *testing.T) {
 	require.Empty(t, m.Source.Extensions)
 	require.Equal(t, []urn.URN{stays.URN}, m.Source.Resources[3].Dependencies)
 	require.Empty(t, m.Source.Resources[3].ReplaceWith)
-	require.Equal(t, []Cut{{user.URN, inner.URN, "depends on", ""}, {user.URN, inner.URN, "is replaced with", ""}}, m.Left)
+	require.Equal(t, []DroppedReference{{user.URN, inner.URN, "depends on", ""}, {user.URN, inner.URN, "is replaced with", ""}}, m.Left)
 	require.Len(t, m.Lost, 3)
 	require.Len(t, m.Dropped, 1)
 	require.Empty(t, m.Source.Pending)

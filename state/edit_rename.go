@@ -8,13 +8,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ExistsError says that the URN that a resource would get belongs to another one.
-type ExistsError struct {
+// NameTakenError says that the URN that a resource would get belongs to another one.
+type NameTakenError struct {
 	URN  urn.URN
 	Dest bool // in the stack that resources are moved to
 }
 
-func (e *ExistsError) Error() string {
+func (e *NameTakenError) Error() string {
 	if e.Dest {
 		return fmt.Sprintf("the destination has another resource %s", e.URN)
 	}
@@ -24,7 +24,7 @@ func (e *ExistsError) Error() string {
 // Rename returns s with another name in the URN of r, an entry of it, and in everything that refers to that URN:
 // dependencies, parents, provider references, pending operations, snippets, and resource references in properties
 // that are not sealed (state.md 7.10). Names of children do not change: a URN has the types of its ancestors, not their
-// names. s is not changed. Errors are an [*ExistsError], a [*CopiesError], or say why there is no such name.
+// names. s is not changed. Errors are an [*NameTakenError], a [*CopiesError], or say why there is no such name.
 func Rename(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
 	old, now := r.URN, r.URN.Renamed(name)
 	switch {
@@ -42,7 +42,7 @@ func Rename(s *Snapshot, r *Resource, name string) (*Snapshot, error) {
 	for _, o := range s.Resources {
 		switch o.URN {
 		case now:
-			return nil, &ExistsError{URN: now}
+			return nil, &NameTakenError{URN: now}
 		case old:
 			copies = append(copies, o)
 		}
@@ -70,7 +70,7 @@ func (m renames) everywhere(s *Snapshot) (*Snapshot, error) {
 }
 
 // throughout returns r with all its URNs renamed, those in resource references of its properties included. r itself
-// comes back when nothing changes.
+// is returned if nothing changes.
 func (m renames) throughout(r *Resource) *Resource {
 	out := mapReferences(r, func(_ referenceKind, u urn.URN) urn.URN { return m.of(u) })
 	changed := false

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -30,7 +31,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 
 	for text, message := range map[string]string{
 		"b":                                     "2 resources are named b",
-		"databse":                               "the state has no resource databse\n`sluice stack",
+		"databse":                               "the state has no resource databse",
 		"netwrk":                                "did you mean\n  " + string(boxURN("network")),
 		string(boxURN("netwrok")):               "did you mean\n  " + string(boxURN("network")),
 		"urn:pulumi:dev::shop::index:Box::zzzz": "in single quotes",
@@ -40,6 +41,9 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 	} {
 		_, err := Find(s, text)
 		require.ErrorContains(t, err, message, text)
+		if text == "databse" {
+			require.Equal(t, []advice.Advice{advice.On(advice.ListResources)}, advice.Of(err))
+		}
 	}
 	_, err = Find(s, "urn:pulumi:dev::shop::a:b:Group$testpkg:x:y::zz")
 	require.NotContains(t, err.Error(), "single quotes", "the shell has left the $ alone")
@@ -73,6 +77,7 @@ func TestDeletingFromAState(t *testing.T) {
 		options   DeleteOptions
 		removed   []string
 		fails     string
+		advice    []advice.Advice
 	}{
 		"a leaf": {resources: []*Resource{box("a"), box("b", dependsOn("a"))}, targets: []int{1}, removed: []string{"b"}},
 		"a dependency": {resources: []*Resource{box("a"), box("b", dependsOn("a"))}, targets: []int{0},
@@ -81,10 +86,11 @@ func TestDeletingFromAState(t *testing.T) {
 			targets: []int{0}, options: DeleteOptions{Dependents: true}, removed: []string{"c", "b", "a"}},
 		"both at once": {resources: []*Resource{box("a"), box("b", dependsOn("a"))}, targets: []int{0, 1}, removed: []string{"b", "a"}},
 		"a parent":     {resources: []*Resource{root, group, child}, targets: []int{1}, fails: "depends on " + string(group.URN)},
-		"a provider":   {resources: []*Resource{prov, box("a", using)}, targets: []int{0}, fails: "--target-dependents"},
+		"a provider":   {resources: []*Resource{prov, box("a", using)}, targets: []int{0}, fails: "depends on ", advice: []advice.Advice{advice.On(advice.DeleteDependents)}},
 		"an owner of views": {resources: []*Resource{box("owner"), view}, targets: []int{0}, options: DeleteOptions{Dependents: true},
 			removed: []string{"view", "owner"}},
-		"protected":           {resources: []*Resource{box("a", protect)}, targets: []int{0}, fails: "--force"},
+		"protected": {resources: []*Resource{box("a", protect)}, targets: []int{0}, fails: string(boxURN("a")),
+			advice: []advice.Advice{advice.On(advice.DeleteProtected, boxURN("a"))}},
 		"protected, by force": {resources: []*Resource{box("a", protect)}, targets: []int{0}, options: DeleteOptions{Protected: true}, removed: []string{"a"}},
 		"protected dependents": {resources: []*Resource{box("a"), box("b", dependsOn("a"), protect)}, targets: []int{0},
 			options: DeleteOptions{Dependents: true}, fails: string(boxURN("b"))},
@@ -108,6 +114,9 @@ func TestDeletingFromAState(t *testing.T) {
 			require.Equal(t, before, namesOf(s.Resources), "the argument is not changed")
 			if c.fails != "" {
 				require.ErrorContains(t, err, c.fails)
+				if c.advice != nil {
+					require.Equal(t, c.advice, advice.Of(err))
+				}
 				require.Nil(t, out)
 				return
 			}
@@ -201,7 +210,7 @@ func TestRepairsAreReported(t *testing.T) {
 	require.NoError(t, Verify(out))
 	require.True(t, done.Magic)
 	require.Equal(t, []urn.URN{boxURN("a")}, done.Ordered, "it comes before its dependent now")
-	require.Equal(t, []Cut{
+	require.Equal(t, []DroppedReference{
 		{Resource: boxURN("b"), Target: boxURN("nowhere"), Relation: "depends on"},
 		{Resource: group.URN, Target: group.Parent, Relation: "is a child of"},
 	}, done.Dropped)

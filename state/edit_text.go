@@ -32,22 +32,22 @@ func editText(ctx context.Context, s *Snapshot, fresh property.Encrypter) ([]byt
 	return out.Bytes(), nil
 }
 
-// unexpected fails: it encrypts nothing: there is nothing new in a state that was read.
+// unexpected always fails: a state that was read has no secret to encrypt anew.
 type unexpected struct{}
 
 func (unexpected) Encrypt(context.Context, string) (string, error) {
 	return "", errors.New("there is a secret that is not encrypted yet")
 }
 
-// placeholder stands for the ciphertexts of secrets that somebody has typed.
+// placeholder stands for the ciphertexts of secrets that the user has typed.
 type placeholder struct{}
 
 func (placeholder) Encrypt(context.Context, string) (string, error) {
 	return "(encrypted when it is written)", nil
 }
 
-// ParseEdit reads what somebody has made of the [EditText] of before, for the stack of that name. A new secret may be
-// given as plain text. Nil says that nothing has changed. The returned text is what the result looks like, in the form of EditText,
+// ParseEdit reads an edited form of the [EditText] of before, for the stack of that name. A new secret may be given as
+// plain text. A nil snapshot means that nothing has changed. The returned text is the result in the form of EditText,
 // without new secrets in the clear. Errors say where the text is wrong: JSON that cannot be read,
 // a member that no state has, resources of other stacks, another secrets provider, or the [*IntegrityError] of [Verify].
 func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte) (*Snapshot, []byte, error) {
@@ -75,7 +75,7 @@ func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte)
 	if err := checkEdit(before, s, stack); err != nil {
 		return nil, nil, err
 	}
-	// Encoding leaves ciphertexts beside secrets, so what is only looked at is another copy.
+	// Encoding leaves ciphertexts beside secrets, so this works on a copy.
 	probe, err := decode()
 	if err != nil {
 		return nil, nil, err

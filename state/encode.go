@@ -19,7 +19,7 @@ const (
 	versionFeatures = 4
 )
 
-// EncoderOptions say how an [Encoder] writes secrets.
+// EncoderOptions define how an [Encoder] writes secrets.
 type EncoderOptions struct {
 	Encrypter property.Encrypter // needed when there is a secret without a ciphertext made by Crypter
 	// Crypter is the identity of the secrets provider, see [SecretsProvider.Identity]. Secrets that were read under the
@@ -31,7 +31,7 @@ type EncoderOptions struct {
 
 // Encoder writes snapshots in the file format of state.md section 1. It remembers the encoding of each resource it has
 // written, by pointer, and forgets those that the latest snapshot no longer has: writing a snapshot again costs a copy
-// of what did not change. It may be used from many goroutines, one at a time gets to write.
+// of what did not change. It may be used from many goroutines; one at a time writes.
 type Encoder struct {
 	options EncoderOptions
 

@@ -72,7 +72,7 @@ func Features(s *Snapshot) []Feature {
 }
 
 // CheckMutable returns an [*UnsupportedFeaturesError] for a snapshot that an operation must not change:
-// snippets are carried along, but nobody acts on them (state.md 1.3). Edits that only move or drop entries are allowed. A
+// snippets are kept, but nothing acts on them (state.md 1.3). Edits that only move or drop entries are allowed. A
 // nil snapshot may be changed.
 func CheckMutable(s *Snapshot) error {
 	if s == nil {

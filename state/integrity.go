@@ -30,7 +30,7 @@ const (
 	RuleSnippets             Rule = "I-11"
 )
 
-// IntegrityError says which rule a snapshot breaks and where (state.md 1.14, steps.md 13).
+// IntegrityError reports which rule a snapshot breaks and where (state.md 1.14, steps.md 13).
 type IntegrityError struct {
 	Rule    Rule
 	Index   int     // of the resource or snippet in its list; -1 for the manifest
@@ -80,11 +80,11 @@ func Verify(s *Snapshot) error {
 	return verifySnippets(s.Snippets)
 }
 
-// verifier walks a list once. seen maps each URN passed so far to whether a live copy has been among them.
+// verifier walks a list once. seen maps each URN so far to whether a live copy has been among its entries.
 type verifier struct {
 	resources []*Resource
 	seen      map[urn.URN]bool
-	providers map[string]bool // references to the providers passed so far
+	providers map[string]bool // references to the providers so far
 }
 
 func (c *verifier) check(i int, r *Resource) error {
@@ -112,10 +112,10 @@ func (c *verifier) check(i int, r *Resource) error {
 	return nil
 }
 
-// VerifyURNs checks that everything in a snapshot, pending operations included, is named by a well-formed URN: what is
-// not cannot be shown, aliased or ordered by type. It returns an [*IntegrityError] of [RuleResource] for the first that is
-// not. A nil snapshot is valid. [Verify] does not look at the form of URNs, so that states that break only this rule can be
-// exported and repaired.
+// VerifyURNs checks that everything in a snapshot, pending operations included, is named by a well-formed URN: other names
+// cannot be shown, aliased or ordered by type. It returns an [*IntegrityError] of [RuleResource] for the first that is not
+// well-formed. A nil snapshot is valid. [Verify] does not look at the form of URNs, so that states that break only this rule
+// can be exported and repaired.
 func VerifyURNs(s *Snapshot) error {
 	if s == nil {
 		return nil
@@ -215,7 +215,7 @@ func (c *verifier) missing(u urn.URN) bool {
 	return !ok
 }
 
-// broken describes a reference whose target has not been passed.
+// broken describes a reference whose target does not come before it.
 func (c *verifier) broken(i int, ref Reference) error {
 	r := c.resources[i]
 	later := slices.ContainsFunc(c.resources[i:], func(o *Resource) bool { return o.URN == ref.URN })

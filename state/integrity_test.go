@@ -135,7 +135,7 @@ func TestRepair(t *testing.T) {
 	})
 	t.Run("a cycle is an error", func(t *testing.T) {
 		_, err := Repair(snapshotOf(box("a", dependsOn("b")), box("b", dependsOn("a"))))
-		var cycle *CycleError
+		var cycle *ReferenceCycleError
 		require.ErrorAs(t, err, &cycle)
 		require.ElementsMatch(t, []urn.URN{boxURN("a"), boxURN("b")}, cycle.URNs)
 	})

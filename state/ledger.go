@@ -12,15 +12,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ErrNotRecorded is wrapped by the errors of a [Ledger] that is told of a change to something it does not hold: a
+// ErrNotRecorded is wrapped by the errors of a [Ledger] for a change to something that it does not hold: a
 // mistake of the caller, which would otherwise lose a resource.
 var ErrNotRecorded = errors.New("not in the record of this run")
 
-// LedgerOptions say how a [Ledger] signs the snapshots it makes.
+// LedgerOptions define how a [Ledger] signs the snapshots that it makes.
 type LedgerOptions struct {
 	// Version names the writing tool in the manifest, for example "sluice/0.1.0".
 	Version string
-	// Now gives the manifest's time; nil means [time.Now].
+	// Now returns the time of the manifest; nil means [time.Now].
 	Now func() time.Time
 	// SecretsProvider is the one configured for this run. nil keeps that of the base.
 	SecretsProvider *SecretsProvider
@@ -104,24 +104,24 @@ func (l *Ledger) Begin(op Pending) error {
 	return nil
 }
 
-// ReuseCiphertexts lets the secrets of r that the resource of that URN has had in the base be written as they were there. Begin
-// and End do the same; it is for recorders that write before.
+// ReuseCiphertexts makes the secrets of r that its base state has, too, be written as they were there. Begin and End do
+// the same; it is for recorders that write before.
 func (l *Ledger) ReuseCiphertexts(r *Resource) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reuseCiphertexts(r)
 }
 
-// reuseCiphertexts lets the secrets of r that it has had in the base be written as they were there (state.md 5.6).
+// reuseCiphertexts makes the secrets of r that its base state has, too, be written as they were there (state.md 5.6).
 func (l *Ledger) reuseCiphertexts(r *Resource) {
 	i, ok := l.ranks[r.URN]
 	if !ok || i >= len(l.base.Resources) || l.base.Resources[i].URN != r.URN {
 		return
 	}
-	inherit(r, l.base.Resources[i])
+	reuseCiphertextsOf(r, l.base.Resources[i])
 }
 
-func inherit(r, old *Resource) {
+func reuseCiphertextsOf(r, old *Resource) {
 	if r == old {
 		return
 	}
@@ -143,18 +143,18 @@ func (l *Ledger) End(c Change) error {
 	}
 	for _, r := range c.Remove {
 		l.slots[l.index[r]].resource = nil
-		l.forget(r)
+		l.remove(r)
 	}
 	for _, p := range c.Replace {
 		i := l.index[p.Old]
-		l.forget(p.Old)
-		inherit(p.New, p.Old)
+		l.remove(p.Old)
+		reuseCiphertextsOf(p.New, p.Old)
 		l.slots[i].resource, l.index[p.New] = p.New, i
 	}
 	if c.Add != nil {
 		l.reuseCiphertexts(c.Add)
 		for _, old := range c.Remove { // which had another name if r was renamed
-			inherit(c.Add, old)
+			reuseCiphertextsOf(c.Add, old)
 		}
 		l.index[c.Add] = len(l.slots)
 		l.slots = append(l.slots, slot{c.Add, l.rank(c.Add)})
@@ -166,7 +166,7 @@ func (l *Ledger) End(c Change) error {
 	return nil
 }
 
-func (l *Ledger) forget(r *Resource) {
+func (l *Ledger) remove(r *Resource) {
 	delete(l.index, r)
 	delete(l.rewritten, r)
 }
@@ -223,7 +223,7 @@ func (l *Ledger) rank(r *Resource) int {
 			return i
 		}
 	}
-	return newcomer
+	return notInBase
 }
 
 // Rebase replaces the base and forgets the changes. Operations that have begun stay open.
@@ -234,8 +234,8 @@ func (l *Ledger) Rebase(base *Snapshot) {
 }
 
 // Snapshot returns the record at this moment: entries in canonical order with aliases resolved, pending operations by
-// URN and type. It returns an [*AliasConflictError] if two entries claim one old URN. Whether the snapshot is valid is
-// for [Verify] to say.
+// URN and type. It returns an [*AliasConflictError] if two entries claim one old URN. [Verify] checks whether the
+// snapshot is valid.
 func (l *Ledger) Snapshot() (*Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -270,7 +270,7 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 	return out, err
 }
 
-// rewrite resolves aliases and, after a refresh, drops what dangles. An entry that comes out as it did the last time
+// rewrite resolves aliases and, after a refresh, drops dangling references. An entry that comes out as it did the last time
 // keeps its pointer, so that its encoding is still known.
 func (l *Ledger) rewrite(places []place, names renames) {
 	for i, p := range places {
@@ -282,7 +282,7 @@ func (l *Ledger) rewrite(places []place, names renames) {
 			exists[p.resource.URN] = true
 		}
 		for i := range places {
-			places[i].resource = undangle(places[i].resource, func(u urn.URN) bool { return exists[u] })
+			places[i].resource = dropDangling(places[i].resource, func(u urn.URN) bool { return exists[u] })
 		}
 	}
 	i := 0

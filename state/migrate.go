@@ -79,7 +79,7 @@ func (m *migration) provider(r *Resource) string {
 	return m.refs[pkg]
 }
 
-// version is that of the plugin in the manifest, the last one if several are named.
+// version returns that of the plugin in the manifest, the last one if several are named.
 func (m *migration) version(pkg string) string {
 	v := ""
 	for _, p := range m.base.Manifest.Plugins {

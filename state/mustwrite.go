@@ -40,7 +40,7 @@ func sortedSet(us []urn.URN) []urn.URN {
 	return slices.Compact(slices.Sorted(slices.Values(us)))
 }
 
-// SameURNLists is [SameURNs] for the lists of each name. It takes a missing name and an empty list for the same thing.
+// SameURNLists is [SameURNs] for the lists of each name. It treats a missing name like an empty list.
 func SameURNLists(a, b map[string][]urn.URN) bool {
 	within := func(a, b map[string][]urn.URN) bool {
 		for name, us := range a {

@@ -10,12 +10,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// CycleError says that resources refer to each other in a circle, so that no valid order of them exists.
-type CycleError struct {
+// ReferenceCycleError says that resources refer to each other in a cycle, so that no valid order of them exists.
+type ReferenceCycleError struct {
 	URNs []urn.URN // each refers to the next one, the last one to the first
 }
 
-func (e *CycleError) Error() string {
+func (e *ReferenceCycleError) Error() string {
 	parts := make([]string, len(e.URNs))
 	for i, u := range e.URNs {
 		parts[i] = string(u)
@@ -24,17 +24,17 @@ func (e *CycleError) Error() string {
 		strings.Join(append(parts, parts[0]), " -> "))
 }
 
-// newcomer is the rank of a resource that the base does not know.
-const newcomer = int(^uint(0) >> 1)
+// notInBase is the rank of a resource that the base does not know.
+const notInBase = int(^uint(0) >> 1)
 
 // place is what decides a resource's position among those that nothing forces before or after it.
 type place struct {
 	resource *Resource
-	rank     int // position in the base of the entry with this URN, or newcomer
+	rank     int // position in the base of the entry with this URN, or notInBase
 }
 
 // canonical puts places into the order in which they are written. Entries come in the order of their ranks, old copies
-// right after the live entry of their name, newcomers by URN at the end; but a resource is pulled forward to stand before
+// right after the live entry of their name, new ones by URN at the end; but a resource is pulled forward to stand before
 // the first one that refers to it. The result depends on the set of places only, not on the order in which they are given,
 // as long as no two of them agree in everything that is compared here.
 //
@@ -54,7 +54,7 @@ func canonical(places []place) ([]*Resource, error) {
 func comparePlaces(a, b place) int {
 	return cmp.Or(
 		cmp.Compare(a.rank, b.rank),
-		cmp.Compare(class(a.resource), class(b.resource)),
+		cmp.Compare(copyRank(a.resource), copyRank(b.resource)),
 		cmp.Compare(a.resource.URN, b.resource.URN),
 		cmp.Compare(a.resource.ID, b.resource.ID),
 		a.resource.Created.Compare(b.resource.Created),
@@ -62,8 +62,8 @@ func comparePlaces(a, b place) int {
 	)
 }
 
-// class puts old copies behind the live entry that takes their place (state.md 1.11).
-func class(r *Resource) int {
+// copyRank puts old copies behind the live entry that takes their place (state.md 1.11).
+func copyRank(r *Resource) int {
 	if r.Delete || r.PendingReplacement {
 		return 1
 	}
@@ -89,7 +89,7 @@ func topological(rs []*Resource) ([]*Resource, error) {
 	if circle == nil {
 		return out, nil
 	}
-	e := &CycleError{}
+	e := &ReferenceCycleError{}
 	for _, id := range circle {
 		e.URNs = append(e.URNs, rs[id].URN)
 	}

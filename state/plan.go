@@ -26,7 +26,7 @@ type PlannedResource struct {
 	// Outputs are those that the preview predicted, nil when it did not. Nothing is compared with them.
 	Outputs *property.Map
 	// Uncertain is true when a replacement is planned that may turn out not to be needed, or to be done in another order: it
-	// hangs on values that the preview did not know. The reference implementation does not write this down.
+	// depends on values that the preview did not know. Pulumi does not write this.
 	Uncertain bool
 	// Seed is the random seed with which the inputs were checked; it is used again (steps.md 3.5).
 	Seed []byte

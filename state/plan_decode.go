@@ -5,16 +5,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it is another stack's, or older than
-// the stack's present key.
+// ErrPlanSecrets is wrapped by the error for a plan whose secrets cannot be decrypted: it is that of another stack, or older
+// than the stack's present key.
 var ErrPlanSecrets = errors.New("the secrets are encrypted with another key than this stack has: the plan is for another stack, " +
 	"or older than the stack's secrets provider; make a new one")
 
-// PlanDecodeOptions say how a plan is read.
+// PlanDecodeOptions define how a plan is read.
 type PlanDecodeOptions struct {
 	Name      string             // of the file, for error messages
 	Decrypter property.Decrypter // opens secrets; needed if there is one
@@ -65,7 +66,7 @@ func DecodePlan(ctx context.Context, data []byte, o PlanDecodeOptions) (*Plan, e
 	return nil, &DecodeError{Name: o.Name, Err: err}
 }
 
-var errNotAPlan = errors.New("this is no update plan; `sluice preview --save-plan FILE` writes one")
+var errNotAPlan = advice.With(errors.New("this is no update plan"), advice.On(advice.SavePlan))
 
 // planDecrypter tells failures to decrypt from others.
 type planDecrypter struct{ property.Decrypter }

@@ -43,7 +43,7 @@ func EncodePlan(ctx context.Context, p *Plan, o EncoderOptions) ([]byte, error) 
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// encodePlanned writes the members in the order of the reference, which has all of them optional but "state".
+// encodePlanned writes the members in the order of Pulumi, where all of them are optional but "state".
 // It ignores "uncertain", which is our own.
 func encodePlanned(ctx context.Context, r *PlannedResource, o EncoderOptions) ([]byte, error) {
 	w := newFields(ctx, o)
@@ -111,7 +111,7 @@ func (w *fields) object(m property.Map) {
 	w.b, w.err = property.AppendState(w.ctx, w.b, m, w.options)
 }
 
-// structuredAliases writes aliases with the names that the reference gives their members.
+// structuredAliases writes aliases with the names that Pulumi gives their members.
 func (w *fields) structuredAliases(as []urn.Alias) {
 	if len(as) == 0 {
 		return

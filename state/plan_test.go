@@ -98,7 +98,7 @@ func TestPlanIsWrittenAsTheReferenceWritesIt(t *testing.T) {
 	require.Equal(t, withoutConfig(t, again.Bytes()), withoutConfig(t, text))
 }
 
-// What is uncertain is the only member that the reference does not have. It ignores it.
+// What is uncertain is the only member that Pulumi does not have. Pulumi ignores it.
 func TestPlanSaysWhatIsUncertain(t *testing.T) {
 	plan := &Plan{Resources: map[urn.URN]*PlannedResource{
 		boxURN("a"): {Ops: []string{"delete-replaced"}, Uncertain: true}, boxURN("b"): {Ops: []string{"delete"}},
@@ -117,7 +117,7 @@ func TestPlanSaysWhatIsUncertain(t *testing.T) {
 	require.Len(t, peer.ResourcePlans, 2)
 }
 
-// withoutConfig cuts the configuration out: the reference's type for it escapes what this one does not.
+// withoutConfig cuts the configuration out: Pulumi's type for it escapes what this one does not.
 func withoutConfig(t *testing.T, text []byte) string {
 	t.Helper()
 	before, rest, ok := strings.Cut(string(text), "    \"config\": {\n")
@@ -149,7 +149,7 @@ func TestPlanSurvivesItsFile(t *testing.T) {
 	}
 }
 
-// The text is what the reference wrote for a preview with one changed resource.
+// The text is what Pulumi wrote for a preview with one changed resource.
 func TestPlanOfTheReferenceIsRead(t *testing.T) {
 	p, err := DecodePlan(t.Context(), []byte(`{
     "manifest": {"time": "2026-03-04T05:06:07.891011+01:00", "magic": "0f", "version": "v3.260.0"},
@@ -197,7 +197,7 @@ func TestWhatIsNoPlanIsRefused(t *testing.T) {
 		"null":                 {"null", "no update plan"},
 		"cut off":              {string(text[:len(text)/2]), "the text ends in the middle of a value"},
 		"more behind it":       {string(text) + "x", "plan.json: "},
-		"an export":            {`{"version":3,"deployment":{}}`, "plan.json: version: this is no update plan; `sluice preview --save-plan FILE` writes one"},
+		"an export":            {`{"version":3,"deployment":{}}`, "plan.json: version: this is no update plan"},
 		"a bare deployment":    {`{"manifest":{},"resources":[]}`, "resources: this is no update plan"},
 		"something else":       {`{}`, "this is no update plan"},
 		"no URN":               {head + `{"a":{}}}`, "plan.json: resourcePlans (a): this is not a URN"},

@@ -5,8 +5,16 @@ import (
 	"encoding/json"
 )
 
-// Recorder keeps the record of one run. It is told of operations before they begin and after they end, and what it
-// has been told is durable when the method returns (steps.md 9.10). Its methods may be called from many goroutines.
+// Store keeps the state of one stack.
+type Store interface {
+	// Load returns the recorded state, nil for a stack that has none.
+	Load(ctx context.Context) (*Snapshot, error)
+	// Record begins recording a run on top of base, which is what Load returned or a migrated form of it.
+	Record(ctx context.Context, base *Snapshot) (Recorder, error)
+}
+
+// Recorder keeps the record of one run. It gets operations before they begin and after they end, and each is
+// durable when the method returns (steps.md 9.10). Its methods may be called from many goroutines.
 //
 // A file backend that rewrites the checkpoint and a journal are both Recorders.
 type Recorder interface {
@@ -14,7 +22,7 @@ type Recorder interface {
 	Begin(ctx context.Context, op Pending) error
 	// End records what a step did. Begun names the operation begun before it, nil if the step has none.
 	End(ctx context.Context, change Change) error
-	// Rebase replaces the base by a rebuilt one and forgets all changes (after a refresh, steps.md 7.3).
+	// Rebase replaces the base by a rebuilt one and drops all changes (after a refresh, steps.md 7.3).
 	Rebase(ctx context.Context, base *Snapshot) error
 	// Close writes what has not been written yet. Nothing may be recorded afterwards.
 	Close(ctx context.Context) error
@@ -26,7 +34,7 @@ type Pending struct {
 	Resource *Resource
 }
 
-// PendingType says what the operation does.
+// PendingType is what the operation does.
 type PendingType string
 
 // The types of pending operations.
@@ -50,7 +58,7 @@ type Change struct {
 	Replace   []Replacement // in place
 	// Elide allows the recorder to write this later, with the next change that must be written (state.md 3.3).
 	Elide bool
-	// Refresh says that references to what is gone may dangle now and are to be dropped (state.md 3.7).
+	// Refresh is true if references may be dangling now and are to be dropped (state.md 3.7).
 	Refresh bool
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Repair returns a snapshot that passes [Verify], made by ordering the resources and dropping what refers to nothing
 // (state.md 1.15). A resource whose parent is missing becomes a root resource under a new URN, and what referred to it
-// follows. Without such a form it returns an error and no snapshot: a [*CycleError], or the [*IntegrityError] that is
+// follows. Without such a form it returns an error and no snapshot: a [*ReferenceCycleError], or the [*IntegrityError] that is
 // left. s is not changed; a valid s is returned as it is.
 //
 // A magic that does not match is not repaired here: the writer of the next checkpoint sets a new one.
@@ -18,19 +18,19 @@ func Repair(s *Snapshot) (*Snapshot, error) {
 	return out, err
 }
 
-// Repairs say what [RepairAll] has done.
+// Repairs are what [RepairAll] has done.
 type Repairs struct {
-	Magic   bool      // the manifest's magic is new
-	Ordered []urn.URN // resources that stood before something that they refer to, or in its way
-	Renamed []Renamed // resources whose parents are missing or renamed
-	Dropped []Cut     // references to what does not exist
+	Magic   bool               // the manifest's magic is new
+	Ordered []urn.URN          // resources that stood before something that they refer to, or in its way
+	Renamed []Renamed          // resources whose parents are missing or renamed
+	Dropped []DroppedReference // references to what does not exist
 }
 
 // Renamed is a URN before and after.
 type Renamed struct{ From, To urn.URN }
 
 // RepairAll is [Repair] for a user who has asked for it: a magic that does not match is set anew, malformed URNs are an
-// error too, and what was done is reported. A valid s comes back as it is, with nil.
+// error too, and what was done is reported. A valid s is returned as it is, with nil.
 func RepairAll(s *Snapshot) (*Snapshot, *Repairs, error) {
 	in := *s
 	magic := in.Manifest.Magic != Magic(in.Manifest.Version)
@@ -70,9 +70,9 @@ func repair(s *Snapshot) (*Snapshot, *Repairs, error) {
 	return &out, done, nil
 }
 
-// prune drops references to resources that have not been passed, and follows the renames that this causes.
+// prune drops references to what is not among the resources before, and follows the renames that this causes.
 func (done *Repairs) prune(rs []*Resource) []*Resource {
-	now := make(renames, len(rs)) // every resource passed: URN before to URN after
+	now := make(renames, len(rs)) // every resource so far: URN before to URN after
 	out := make([]*Resource, len(rs))
 	for i, r := range rs {
 		own := r.URN
@@ -80,14 +80,14 @@ func (done *Repairs) prune(rs []*Resource) []*Resource {
 		case r.Parent == "":
 		case !ok:
 			own = r.URN.Under("")
-			done.Dropped = append(done.Dropped, Cut{Resource: r.URN, Target: r.Parent, Relation: relationOf(graph.Parent)})
+			done.Dropped = append(done.Dropped, DroppedReference{Resource: r.URN, Target: r.Parent, Relation: relationOf(graph.Parent)})
 		case parent != r.Parent:
 			own = r.URN.Under(parent)
 		}
 		if own != r.URN {
 			done.Renamed = append(done.Renamed, Renamed{r.URN, own})
 		}
-		done.Dropped = append(done.Dropped, cutsOf(r, func(u urn.URN) bool { return !has(now, u) })...)
+		done.Dropped = append(done.Dropped, referencesTo(r, func(u urn.URN) bool { return !has(now, u) })...)
 		out[i] = mapReferences(r, func(kind referenceKind, u urn.URN) urn.URN {
 			switch kind {
 			case refSelf:

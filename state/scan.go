@@ -56,7 +56,7 @@ func (c *cursor) null() bool {
 	return false
 }
 
-// end makes sure that nothing follows.
+// end checks that nothing follows.
 func (c *cursor) end() error {
 	if c.space() != 0 || c.pos < len(c.data) {
 		return fmt.Errorf("at byte %d: text after the end of the value", c.pos)
@@ -212,7 +212,7 @@ func (c *cursor) decode(into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// skip consumes a value that nobody wants, and makes sure that it is one.
+// skip consumes a value that is not needed, and checks that it is one.
 func (c *cursor) skip() error {
 	raw, err := c.cut()
 	if err != nil {

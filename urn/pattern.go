@@ -55,7 +55,7 @@ func (p Pattern) String() string { return p.text }
 // PatternSet is a set of patterns in which the empty set means "no constraint" and contains every URN (steps.md 6.1).
 // Literals cost one hash lookup; globs are tried one after the other. The zero value is unconstrained.
 //
-// A PatternSet that somebody may still [PatternSet.Add] to belongs to one goroutine; reading is safe for many.
+// A PatternSet may be read by many goroutines, as long as none calls [PatternSet.Add].
 type PatternSet struct {
 	literals map[URN]struct{}
 	globs    []Pattern

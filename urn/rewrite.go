@@ -11,7 +11,7 @@ func RootStack(stack, project string) URN {
 // IsRootStack reports whether u names the root component of a stack.
 func (u URN) IsRootStack() bool { return u.QualifiedType() == RootStackType }
 
-// IsDefaultProvider recognises the providers that the engine makes by their names (steps.md 1.6).
+// IsDefaultProvider reports whether u names a provider that the engine makes, by its name (steps.md 1.6).
 func (u URN) IsDefaultProvider() bool {
 	return u.Type().IsProvider() && strings.HasPrefix(u.Name(), "default")
 }
@@ -39,7 +39,7 @@ func (u URN) Renamed(name string) URN { return u.withPart(3, name) }
 // for it. An invalid u stays as it is.
 func (u URN) WithStack(stack string) URN { return u.withPart(0, stack) }
 
-// WithProject returns u in another project, with the same caution as [URN.WithStack].
+// WithProject returns u in another project, with the same restriction as [URN.WithStack].
 func (u URN) WithProject(project string) URN { return u.withPart(1, project) }
 
 func (u URN) withPart(i int, s string) URN {

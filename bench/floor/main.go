@@ -1,6 +1,6 @@
-// Command floor is what the engine is measured against: a monitor without an engine. It starts a provider plugin and a
-// program, passes each registration straight on to the plugin's Check and Create, and answers. It knows no state, no
-// order, no aliases, no events; nothing that serves the same program through the same plugin can do much less.
+// Command floor is the baseline for the engine: a monitor without an engine. It starts a provider plugin and a program,
+// passes each registration to the plugin's Check and Create, and answers. It has no state, order, aliases or events. A
+// server of the same program with the same plugin can do little less.
 //
 //	floor [-up] <plugin executable> <program executable>
 package main
@@ -63,7 +63,7 @@ func run(ctx context.Context, plugin, program string, preview bool) error {
 	return runProgram(ctx, program, listener.Addr().String(), preview)
 }
 
-// startPlugin starts the plugin as the protocol says: it prints its port.
+// startPlugin starts the plugin and reads its port, which the plugin prints.
 func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProviderClient, func(), error) {
 	cmd := exec.CommandContext(ctx, executable)
 	cmd.Stderr = os.Stderr
@@ -76,7 +76,7 @@ func startPlugin(ctx context.Context, executable string) (pulumirpc.ResourceProv
 	}
 	stop := func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // the error is that it was killed
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

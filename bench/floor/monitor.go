@@ -8,14 +8,14 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// monitor passes calls through.
+// monitor passes calls to the plugin.
 type monitor struct {
 	pulumirpc.UnimplementedResourceMonitorServer
 	provider pulumirpc.ResourceProviderClient
 	preview  bool
 }
 
-// SupportsFeature says what the engine says, so that programs behave the same.
+// SupportsFeature answers as the engine does, so that programs behave the same.
 func (m *monitor) SupportsFeature(context.Context, *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
 	return &pulumirpc.SupportsFeatureResponse{HasSupport: true}, nil
 }
@@ -46,7 +46,7 @@ func (m *monitor) SignalAndWaitForShutdown(context.Context, *emptypb.Empty) (*em
 	return &emptypb.Empty{}, nil
 }
 
-// engine takes log messages and forgets them.
+// engine discards log messages.
 type engine struct {
 	pulumirpc.UnimplementedEngineServer
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/sluice-iac/sluice/bench/shape"
 )
 
-// caller registers resources with bare calls.
+// caller registers resources with plain gRPC calls.
 type caller struct {
 	monitor pulumirpc.ResourceMonitorClient
 	shape   string
-	urns    []func() (string, error) // of the resources, waiting for their registration
+	urns    []func() (string, error) // of the resources; each function waits for the registration
 }
 
 func withCalls(name string, size int) error {

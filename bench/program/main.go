@@ -1,5 +1,5 @@
-// Command program declares the resources of a benchmark, with Pulumi's Go SDK or with bare gRPC calls: the second shows
-// more of the engine, because the SDK's own work is left out.
+// Command program declares the resources of a benchmark, with Pulumi's Go SDK or with plain gRPC calls. The latter
+// measure the engine more exactly, because they leave out the work of the SDK.
 package main
 
 import (
@@ -22,7 +22,7 @@ func run() error {
 		return err
 	}
 	if size == 0 {
-		return nil // what is measured is everything but the program
+		return nil // the program itself is not measured
 	}
 	if os.Getenv(shape.EnvClient) == shape.ClientSDK {
 		return withSDK(name, size)

@@ -1,5 +1,5 @@
-// Package shape describes the stacks that the benchmarks measure, so that every program and the floor mean the same by a
-// name. It knows nothing of engines.
+// Package shape describes the stacks that the benchmarks measure, so that a name means the same to every program and to
+// the floor. It is independent of engines.
 //
 // Invariant: a resource depends only on resources with smaller numbers.
 package shape
@@ -34,23 +34,23 @@ func DependencyOf(name string, i int) (dependency int, ok bool) {
 	return 0, true
 }
 
-// Name is the name of resource i.
+// Name returns the name of resource i.
 func Name(i int) string { return fmt.Sprintf("thing-%05d", i) }
 
-// Environment variables through which a program process is told what to declare.
+// Environment variables that define what a program process declares.
 const (
 	EnvShape  = "BENCH_SHAPE"
 	EnvSize   = "BENCH_SIZE"
 	EnvClient = "BENCH_CLIENT" // ClientSDK or ClientThin
 )
 
-// How a program process speaks to the monitor.
+// The clients with which a program process calls the monitor.
 const (
 	ClientSDK  = "sdk"  // Pulumi's Go SDK
-	ClientThin = "thin" // bare gRPC calls
+	ClientThin = "thin" // plain gRPC calls
 )
 
-// FromEnvironment returns what a program process is to declare.
+// FromEnvironment returns the stack that a program process declares.
 func FromEnvironment() (name string, size int, err error) {
 	size, err = strconv.Atoi(os.Getenv(EnvSize))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// exactArgs is cobra.ExactArgs with words for people and the status of a wrong invocation.
+// exactArgs is like cobra.ExactArgs, with a clearer message and the exit status for usage errors.
 func exactArgs(n int) cobra.PositionalArgs { return rangeArgs(n, n) }
 
-// rangeArgs is cobra.RangeArgs with words for people and the status of a wrong invocation.
+// rangeArgs is like cobra.RangeArgs, with a clearer message and the exit status for usage errors.
 func rangeArgs(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch n := len(args); {
@@ -27,7 +27,7 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand says that a command has no such subcommand, and which was probably meant.
+// unknownCommand returns an error for a subcommand that does not exist. It suggests a similar one.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	meant := ""
 	cmd.SuggestionsMinimumDistance = 2

@@ -14,10 +14,10 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// lister lists what may be written at a place of a command's line.
+// lister lists the words that can complete an argument of a command.
 type lister func(ctx context.Context, open *session.Opener, cmd *cobra.Command) ([]string, error)
 
-// complete makes shells complete stacks, settings, resources and the like.
+// complete adds completion of stacks, settings, resources and the like to shells.
 func complete(root *cobra.Command, g *globalFlags) {
 	flags := map[string]lister{
 		"stack": listStackNames, "color": words("always", "auto", "never", "raw"), "checkpoint": words("end", "every-step", "timed"),
@@ -36,7 +36,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {
 			if f := cmd.LocalFlags().Lookup(name); f != nil && (cmd == root || cmd.InheritedFlags().Lookup(name) == nil) {
-				_ = cmd.RegisterFlagCompletionFunc(name, completing(g, list, false)) // fails only for flags that are not there
+				_ = cmd.RegisterFlagCompletionFunc(name, completing(g, list, false)) // fails only for flags that do not exist
 			}
 		}
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
@@ -59,8 +59,8 @@ func words(list ...string) lister {
 	return func(context.Context, *session.Opener, *cobra.Command) ([]string, error) { return list, nil }
 }
 
-// completing adapts a lister to cobra. With first set it is for the first argument alone. Errors are nobody's business who
-// presses Tab.
+// completing adapts a lister to cobra. If first is set, it completes the first argument only. It drops errors, because
+// they do not help a user who presses Tab.
 func completing(g *globalFlags, list lister, first bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if first && len(args) > 0 {
@@ -95,9 +95,9 @@ func listStackNames(ctx context.Context, open *session.Opener, _ *cobra.Command)
 	return out, nil
 }
 
-// completed opens the stack of --stack, or the selected one.
+// completed opens the stack of --stack, or the selected stack.
 func completed(ctx context.Context, open *session.Opener, cmd *cobra.Command) (*session.Stack, error) {
-	name, _ := cmd.Flags().GetString("stack") // "" where there is no such flag
+	name, _ := cmd.Flags().GetString("stack") // "" if there is no such flag
 	return open.Stack(ctx, name, "")
 }
 
@@ -137,7 +137,7 @@ func listResources(ctx context.Context, open *session.Opener, cmd *cobra.Command
 	return listRecorded(ctx, open, cmd, func(r *state.Resource) string { return r.URN.Name() })
 }
 
-// listRecorded lists what f says of the recorded resources, each word once.
+// listRecorded lists the words that f returns for the recorded resources, each word once.
 func listRecorded(ctx context.Context, open *session.Opener, cmd *cobra.Command, f func(*state.Resource) string) ([]string, error) {
 	s, err := completed(ctx, open, cmd)
 	if err != nil {

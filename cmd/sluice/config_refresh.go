@@ -68,7 +68,7 @@ func refreshConfig(ctx context.Context, open *session.Opener, f *flags.Stack, fo
 	return err
 }
 
-// keepCopy copies a file to the first name with .bak at its end that is free.
+// keepCopy copies a file to the first unused name that ends in .bak.
 func keepCopy(out io.Writer, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

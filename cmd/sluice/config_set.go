@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// configSetFlags say how a value is to be read and stored.
+// configSetFlags define how a value is read and stored.
 type configSetFlags struct {
 	settings.Storage
 	raw bool

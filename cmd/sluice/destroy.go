@@ -52,7 +52,7 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// destroy runs the command: what is special to it comes before and after the operation.
+// destroy runs the command destroy. The steps before and after the operation exist only in this command.
 func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
 		return exit.Usagef("you cannot specify --target and --exclude-protected")
@@ -61,7 +61,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if err != nil {
 		return err
 	}
-	// tell writes a line for people.
+	// tell writes a line unless the output is JSON.
 	tell := func(format string, args ...any) {
 		if !f.Display.JSON {
 			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
@@ -91,7 +91,7 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 		tell("All unprotected resources were destroyed. There are still %d protected resources associated with this stack.", protected)
 	case len(f.Targeting.Targets) > 0:
 	case f.remove:
-		// If something is left after all, because it is excluded, the stack is refused and stays.
+		// If a resource is left, because it is excluded, this refuses to remove the stack.
 		if err := removeWithSettings(ctx, s, false, backend.RemoveOptions{}); err != nil {
 			return err
 		}
@@ -100,7 +100,8 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	return nil
 }
 
-// protectedResources returns the URNs of what a destroy must leave, and how many resources there are.
+// protectedResources returns the URNs of the protected resources, which a destroy must keep, and the number of all
+// resources.
 func protectedResources(ctx context.Context, s *session.Stack) (urns []string, all int, err error) {
 	manager, err := session.SecretsManager(ctx, s)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// documents calls f with every text of the project for people, but the reference and decisions, which say how things were.
+// documents calls f with every document for people, except the reference and the decisions, which describe the past.
 func documents(t *testing.T, f func(path, text string)) {
 	t.Helper()
 	count := 0
@@ -46,7 +46,7 @@ var (
 	metaText = regexp.MustCompile(`[|;>&]`)
 )
 
-// TestCommandsInDocsExist checks every command line of a text, as far as one can tell without running it.
+// TestCommandsInDocsExist checks every command line in a document as far as that is possible without running it.
 func TestCommandsInDocsExist(t *testing.T) {
 	checked := 0
 	documents(t, func(path, text string) {

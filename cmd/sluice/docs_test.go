@@ -13,17 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// madeUp are values of each run's own. What the pattern finds first is called by the first word, and so on.
+// madeUp describes values that differ in each run. The first match of the pattern is replaced by the first word, and so
+// on.
 type madeUp struct {
 	pattern string
 	words   []string
 }
 
-// TestSessionsInDocs does what texts tell their readers to do, and compares what they show with what comes out.
+// TestSessionsInDocs does what documents tell their readers to do, and compares the output that they show with the real
+// output.
 //
-// A block "console" has commands after "$ ", and what they print; of a line "..." it may be anything. A block with
-// "file=NAME" is a file to be written, or, if it is a "diff", a change to be made. With UPDATE_DOCS=1 what is shown is
-// replaced by what comes out.
+// A block "console" has commands after "$ " and their output, in which a line "..." stands for any lines. A block with
+// "file=NAME" is a file to write or, if it is a "diff", a change to make. With UPDATE_DOCS=1 the real output replaces
+// the shown one.
 func TestSessionsInDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts programs")
@@ -54,10 +56,10 @@ type docSession struct {
 	dir    string
 	env    []string
 	values []madeUp
-	names  map[string]string // what the text calls the values of this run
+	names  map[string]string // the names that the text has for the values of this run
 }
 
-// run goes through a text and returns it with what the commands have printed.
+// run processes a text, and returns it with the output of its commands.
 func (d *docSession) run(text string) string {
 	var out strings.Builder
 	lines := strings.SplitAfter(text, "\n")
@@ -96,7 +98,7 @@ func (d *docSession) block(info []string, number int, lines []string) string {
 	return strings.Join(lines, "")
 }
 
-// edit replaces what is marked by "-" in a file by what is marked by "+". It has to occur once.
+// edit replaces the lines marked "-" in a file by the lines marked "+". They must occur exactly once.
 func (d *docSession) edit(number int, path string, lines []string) {
 	var before, after strings.Builder
 	for _, line := range lines {
@@ -147,7 +149,7 @@ func (d *docSession) console(number int, lines []string) string {
 	return out.String()
 }
 
-// requireParts requires that what is shown between lines "..." comes out in that order.
+// requireParts requires that the parts between lines "..." occur in the output in that order.
 func (d *docSession) requireParts(at int, shown, got string) {
 	rest := sorted(got)
 	for part := range strings.SplitSeq(shown, "...\n") {
@@ -157,8 +159,8 @@ func (d *docSession) requireParts(at int, shown, got string) {
 	}
 }
 
-// command runs one command and returns what it prints, with the words of the text. It has to succeed unless the text shows an
-// error.
+// command runs one command and returns its output, in which the names of the text replace the values of this run. The
+// command must succeed unless the text shows an error.
 func (d *docSession) command(command string, fails bool) string {
 	switch words := strings.SplitN(command, " ", 2); words[0] {
 	case "cd":
@@ -189,7 +191,7 @@ var (
 	salt      = regexp.MustCompile(`v1:[A-Za-z0-9+/=]+(:[A-Za-z0-9+/=:]+)?`)
 )
 
-// translate gives values of this run the names that the text has for them.
+// translate replaces the values of this run by the names that the text has for them.
 func (d *docSession) translate(out string) string {
 	for _, v := range d.values {
 		for _, found := range regexp.MustCompile(v.pattern).FindAllStringSubmatch(out, -1) {
@@ -220,7 +222,7 @@ func (d *docSession) used() []string {
 	return out
 }
 
-// sorted brings lines about steps, which come as they are done, into one order.
+// sorted sorts the lines about steps, whose order differs from run to run.
 func sorted(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	step := regexp.MustCompile(`^ [-+~=<>]{1,2} +[a-z]+:`)

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// waitFor is "waitfor PATTERN": it waits until somebody has made a file that the pattern matches.
+// waitFor implements "waitfor PATTERN": it waits until a file exists that the pattern matches.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	for range 3000 {
 		if found, _ := filepath.Glob(ts.MkAbs(args[0])); len(found) > 0 {
@@ -29,8 +29,8 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s never appeared", args[0])
 }
 
-// nowhere is "nowhere TEXT": nothing that the last command has said contains the text, and no file of the script does,
-// except what the plugin "simple" keeps in folders named cloud.
+// nowhere implements "nowhere TEXT": the text is neither in the output of the last command nor in a file of the script,
+// except in the files that the plugin "simple" keeps in folders named cloud.
 func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 	text := []byte(args[0])
 	for _, stream := range []string{"stdout", "stderr"} {
@@ -53,7 +53,7 @@ func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// status is "status N COMMAND...": the command ends with that exit status and without a stack trace.
+// status implements "status N COMMAND...": the command ends with that exit status and without a stack trace.
 func status(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	checkStatus(ts, args[0], err)
@@ -77,9 +77,9 @@ func checkStatus(ts *testscript.TestScript, want string, err error) {
 	}
 }
 
-// signalled is "signalled STATUS N FILE TEXT COMMAND...": the command gets N times Ctrl-C, the first as soon as the file has
-// the text, each later one when the command has answered the one before, and ends with that status. What it says is in
-// the file signalled.out.
+// signalled implements "signalled STATUS N FILE TEXT COMMAND...": it sends the command N interrupts. It sends the first
+// as soon as the file has the text, and each later one when the command has answered the previous one. The command ends
+// with that status. Its output is in the file signalled.out.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	want, args := args[0], args[1:]
 	times, err := strconv.Atoi(args[0])
@@ -102,11 +102,12 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	checkStatus(ts, want, err)
 }
 
-// hungUp is "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command is told twice, as by the system and by
-// the shell, that its terminal is gone, and ends with that status. What it says is in the file hungup.out.
+// hungUp implements "hungup STATUS FILE TEXT COMMAND...": as soon as the file has the text, the command gets two
+// signals that its terminal is gone, as from the system and from the shell. It ends with that status. Its output is in
+// the file hungup.out.
 func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
-	// A signal that is ignored here, as under nohup, would be in the command, too; one that somebody waits for is not.
+	// The command would inherit a signal that this process ignores, as under nohup. It does not inherit a handler.
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGHUP)
 	defer signal.Stop(heard)
@@ -119,14 +120,15 @@ func hungUp(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // it may have ended
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGHUP) // the process may have ended
 	err := cmd.Wait()
 	ts.Check(os.WriteFile(ts.MkAbs("hungup.out"), []byte(out.String()), 0o644))
 	ts.Logf("%s", out.String())
 	checkStatus(ts, args[0], err)
 }
 
-// start starts a command of a script in a group of its own: a terminal signals all processes that a command has started.
+// start starts a command of a script in a process group of its own, because a terminal signals all processes of a
+// group.
 func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
@@ -143,13 +145,14 @@ func start(ts *testscript.TestScript, out io.Writer, args []string) *exec.Cmd {
 	return cmd
 }
 
-// killed is "killed FILE TEXT COMMAND...": the command and all that it has started is killed as soon as the file has the text.
+// killed implements "killed FILE TEXT COMMAND...": as soon as the file has the text, it kills the command and all
+// processes that the command has started.
 func killed(ts *testscript.TestScript, _ bool, args []string) {
 	var out notes
 	cmd := start(ts, &out, args[2:])
 	waitForText(ts.MkAbs(args[0]), args[1])
 	ts.Check(syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL))
-	_ = cmd.Wait() // it says that it was killed
+	_ = cmd.Wait() // the error is that it was killed
 	ts.Logf("%s", out.String())
 }
 
@@ -162,7 +165,7 @@ func waitForText(file, text string) {
 	}
 }
 
-// scriptEnvironment are the variables of the script that its commands need.
+// scriptEnvironment returns the variables of the script that its commands need.
 func scriptEnvironment(ts *testscript.TestScript) []string {
 	var out []string
 	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD"} {
@@ -171,7 +174,7 @@ func scriptEnvironment(ts *testscript.TestScript) []string {
 	return out
 }
 
-// notes are what a command has said so far.
+// notes hold the output of a command so far.
 type notes struct {
 	mu   sync.Mutex
 	text bytes.Buffer

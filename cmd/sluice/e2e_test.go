@@ -12,10 +12,12 @@ import (
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 )
 
-// TestEndToEnd runs the scripts in testdata/e2e: real programs with the SDKs for Node.js and Go, and the plugin "simple" as
-// a process of its own that is found on the PATH.
+// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js and Go, and with the
+// plugin "simple", a process that is found on the PATH.
 //
-// A script finds the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a built Go program, whose source is
+// A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`. $GOPROGRAM is a built Go program,
+// whose source is testdata/goprogram. The objects of the plugin are in the directory that the setting simple:directory
+// names.
 // testdata/goprogram, in $GOPROGRAM. What the plugin made is in the directory that the setting simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
@@ -46,7 +48,7 @@ func build(t *testing.T, binary, pkg string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// scripts are the parameters that all scripts of command lines have.
+// scripts returns the parameters that all scripts of command lines share.
 func scripts(dir string) testscript.Params {
 	return testscript.Params{
 		Dir: dir,

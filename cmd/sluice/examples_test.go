@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 )
 
-// TestExamples runs the scripts in testdata/examples, which run the examples, of which each script has copies of its own. Where
-// an example needs the packages of Node.js, those of the tests' own programs are used, which have the same versions.
+// TestExamples runs the scripts in testdata/examples. Each script runs its own copy of an example. An example that
+// needs packages of Node.js uses those of the test programs, which have the same versions.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -27,7 +27,7 @@ func TestExamples(t *testing.T) {
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
-		for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // HOME is another one
+		for _, name := range []string{"GOCACHE", "GOMODCACHE"} { // because the scripts have another HOME
 			e.Setenv(name, goEnv(t, name))
 		}
 		if err := copyFiles("../../examples", filepath.Join(e.WorkDir, "examples")); err != nil {
@@ -45,7 +45,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// copyFiles copies a folder without installed packages.
+// copyFiles copies a folder without its installed packages.
 func copyFiles(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -43,7 +43,7 @@ func serveFakeProvider() {
 	})
 }
 
-// fakeLanguage runs programs that are JSON files: program.json in the program's directory.
+// fakeLanguage runs programs that are JSON files: program.json in the directory of the program.
 type fakeLanguage struct {
 	pulumirpc.UnimplementedLanguageRuntimeServer
 }
@@ -56,7 +56,7 @@ type fakeProgram struct {
 		After   []string
 	}
 	Outputs map[string]any
-	Print   string // to the log
+	Print   string // written to the log
 	Fail    string
 }
 
@@ -142,8 +142,8 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 	return nil
 }
 
-// fakeProvider keeps its things as files in a directory. A change of "region" needs a replacement; "slow" is how long a
-// creation takes; "fail" makes it fail.
+// fakeProvider keeps its objects as files in a directory. A change of "region" requires a replacement, "slow" is the
+// duration of a create, and "fail" makes it fail.
 type fakeProvider struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	dir string
@@ -200,7 +200,7 @@ func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*p
 		return nil, err
 	}
 	id := fmt.Sprintf("%s-%d", r.GetName(), len(p.things()))
-	// The file appears when the work begins, so that a script can wait for it.
+	// The file appears when the create begins, so that a script can wait for it.
 	if err := os.WriteFile(filepath.Join(p.dir, id), nil, 0o644); err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*p
 	return &pulumirpc.CreateResponse{Id: id, Properties: r.GetProperties()}, nil
 }
 
-// Read finds the inputs of a thing in its file, as JSON.
+// Read reads the inputs of an object from its file, which is JSON.
 func (p *fakeProvider) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
 	text, err := os.ReadFile(filepath.Join(p.dir, r.GetId()))
 	if errors.Is(err, os.ErrNotExist) {
@@ -227,7 +227,7 @@ func (p *fakeProvider) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulum
 	return &pulumirpc.ReadResponse{Id: r.GetId(), Inputs: properties, Properties: properties}, err
 }
 
-// GetSchema returns schema.json of the program's directory.
+// GetSchema returns schema.json from the directory of the program.
 func (*fakeProvider) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
 	text, err := os.ReadFile("schema.json")
 	return &pulumirpc.GetSchemaResponse{Schema: string(text)}, err

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// newGenCompletionCommand is Pulumi's way of writing `completion`.
+// newGenCompletionCommand returns Pulumi's form of the command completion.
 func newGenCompletionCommand(t *terminal.Terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:       "gen-completion SHELL",

@@ -25,7 +25,7 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&g.open.SkipIntegrity, "disable-integrity-checking", false, "do not check that the state is consistent")
 }
 
-// apply gives the flags of a command the values of the environment and changes to the directory of --cwd.
+// apply sets the flags of a command from the environment, and changes to the directory of --cwd.
 func (g *globalFlags) apply(cmd *cobra.Command) error {
 	t := g.open.Terminal
 	if err := flags.FromEnvironment(cmd.Flags(), t.Lookup); err != nil {

@@ -52,7 +52,7 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	p := cmd.Flags()
 	f.Add(p)
 	flags.AddYes(p, &f.Confirmation.Yes, "do not ask for confirmation")
-	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // without the letter, which is that of --file
+	p.BoolVar(&f.Confirmation.SkipPreview, "skip-preview", false, "do not preview first") // its letter is that of --file
 	f.Confirmation.AddPreviewOnly(p, "only show what would be recorded")
 	p.StringVarP(&f.file, "file", "f", "", "import what this JSON file lists")
 	p.StringVar(&f.parent, "parent", "", "the parent as name=URN; the name is its variable in the program")
@@ -66,7 +66,7 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// importResources runs the import from its flags to its exit status.
+// importResources runs the command import.
 func importResources(ctx context.Context, open *session.Opener, f *importFlags, args []string) error {
 	if f.from != "" || f.generateResources != "" {
 		return exit.Usagef("--from and --generate-resources need converter plugins, which sluice does not run; " +
@@ -100,7 +100,7 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	return operate.Run(ctx, job)
 }
 
-// list is what is to be imported: the file, or the one resource of the arguments.
+// list returns what to import: the entries of the file, or the one resource of the arguments.
 func (f *importFlags) list(args []string) (*importfile.File, error) {
 	if f.file != "" {
 		if len(args) > 0 || f.parent != "" || f.provider != "" || len(f.properties) > 0 {
@@ -137,7 +137,7 @@ func (f *importFlags) list(args []string) (*importfile.File, error) {
 	return list, nil
 }
 
-// namedURN reads name=URN; the name may be left out.
+// namedURN parses name=URN. The name is optional.
 func namedURN(ifNone, text string) (string, urn.URN, error) {
 	name, rest := ifNone, text
 	if before, after, ok := strings.Cut(text, "="); ok && !urn.URN(text).IsValid() {
@@ -156,7 +156,7 @@ func namedURN(ifNone, text string) (string, urn.URN, error) {
 	return name, u, nil
 }
 
-// importRequests turns the list into requests for this stack.
+// importRequests turns the list into requests for the stack.
 func importRequests(
 	ctx context.Context, s *session.Stack, f *importFlags, list *importfile.File,
 ) ([]stages.ImportRequest, importfile.Names, error) {

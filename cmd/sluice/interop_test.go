@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decodes is "decodes FILE": the reference's types understand every field of a stack file or an export, and lose nothing
-// when they write it again.
+// decodes implements "decodes FILE": Pulumi's types decode every field of a stack file or an export, and lose nothing
+// when they encode it again.
 func decodes(ts *testscript.TestScript, _ bool, args []string) {
 	var file struct {
 		Version    int                   `json:"version"`
@@ -30,10 +30,10 @@ func decodes(ts *testscript.TestScript, _ bool, args []string) {
 	require.JSONEq(scriptFailure{ts}, text, string(again))
 }
 
-// scriptFailure makes a failed requirement the failure of a script.
+// scriptFailure turns a failed requirement into the failure of a script.
 type scriptFailure struct{ *testscript.TestScript }
 
 func (s scriptFailure) Errorf(format string, args ...any) { s.Logf(format, args...) }
 func (s scriptFailure) FailNow() {
-	s.Fatalf("it does not survive a round trip through the reference's types")
+	s.Fatalf("it does not survive a round trip through Pulumi's types")
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// killed runs: SLUICE_KILL_ROUNDS says how many, 30 if it is not set.
+// killRounds returns the number of killed runs: SLUICE_KILL_ROUNDS, or 30 if it is not set.
 func killRounds(t *testing.T) int {
 	text := os.Getenv("SLUICE_KILL_ROUNDS")
 	if text == "" {
@@ -30,7 +30,7 @@ func killRounds(t *testing.T) int {
 	return n
 }
 
-// arena is a stack whose cloud is a directory of files.
+// arena is a stack whose objects are files in a directory.
 type arena struct {
 	*testing.T
 	dir, sluice string
@@ -65,26 +65,26 @@ func (a *arena) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, out
 }
 
-// run runs a command that must end with a status, and returns what it says.
+// run runs a command, requires its exit status, and returns its output.
 func (a *arena) run(status int, args ...string) string {
 	a.Helper()
 	cmd, out := a.command(args...)
-	_ = cmd.Run() // the status is looked at
+	_ = cmd.Run() // the exit status is checked below
 	require.Equal(a, status, cmd.ProcessState.ExitCode(), "%v\n%s", args, out)
 	return out.String()
 }
 
-// victims of a kill.
+// victims are the processes that are killed.
 type victims int
 
 const (
-	everybody   victims = iota // the engine and all that it has started
-	theEngine                  // what it has started ends by itself
-	theProvider                // the engine goes on
+	everybody   victims = iota // the engine and every process that it has started
+	theEngine                  // the processes that it has started end by themselves
+	theProvider                // the engine continues
 	kinds
 )
 
-// runAndKill kills somebody during an update and returns whether the update was cut off.
+// runAndKill kills processes during an update, and reports whether the update was interrupted.
 func (a *arena) runAndKill(after time.Duration, who victims) bool {
 	cmd, out := a.command("up", "--yes", "--skip-preview")
 	require.NoError(a, cmd.Start())
@@ -105,14 +105,14 @@ func (a *arena) runAndKill(after time.Duration, who victims) bool {
 		require.Zero(a, cmd.ProcessState.ExitCode(), "%s", out)
 		return false
 	}
-	// What the engine had started ends with it; what a plugin was doing it may finish before it does.
+	// The processes that the engine has started end with it. A plugin may first finish what it was doing.
 	time.Sleep(300 * time.Millisecond)
 	return cmd.ProcessState.ExitCode() != 0
 }
 
-// running lists the processes of a program; none where the system has no /proc.
+// running lists the processes of a program. It finds none if the system has no /proc.
 func running(program string) []int {
-	links, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is right
+	links, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is valid
 	var pids []int
 	for _, link := range links {
 		if target, err := os.Readlink(link); err == nil && target == program {
@@ -129,7 +129,7 @@ type recordedState struct {
 	pending map[string][]string // types by URN
 }
 
-// state is what the stack file says, read from the file: it is what Pulumi would read.
+// state returns the content of the stack file, read from the file itself, as Pulumi would read it.
 func (a *arena) state() recordedState {
 	type resource struct{ URN, ID, Type string }
 	var file struct {
@@ -158,7 +158,7 @@ func (a *arena) state() recordedState {
 	return s
 }
 
-// cloud is what exists: URN by ID.
+// cloud returns the objects that exist: URN by ID.
 func (a *arena) cloud() map[string]string {
 	found, err := filepath.Glob(a.dir + "/cloud/*.json")
 	require.NoError(a, err)
@@ -174,9 +174,9 @@ func (a *arena) cloud() map[string]string {
 	return all
 }
 
-// However and whenever a run of hundreds of operations is killed, or its provider: everything that exists in the cloud is
-// recorded, or an operation is pending that says it may exist; after `recover` the state and the cloud are equal; and
-// nothing exists twice.
+// Whenever and however a run of hundreds of operations, or its provider, is killed: every object that exists is
+// recorded, or a pending operation says that it may exist; after `recover` the state matches the objects; and no object
+// exists twice.
 func TestKilledRunsLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs, again and again")
@@ -195,17 +195,17 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 		if a.runAndKill(after, who) {
 			cut[who]++
 		}
-		a.settle(fmt.Sprintf("round %d, %d killed after %v", round, who, after))
+		a.resolve(fmt.Sprintf("round %d, %d killed after %v", round, who, after))
 	}
-	t.Logf("runs that were cut off, by who was killed: %v", cut)
+	t.Logf("runs that were interrupted, by who was killed: %v", cut)
 	require.Positive(t, cut[everybody]+cut[theEngine])
 	a.run(0, "up", "--yes", "--skip-preview")
-	a.settle("at the end")
+	a.resolve("at the end")
 	a.run(0, "destroy", "--yes", "--skip-preview")
 	require.Empty(t, a.cloud())
 }
 
-// change makes the next update create, delete and update some of what there is, or nearly all of it.
+// change makes the next update create, delete and update some of the resources, or nearly all of them.
 func (a *arena) change(random *rand.Rand) {
 	a.run(0, "config", "set-all",
 		"--plaintext", "count="+strconv.Itoa(200+random.IntN(60)),
@@ -213,8 +213,9 @@ func (a *arena) change(random *rand.Rand) {
 		"--plaintext", "more="+strconv.Itoa(random.IntN(2)))
 }
 
-// settle recovers the stack, answers for the creates that nobody can settle, and compares the state and the cloud.
-func (a *arena) settle(where string) {
+// resolve recovers the stack, answers for the creates with an uncertain outcome, and compares the state with the
+// objects.
+func (a *arena) resolve(where string) {
 	a.run(0, "stack", "export") // any command recovers
 	recorded, exists := a.state(), a.cloud()
 	adopt := []string{"recover", "--assume-not-created"}

@@ -15,20 +15,21 @@ import (
 
 func main() { os.Exit(realMain()) }
 
-// realMain runs the command line of the process and returns its exit status.
+// realMain runs the command line of the process, and returns its exit status.
 func realMain() int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
 	defer runtime.KeepAlive(ballast())
 	return run(context.Background(), os.Args[1:], terminal.ProcessStreams())
 }
 
-// ballastSize is by how much the heap seems larger than it is.
+// ballastSize is the number of bytes by which the heap seems larger than it is.
 const ballastSize = 64 << 20
 
-// ballast keeps the garbage collector from running again and again while the heap is small, which is most of the time of
-// a command and cost a quarter of it. The collector waits until the heap has doubled, and counts these bytes; as nobody
-// ever touches them they take no memory. So a command uses at most about this much more than it would without, which a
-// larger GOGC would not promise for large stacks. Whoever sets GOGC or GOMEMLIMIT gets no ballast.
+// ballast keeps the garbage collector from running too often while the heap is small. A command has a small heap most
+// of the time, and the collector took a quarter of its time. The collector waits until the heap has doubled, and counts
+// these bytes. They take no memory because they are never touched. A command therefore uses at most about this much
+// more memory than without ballast. A larger GOGC would not guarantee that for large stacks. There is no ballast if
+// GOGC or GOMEMLIMIT is set.
 func ballast() []byte {
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
 		if os.Getenv(name) != "" {
@@ -38,17 +39,18 @@ func ballast() []byte {
 	return make([]byte, ballastSize)
 }
 
-// adoptOwnVariables makes SLUICE_X win over PULUMI_X, for this process and for the programs and plugins it starts.
+// adoptOwnVariables makes SLUICE_X take precedence over PULUMI_X, in this process and in the programs and plugins that
+// it starts.
 func adoptOwnVariables(environ []string, set func(name, value string) error) {
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if rest, own := strings.CutPrefix(name, "SLUICE_"); own && rest != "" {
-			_ = set("PULUMI_"+rest, value) // fails only for impossible names
+			_ = set("PULUMI_"+rest, value) // fails only for invalid names
 		}
 	}
 }
 
-// run executes one command line. A panic is reported as a fault of sluice, with status 255.
+// run executes one command line. It reports a panic as an error of sluice, with status 255.
 func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// TestMain makes sluice, and plugins of the tests' own, commands of the scripts.
+// TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sluice":               func() { os.Exit(realMain()) },
@@ -25,12 +25,12 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
 
-// holdLock is a command that locks the selected stack and is at a question for ever.
+// holdLock is a command that locks the selected stack and waits at a question forever.
 func holdLock() {
 	open := session.NewOpener(terminal.New(terminal.ProcessStreams()))
 	s, err := open.State(context.Background(), "")
 	if err == nil {
-		err = interrupts.Hold(context.Background(), open.Terminal, []backend.Stack{s.State}, func(*interrupts.Holder) error { select {} })
+		err = interrupts.Hold(context.Background(), open.Terminal, []backend.Lockable{s.State}, func(*interrupts.Holder) error { select {} })
 	}
 	os.Exit(report(open, err))
 }

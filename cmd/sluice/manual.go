@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writeManual has write describe all commands below root, which it changes, in the files of a directory, which is made if need be.
+// writeManual calls write to describe all commands below root in the files of a directory. It changes root, and makes
+// the directory if it does not exist.
 func writeManual(out io.Writer, root *cobra.Command, directory string, write func(root *cobra.Command, directory string) error) error {
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return fmt.Errorf("make the directory for the manual: %w", err)
@@ -28,10 +29,10 @@ func writeManual(out io.Writer, root *cobra.Command, directory string, write fun
 	return err
 }
 
-// forMarkdown makes the texts of a command and of those below it mean in Markdown what they mean in a terminal.
+// forMarkdown converts the texts of a command and its subcommands from plain text to Markdown.
 func forMarkdown(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
-	if !cmd.HasParent() || cmd.Parent().Name() != "completion" { // cobra writes those in Markdown
+	if !cmd.HasParent() || cmd.Parent().Name() != "completion" { // cobra writes these in Markdown
 		cmd.Long = markdown(cmd.Long)
 	}
 	for _, sub := range cmd.Commands() {
@@ -39,8 +40,8 @@ func forMarkdown(cmd *cobra.Command) {
 	}
 }
 
-// markdown makes what is indented by two spaces an example, and letters that mean something in Markdown themselves.
-// What stands between backquotes stays.
+// markdown converts lines that are indented by two spaces to examples, and escapes characters that have a meaning in
+// Markdown. Text between backquotes stays unchanged.
 func markdown(text string) string {
 	escape := strings.NewReplacer("<", `\<`, "*", `\*`)
 	var b strings.Builder

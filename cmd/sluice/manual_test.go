@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// TestReferenceIsCurrent compares docs/reference with what the commands say of themselves.
+// TestReferenceIsCurrent compares docs/reference with the help texts of the commands.
 func TestReferenceIsCurrent(t *testing.T) {
 	const reference, remedy = "../../docs/reference", "write it anew: rm -r docs/reference && go run ./cmd/sluice gen-markdown docs/reference"
 	fresh := t.TempDir()

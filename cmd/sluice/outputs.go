@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// outputText is a text as it is, and everything else as JSON on one line.
+// outputText returns a string unchanged, and every other value as JSON on one line.
 func outputText(v property.Value, showSecrets bool) string {
 	plain := display.PlainJSON(v, showSecrets)
 	if text, ok := plain.(string); ok {

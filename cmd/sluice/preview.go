@@ -52,7 +52,8 @@ func preview(ctx context.Context, open *session.Opener, f *flags.Operation, impo
 	return operate.Run(ctx, job)
 }
 
-// writeImportFile writes what --import-file asks for: a file for `sluice import` with what the preview would create.
+// writeImportFile writes the file of --import-file, for `sluice import`, with the resources that the preview would
+// create.
 func writeImportFile(ctx context.Context, s *session.Stack, path string, r *sluice.Result) error {
 	if path == "" {
 		return nil
@@ -74,8 +75,8 @@ func writeImportFile(ctx context.Context, s *session.Stack, path string, r *slui
 	return nil
 }
 
-// lateEncrypter opens the secrets manager when there is a secret to encrypt: most files have none, and no passphrase is
-// asked for them.
+// lateEncrypter opens the secrets manager when there is a secret to encrypt. Most files have none, so the command does
+// not ask for a passphrase.
 type lateEncrypter struct{ stack *session.Stack }
 
 func (e lateEncrypter) Encrypt(ctx context.Context, text string) (string, error) {

@@ -33,23 +33,23 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	f := &recoverFlags{}
 	cmd := &cobra.Command{
 		Use:   "recover",
-		Short: "Find out what became of operations that were cut off",
-		Long: "Find out what became of operations that were cut off: because sluice or the machine died, or a plugin did.\n\n" +
+		Short: "Find out what became of interrupted operations",
+		Long: "Find out what became of interrupted operations: because sluice or the machine died, or a plugin did.\n\n" +
 			"What such an operation had completed needs nothing: every command recovers that from the journal, and says so. This\n" +
-			"command settles what was under way. Reads are dropped. Updates and deletes are settled by reading the object. For\n" +
-			"creates the provider is asked for an object with the name that was made up for it; where it cannot say, you are asked\n" +
+			"command resolves what was under way. Reads are dropped. Updates and deletes are resolved by reading the object. For\n" +
+			"creates the provider is asked for an object with the name that was generated for it; where it cannot say, you are asked\n" +
 			"at a terminal. --adopt and --assume-not-created answer that without one. No object is changed, the program does not\n" +
 			"run, and nothing else is touched.\n\n" +
 			"If somebody else has changed the state since, the journal is not applied, and everything that it contains is listed.\n" +
 			"--discard puts it aside, so that the stack can be used again. The same goes for a rename of the stack or a move of\n" +
-			"resources that was cut off between its two files.\n\n" +
+			"resources that was interrupted between its two files.\n\n" +
 			"The status is 1 if something is left that nobody knows.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return recoverStack(cmd.Context(), open, f) },
 	}
 	p := cmd.Flags()
 	f.Add(p)
-	flags.AddJSON(p, &f.json, "write what was settled as JSON, and ask nothing")
+	flags.AddJSON(p, &f.json, "write what was resolved as JSON, and ask nothing")
 	flags.AddYes(p, &f.yes, "ask nothing")
 	p.BoolVar(&f.assumeNotCreated, "assume-not-created", false, "creates of which nothing is found have made nothing: forget them")
 	p.StringArrayVar(&f.adopt, "adopt", nil, "the create of this URN has made the object with this ID, as `URN=ID`; may be repeated")
@@ -59,7 +59,7 @@ func newRecoverCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// recoverStack runs the command.
+// recoverStack runs the command recover.
 func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) error {
 	answers, err := f.answers()
 	if err != nil {
@@ -72,7 +72,7 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	if err != nil {
 		return err
 	}
-	lock, err := s.State.Lock(ctx, backend.LockOptions{Operation: "recovery"}) // a journal that cannot be applied is refused here
+	lock, err := s.State.Lock(ctx, backend.LockOptions{Operation: "recovery"}) // refuses a journal that cannot be applied
 	if err == nil {
 		err = lock.Close()
 	}
@@ -85,28 +85,29 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	}
 	for name := range answers {
 		if !pending.HasCreate(before, name) {
-			return exit.Usagef("--adopt %s: no create of that resource was cut off", name)
+			return exit.Usagef("--adopt %s: no create of that resource was interrupted", name)
 		}
 	}
 	left := before
 	if len(before) > 0 {
-		if left, err = settle(ctx, s, f, answers); err != nil {
+		if left, err = resolve(ctx, s, f, answers); err != nil {
 			return err
 		}
 	}
 	if !f.yes && !f.json && s.Terminal.Interactive() && len(left) > 0 {
-		if left, err = askAndSettle(ctx, s, f, left); err != nil {
+		if left, err = askAndResolve(ctx, s, f, left); err != nil {
 			return err
 		}
 	}
 	return reportRecovery(ctx, s, f, before, left)
 }
 
-// answers are what --adopt says, by URN.
+// answers returns the answers of --adopt, by URN.
 func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 	answers := map[string]stages.CreateResolution{}
 	for _, text := range f.adopt {
-		// A URN may contain an equals sign in its name, and so may an ID; the first one after the last "::" separates them.
+		// Both the name in a URN and an ID may contain an equals sign. The first one after the last "::" separates
+		// them.
 		at := strings.LastIndex(text, "::")
 		name, id, ok := strings.Cut(text[at+1:], "=")
 		if at < 0 || !ok || id == "" {
@@ -117,9 +118,9 @@ func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 	return answers, nil
 }
 
-// settle runs the engine, and returns what is left. What it cannot settle is an error of the operation and is reported as
-// what is left.
-func settle(
+// resolve runs the engine, and returns the operations that are still pending. An operation that it cannot resolve is
+// among these and is not an error.
+func resolve(
 	ctx context.Context, s *session.Stack, f *recoverFlags, answers map[string]stages.CreateResolution,
 ) ([]state.Pending, error) {
 	job, err := operate.Prepare(ctx, s, operate.Recovery(), &flags.Operation{
@@ -140,8 +141,8 @@ func settle(
 	return s.Pending(ctx)
 }
 
-// askAndSettle asks about every create that is left, and returns what is left then.
-func askAndSettle(
+// askAndResolve asks about every pending create, resolves those that are answered, and returns what is pending then.
+func askAndResolve(
 	ctx context.Context, s *session.Stack, f *recoverFlags, left []state.Pending,
 ) ([]state.Pending, error) {
 	answers := map[string]stages.CreateResolution{}
@@ -161,7 +162,7 @@ func askAndSettle(
 	if len(answers) == 0 {
 		return left, nil
 	}
-	return settle(ctx, s, f, answers)
+	return resolve(ctx, s, f, answers)
 }
 
 func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) error {
@@ -187,7 +188,7 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 	return err
 }
 
-// reportRecovery says what became of each operation.
+// reportRecovery reports what became of each operation.
 func reportRecovery(ctx context.Context, s *session.Stack, f *recoverFlags, before, left []state.Pending) error {
 	after, err := s.State.LoadSealed(ctx)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// removeWithSettings removes a stack, its configuration file, what is known of its decisions, and its selection.
+// removeWithSettings removes a stack, its configuration file, the log of its decisions, and its selection.
 func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bool, removal backend.RemoveOptions) error {
 	snapshot, loadErr := s.State.LoadSealed(ctx)
 	if err := s.Backend.Remove(ctx, s.Ref, removal); err != nil {
 		return err
 	}
 	if loadErr == nil && snapshot != nil {
-		warnOfForgotten(s.Terminal, snapshot.Pending)
+		warnOfUntracked(s.Terminal, snapshot.Pending)
 	}
 	if !preserveConfig && s.Owns(s.Ref) {
 		if err := os.Remove(s.Project.StackFilePath(s.Ref.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -34,9 +34,9 @@ func removeWithSettings(ctx context.Context, s *session.Stack, preserveConfig bo
 	return s.Forget(s.Ref)
 }
 
-// warnOfForgotten names the operations that only the removed state knew of: no resource is recorded for them, and so a stack
-// that has nothing else counts as empty.
-func warnOfForgotten(t *terminal.Terminal, pending []state.Pending) {
+// warnOfUntracked lists the pending operations of the removed state. A stack that has nothing else counts as empty,
+// because they have no recorded resource.
+func warnOfUntracked(t *terminal.Terminal, pending []state.Pending) {
 	if len(pending) == 0 {
 		return
 	}
@@ -44,6 +44,6 @@ func warnOfForgotten(t *terminal.Terminal, pending []state.Pending) {
 	for i, op := range pending {
 		lines[i] = fmt.Sprintf("%s %s", op.Type, format.Printable(string(op.Resource.URN)))
 	}
-	t.Warn("operations that were interrupted are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
+	t.Warn("interrupted operations are forgotten with the stack; look in the cloud for what they may have left:\n    %s",
 		strings.Join(lines, "\n    "))
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// report shows the error of a command and returns the exit status.
+// report shows the error of a command, and returns the exit status.
 func report(open *session.Opener, err error) int {
 	if err == nil {
 		return 0
@@ -20,10 +21,10 @@ func report(open *session.Opener, err error) int {
 	says := open.Terminal.Err
 	switch {
 	case quiet:
-	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // it has been explained
+	case errors.As(err, &undecided) && open.WarnedOf(undecided.Stack): // a warning has explained it
 		fmt.Fprintf(says, "error: stack %s is not changed before the decision that the warning above asks for\n", undecided.Stack)
 	default:
-		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(err.Error(), "\n"))
+		fmt.Fprintf(says, "error: %s\n", strings.TrimRight(advise.Text(err), "\n"))
 	}
 	return status
 }

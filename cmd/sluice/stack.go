@@ -38,10 +38,10 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// stackShown is what of a stack is shown: its name only, or the URNs and IDs of its resources too.
+// stackShown selects what is shown of a stack: its name only, or also the URNs and IDs of its resources.
 type stackShown struct{ name, urns, ids bool }
 
-// showStack prints a summary: the resources and the outputs.
+// showStack prints a summary of a stack: its resources and outputs.
 func showStack(ctx context.Context, open *session.Opener, name string, show stackShown) error {
 	s, err := open.Stack(ctx, name, "")
 	if err != nil {
@@ -77,7 +77,7 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	return writeOutputsTable(out, outputs, false)
 }
 
-// writeResources prints a table of types and names, and below each resource what else is asked for.
+// writeResources prints a table of types and names, and below each resource what else is to be shown.
 func writeResources(w io.Writer, resources []*state.Resource, show stackShown) error {
 	width := len("TYPE")
 	for _, r := range resources {
@@ -98,13 +98,13 @@ func writeResources(w io.Writer, resources []*state.Resource, show stackShown) e
 	return err
 }
 
-// writePending lists the operations of which nobody knows how they ended, if there are any.
+// writePending lists the pending operations, if there are any.
 func writePending(w io.Writer, snapshot *state.Snapshot) error {
 	if snapshot == nil || len(snapshot.Pending) == 0 {
 		return nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` settles them (%d):\n", len(snapshot.Pending))
+	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` resolves them (%d):\n", len(snapshot.Pending))
 	for _, op := range snapshot.Pending {
 		fmt.Fprintf(&b, "    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -20,7 +21,10 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 		Use:   "graph [file]",
 		Short: "Draw the dependencies of the resources, in the language of Graphviz",
 		Long: "Write the resources of a stack and what they depend on in the language of Graphviz, to a file or to the standard\n" +
-			"output. Edges point from a resource to those that depend on it, and from a parent to its children.",
+			"output. Edges point from a resource to those that depend on it, and from a parent to its children.\n\n" +
+			"With --waves the resources that a destroy would delete in one wave are drawn at one level, with the number of the wave\n" +
+			"beside them: nothing in a wave depends on anything else in it, and wave 1 goes first. What a destroy only removes from\n" +
+			"the state is at no level.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return graphStack(cmd.Context(), open, *stack, args, f)
@@ -31,12 +35,13 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 	cmd.Flags().StringVar(&f.dependencyColor, "dependency-edge-color", "#246C60", "the colour of dependencies")
 	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges from parents")
 	cmd.Flags().BoolVar(&f.shortNames, "short-node-name", false, "label resources with their names instead of their URNs")
+	cmd.Flags().BoolVar(&f.waves, "waves", false, "draw what a destroy would delete in one wave at one level")
 	return cmd
 }
 
 type graphFlags struct {
-	noParents, noDependencies, shortNames bool
-	dependencyColor, parentColor          string
+	noParents, noDependencies, shortNames, waves bool
+	dependencyColor, parentColor                 string
 }
 
 func graphStack(ctx context.Context, open *session.Opener, name string, args []string, f graphFlags) error {
@@ -89,6 +94,36 @@ func writeGraph(w io.Writer, s *state.Snapshot, f graphFlags) error {
 			fmt.Fprintf(out, "    %s -> Resource%d [color = %q];\n", from, i, f.parentColor)
 		}
 	}
+	if f.waves {
+		if err := writeWaves(out, s); err != nil {
+			return err
+		}
+	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
+}
+
+// writeWaves puts the resources of each wave of deletion on one rank. Edges run from a resource to its dependents, so
+// the last wave is at the top.
+func writeWaves(out io.Writer, s *state.Snapshot) error {
+	waves, err := sluice.DestroyWaves(s)
+	if err != nil {
+		return err
+	}
+	at := make(map[*state.Resource]int, len(s.Resources))
+	for i, r := range s.Resources {
+		at[r] = i
+	}
+	for i, wave := range waves {
+		fmt.Fprintf(out, "    Wave%d [label=\"wave %[1]d\", shape=plaintext];\n", i+1)
+		if i > 0 {
+			fmt.Fprintf(out, "    Wave%d -> Wave%d [style=invis];\n", i+1, i)
+		}
+		fmt.Fprintf(out, "    { rank=same; Wave%d;", i+1)
+		for _, r := range wave {
+			fmt.Fprintf(out, " Resource%d;", at[r])
+		}
+		fmt.Fprintln(out, " }")
+	}
+	return nil
 }

@@ -97,7 +97,8 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 	return format.JSON(open.Terminal.Out, entries)
 }
 
-// recordedConfig is the configuration of an operation. Secrets that cannot be decrypted any more say so (state.md 5.7).
+// recordedConfig returns the configuration of an operation. Secrets that can no longer be decrypted are shown as such
+// (state.md 5.7).
 func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec workspace.Decrypter) map[string]settings.Entry {
 	out := map[string]settings.Entry{}
 	values, err := workspace.RecordedSettings(s.Project.Name, u.Config)

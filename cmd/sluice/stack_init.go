@@ -33,7 +33,7 @@ func newStackInitCommand(open *session.Opener, stack *string) *cobra.Command {
 	return cmd
 }
 
-// newStackName is the name given as an argument or with --stack, or asked for.
+// newStackName returns the name from the argument or from --stack. If there is none, it asks for one.
 func newStackName(t *terminal.Terminal, args []string, flag string) (string, error) {
 	switch {
 	case len(args) == 1 && flag != "" && args[0] != flag:

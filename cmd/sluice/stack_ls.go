@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -63,9 +64,9 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 	if err != nil {
 		return err
 	}
-	selected, _ := s.Backend.Resolve(current) // an old selection that means nothing here selects nothing
+	selected, _ := s.Backend.Resolve(current) // a selection that is not valid here selects nothing
 	if asJSON {
-		return format.JSON(open.Terminal.Out, stackEntries(s, stacks, selected))
+		return format.JSON(open.Terminal.Out, stackEntries(open.Terminal, s.Project.Name, stacks, selected))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
@@ -88,12 +89,12 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 	return err
 }
 
-func stackEntries(s *session.Session, stacks []backend.Listing, selected backend.Ref) []stackEntry {
+func stackEntries(t *terminal.Terminal, project string, stacks []backend.Listing, selected backend.Ref) []stackEntry {
 	out := make([]stackEntry, 0, len(stacks))
 	for _, l := range stacks {
-		e := stackEntry{Name: l.Ref.Display(s.Project.Name), Current: l.Ref == selected}
+		e := stackEntry{Name: l.Ref.Display(project), Current: l.Ref == selected}
 		if l.Err != nil {
-			s.Terminal.Warn("stack %s: %v", e.Name, l.Err)
+			t.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
 			e.LastUpdate = format.Time(l.Summary.Time)
 			e.ResourceCount = &l.Summary.Resources

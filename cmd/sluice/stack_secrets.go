@@ -32,7 +32,7 @@ func newStackSecretsCommand(open *session.Opener, stack *string) *cobra.Command 
 	}
 }
 
-// changeSecretsProvider prepares both documents before it writes either, the state first (state.md 5.8).
+// changeSecretsProvider prepares both files before it writes either of them. It writes the state first (state.md 5.8).
 func changeSecretsProvider(ctx context.Context, open *session.Opener, name, provider string) error {
 	s, err := open.Stack(ctx, name, "")
 	if err != nil {
@@ -41,7 +41,7 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 	if err := secrets.CheckProvider(provider, s.Passphrases); err != nil {
 		return exit.Usagef("%w", err)
 	}
-	return interrupts.Hold(ctx, open.Terminal, []backend.Stack{s.State}, func(h *interrupts.Holder) error {
+	return interrupts.Hold(ctx, open.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
 		newKeys, err := sourceOfNewKeys(ctx, s, provider)
 		if err != nil {
 			return err
@@ -78,8 +78,9 @@ func changeSecretsProvider(ctx context.Context, open *session.Opener, name, prov
 	})
 }
 
-// sourceOfNewKeys is where a new passphrase comes from. When one takes the place of another the environment, which has the
-// old one, is not asked. If an earlier try was cut off after it had written the state, that is under the new passphrase already.
+// sourceOfNewKeys returns the source of a new passphrase. If one passphrase replaces another, it does not use the
+// environment, which has the old one. If an earlier attempt was interrupted after it had written the state, the state
+// already uses the new passphrase.
 func sourceOfNewKeys(ctx context.Context, s *session.Stack, provider string) (secrets.Source, error) {
 	rotates := secrets.IsPassphrase(provider) && secrets.IsPassphrase(s.Settings.SecretsProvider()) &&
 		s.Settings.EncryptionSalt() != ""

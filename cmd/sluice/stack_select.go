@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -40,7 +41,7 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 		return err
 	}
 	if name == "" {
-		if name, err = askForStack(ctx, in); err != nil {
+		if name, err = askForStack(ctx, in.Terminal, in.Backend, in.Project.Name); err != nil {
 			return err
 		}
 	}
@@ -64,12 +65,12 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 	return in.Selection.Select(ref.String())
 }
 
-// askForStack lets somebody choose from the stacks of the project.
-func askForStack(ctx context.Context, s *session.Session) (string, error) {
-	if !s.Terminal.Interactive() {
+// askForStack asks the user to choose one of the stacks of the project.
+func askForStack(ctx context.Context, t *terminal.Terminal, catalog backend.Catalog, project string) (string, error) {
+	if !t.Interactive() {
 		return "", exit.NoStackf("no stack selected; write the name of a stack: `sluice stack select <name>`")
 	}
-	stacks, err := s.Backend.Stacks(ctx, s.Project.Name)
+	stacks, err := catalog.Stacks(ctx, project)
 	if err != nil {
 		return "", err
 	}
@@ -77,9 +78,9 @@ func askForStack(ctx context.Context, s *session.Session) (string, error) {
 		return "", exit.NoStackf("the project has no stacks; make one with `sluice stack init`")
 	}
 	for i, l := range stacks {
-		fmt.Fprintf(s.Terminal.Out, "%3d  %s\n", i+1, l.Ref.Display(s.Project.Name))
+		fmt.Fprintf(t.Out, "%3d  %s\n", i+1, l.Ref.Display(project))
 	}
-	answer, err := s.Terminal.Ask("Please choose a stack by number or name: ")
+	answer, err := t.Ask("Please choose a stack by number or name: ")
 	if err != nil {
 		return "", err
 	}

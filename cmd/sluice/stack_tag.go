@@ -47,20 +47,21 @@ func newStackTagCommand(open *session.Opener, stack *string) *cobra.Command {
 	return cmd
 }
 
-func taggedStack(ctx context.Context, open *session.Opener, name string) (backend.Stack, error) {
-	s, err := open.State(ctx, name)
+// tagsOf opens a stack, and returns its tags and its name.
+func tagsOf(ctx context.Context, open *session.Opener, stack string) (tags backend.Tags, name string, err error) {
+	s, err := open.State(ctx, stack)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return s.State, nil
+	return s.State, s.Ref.Name, nil
 }
 
-func listTags(ctx context.Context, open *session.Opener, name string, asJSON bool) error {
-	stack, err := taggedStack(ctx, open, name)
+func listTags(ctx context.Context, open *session.Opener, stack string, asJSON bool) error {
+	from, _, err := tagsOf(ctx, open, stack)
 	if err != nil {
 		return err
 	}
-	tags, err := stack.Tags(ctx)
+	tags, err := from.Tags(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,27 +75,27 @@ func listTags(ctx context.Context, open *session.Opener, name string, asJSON boo
 	return format.Table(open.Terminal.Out, rows)
 }
 
-func getTag(ctx context.Context, open *session.Opener, stackName, name string) error {
-	stack, err := taggedStack(ctx, open, stackName)
+func getTag(ctx context.Context, open *session.Opener, stack, tag string) error {
+	from, name, err := tagsOf(ctx, open, stack)
 	if err != nil {
 		return err
 	}
-	tags, err := stack.Tags(ctx)
+	tags, err := from.Tags(ctx)
 	if err != nil {
 		return err
 	}
-	value, there := tags[name]
+	value, there := tags[tag]
 	if !there {
-		return fmt.Errorf("stack tag '%s' not found for stack '%s'", name, stack.Ref().Name)
+		return fmt.Errorf("stack tag '%s' not found for stack '%s'", tag, name)
 	}
 	_, err = fmt.Fprintln(open.Terminal.Out, value)
 	return err
 }
 
-func editTags(ctx context.Context, open *session.Opener, name string, edit func(map[string]string)) error {
-	stack, err := taggedStack(ctx, open, name)
+func editTags(ctx context.Context, open *session.Opener, stack string, edit func(map[string]string)) error {
+	in, _, err := tagsOf(ctx, open, stack)
 	if err != nil {
 		return err
 	}
-	return stack.EditTags(ctx, edit)
+	return in.EditTags(ctx, edit)
 }

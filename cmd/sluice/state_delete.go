@@ -65,10 +65,10 @@ func deleteFromState(ctx context.Context, e *stateedit.Edit, args []string, all 
 	if err := e.Save(ctx, now, stateedit.List("This forgets, without deleting in the cloud:", removed)); err != nil {
 		return err
 	}
-	return stateedit.WriteReport(e, fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", format.Resources(len(removed)), e.Name()), removed)
+	return stateedit.WriteReport(e, fmt.Sprintf("Deleted %s from the state of %s; in the cloud nothing was deleted:", format.Resources(len(removed)), e.Name), removed)
 }
 
-// entries are what the arguments name, old copies included, or what somebody chooses.
+// entries returns the states that the arguments name, old copies included, or the one that the user chooses.
 func entries(e *stateedit.Edit, args []string, all bool) ([]*state.Resource, error) {
 	if all {
 		return e.Snapshot.Resources, nil

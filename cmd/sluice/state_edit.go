@@ -44,7 +44,7 @@ func newStateEditCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// editText is the loop of editing, checking and asking.
+// editText repeats editing, checking and asking.
 func editText(ctx context.Context, e *stateedit.Edit) error {
 	command := e.Terminal.Env("EDITOR")
 	if command == "" {
@@ -68,7 +68,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 		}
 		now, shown, err := state.ParseEdit(ctx, e.Snapshot, e.Ref.Name, text)
 		if err == nil && now == nil {
-			fmt.Fprintf(e.Terminal.Out, "Nothing was edited: the state of %s is unchanged.\n", e.Name())
+			fmt.Fprintf(e.Terminal.Out, "Nothing was edited: the state of %s is unchanged.\n", e.Name)
 			return os.Remove(file)
 		}
 		var answer string
@@ -85,7 +85,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 			if err := saveEdited(ctx, e, now); err != nil {
 				return fmt.Errorf("%w; the edited text is in %s", err, file)
 			}
-			fmt.Fprintf(e.Terminal.Out, "The state of %s was changed.\n", e.Name())
+			fmt.Fprintf(e.Terminal.Out, "The state of %s was changed.\n", e.Name)
 			return os.Remove(file)
 		case "reset":
 			if err := os.WriteFile(file, was, 0o600); err != nil {
@@ -102,7 +102,7 @@ func saveEdited(ctx context.Context, e *stateedit.Edit, now *state.Snapshot) err
 	return e.Write(ctx, now)
 }
 
-// notEdited reports that the editor has failed. The file stays if something has been written.
+// notEdited reports that the editor has failed. It keeps the file if the text has changed.
 func notEdited(err error, file string, was []byte) error {
 	if now, readErr := os.ReadFile(file); readErr == nil && bytes.Equal(now, was) && os.Remove(file) == nil {
 		return fmt.Errorf("%w; the state is unchanged", err)
@@ -110,7 +110,7 @@ func notEdited(err error, file string, was []byte) error {
 	return fmt.Errorf("%w; the state is unchanged, the text is in %s", err, file)
 }
 
-// scratchFile keeps a text for an editor. Only its owner may read it.
+// scratchFile writes a text to a file for an editor. Only the owner may read the file.
 func scratchFile(text []byte) (string, error) {
 	f, err := os.CreateTemp("", "sluice-state-*.json")
 	if err != nil {
@@ -120,7 +120,7 @@ func scratchFile(text []byte) (string, error) {
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// inEditor runs the editor, which gets the signals of the terminal, and returns what it has left in the file.
+// inEditor runs the editor, which receives the signals of the terminal, and returns the content of the file afterwards.
 func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command+` "$@"`, "sh", file)
 	if runtime.GOOS == "windows" {
@@ -134,7 +134,7 @@ func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]b
 	return os.ReadFile(file)
 }
 
-// afterFault says what is wrong with the text, and asks what to do about it if there is somebody to ask.
+// afterFault reports what is wrong with the text and, on a terminal, asks what to do about it.
 func afterFault(e *stateedit.Edit, fault error, file string) (string, error) {
 	if !e.Terminal.Interactive() {
 		return "", fmt.Errorf("the edited state is not valid: %w\nthe state is unchanged, the edited text is in %s", fault, file)
@@ -143,7 +143,7 @@ func afterFault(e *stateedit.Edit, fault error, file string) (string, error) {
 	return pick(e.Terminal, "What do you want to do? [edit/reset/cancel] (edit): ", "edit", "reset", "cancel")
 }
 
-// afterEdit shows what has changed and asks whether to write it.
+// afterEdit shows the changes and asks whether to write them.
 func afterEdit(e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (string, error) {
 	if _, err := e.Terminal.Out.Write(diff.Diff("before", was, "after", shown)); err != nil {
 		return "", err
@@ -157,7 +157,7 @@ func afterEdit(e *stateedit.Edit, was, shown []byte, now *state.Snapshot) (strin
 	return pick(e.Terminal, "Do you want to write this? [accept/edit/reset/cancel] (edit): ", "accept", "edit", "reset", "cancel")
 }
 
-// pick asks until the answer is one of the words, the first letter of one, or nothing, which means edit.
+// pick asks until the answer is one of the words or its first letter, or is empty, which means edit.
 func pick(t *terminal.Terminal, question string, words ...string) (string, error) {
 	for {
 		answer, err := t.Ask(question)

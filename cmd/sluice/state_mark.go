@@ -12,11 +12,11 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// marking is a command that sets or clears a mark of live resources.
+// marking describes a command that sets or clears a mark of live resources.
 type marking struct {
 	verb, done string // "protect", "Protected"
 	all        string // what --all does
-	note       string // for who is asked
+	note       string // for the question
 	apply      func(*state.Snapshot, []*state.Resource) (*state.Snapshot, []*state.Resource)
 }
 
@@ -96,10 +96,10 @@ func mark(ctx context.Context, e *stateedit.Edit, m marking, args []string, all 
 	}
 	now, changed := m.apply(e.Snapshot, targets)
 	if len(changed) == 0 {
-		return stateedit.WriteReport(e, fmt.Sprintf("There is nothing to %s: the state of %s is unchanged.", m.verb, e.Name()), nil)
+		return stateedit.WriteReport(e, fmt.Sprintf("There is nothing to %s: the state of %s is unchanged.", m.verb, e.Name), nil)
 	}
 	if err := e.Save(ctx, now, stateedit.List("This is to "+m.verb+":", changed)+m.note); err != nil {
 		return err
 	}
-	return stateedit.WriteReport(e, fmt.Sprintf("%s %s in the state of %s:", m.done, format.Resources(len(changed)), e.Name()), changed)
+	return stateedit.WriteReport(e, fmt.Sprintf("%s %s in the state of %s:", m.done, format.Resources(len(changed)), e.Name), changed)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -55,12 +56,12 @@ func newStateMoveCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// stateMove is one move while it goes on. Both stacks are locked.
+// stateMove is a move in progress. Both stacks are locked.
 type stateMove struct {
 	*session.Session
 	flags        *moveFlags
 	source, dest backend.Stack
-	// saveFile saves new secrets parameters of the destination; nil when there are none.
+	// saveFile saves new secrets parameters of the destination; nil if there are none.
 	saveFile func() error
 }
 
@@ -77,9 +78,9 @@ func moveResources(ctx context.Context, open *session.Opener, f *moveFlags, args
 		return err
 	}
 	if m.source.Ref() == m.dest.Ref() {
-		return exit.Usagef("source and destination are the same stack, %s", m.nameOf(m.source))
+		return exit.Usagef("source and destination are the same stack, %s", m.nameOf(m.source.Ref()))
 	}
-	return interrupts.Hold(ctx, open.Terminal, []backend.Stack{m.source, m.dest}, func(h *interrupts.Holder) error { return m.run(ctx, h, args) })
+	return interrupts.Hold(ctx, open.Terminal, []backend.Lockable{m.source, m.dest}, func(h *interrupts.Holder) error { return m.run(ctx, h, args) })
 }
 
 func (m *stateMove) open(ctx context.Context, name string) (backend.Stack, error) {
@@ -90,7 +91,7 @@ func (m *stateMove) open(ctx context.Context, name string) (backend.Stack, error
 	return m.Backend.Open(ctx, ref)
 }
 
-func (m *stateMove) nameOf(s backend.Stack) string { return s.Ref().Display(m.Project.Name) }
+func (m *stateMove) nameOf(ref backend.Ref) string { return ref.Display(m.Project.Name) }
 
 func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string) error {
 	source, err := m.source.Load(ctx)
@@ -105,19 +106,19 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 		source = &state.Snapshot{}
 	}
 	if m.dest.Ref().Project == "" {
-		return fmt.Errorf("the destination %s has no project; upgrade the store with `sluice state upgrade`", m.nameOf(m.dest))
+		return fmt.Errorf("the destination %s has no project; upgrade the store with `sluice state upgrade`", m.nameOf(m.dest.Ref()))
 	}
 	var resources []*state.Resource
-	var faults []string
+	var faults []error
 	for _, text := range args {
 		found, err := state.Find(source, text)
 		if err != nil {
-			faults = append(faults, err.Error())
+			faults = append(faults, err)
 		}
 		resources = append(resources, found...)
 	}
 	if faults != nil {
-		return fmt.Errorf("nothing was moved: %s", strings.Join(faults, "\n"))
+		return fmt.Errorf("nothing was moved: %w", errors.Join(faults...))
 	}
 	moved, err := sluice.MoveResources(ctx, source, dest, resources, state.MoveOptions{
 		Parents: m.flags.parents, Stack: m.dest.Ref().Name, Project: m.dest.Ref().Project,
@@ -148,8 +149,8 @@ func (m *stateMove) run(ctx context.Context, h *interrupts.Holder, args []string
 	return m.report(moved)
 }
 
-// prepareSecrets finds a secrets manager for a destination that has none yet. That takes its settings file, which only
-// its own project has.
+// prepareSecrets makes a secrets manager for a destination that has none yet. This requires the settings file of the
+// destination, which is available only in its own project.
 func (m *stateMove) prepareSecrets(ctx context.Context, moved *state.Movement) error {
 	if moved.Dest.SecretsProvider != nil || !holdsSecrets(moved.Dest.Resources) {
 		return nil
@@ -157,7 +158,7 @@ func (m *stateMove) prepareSecrets(ctx context.Context, moved *state.Movement) e
 	ref := m.dest.Ref()
 	if ref.Project != m.Project.Name {
 		return fmt.Errorf("nothing was moved: stack %s cannot encrypt the secrets of the resources yet; run `sluice up` there once, "+
-			"or this command in the folder of its project", m.nameOf(m.dest))
+			"or this command in the folder of its project", m.nameOf(m.dest.Ref()))
 	}
 	there := &session.Stack{Session: m.Session, Ref: ref, State: m.dest}
 	if err := there.ReadSettings(""); err != nil {
@@ -185,10 +186,10 @@ func holdsSecrets(resources []*state.Resource) bool {
 	return false
 }
 
-// plan says what the move does, and what it cannot keep.
+// plan describes what the move does, and what it cannot keep.
 func (m *stateMove) plan(moved *state.Movement) string {
 	var b strings.Builder
-	from, to := m.nameOf(m.source), m.nameOf(m.dest)
+	from, to := m.nameOf(m.source.Ref()), m.nameOf(m.dest.Ref())
 	fmt.Fprintf(&b, "Moving from %s to %s:\n", from, to)
 	for _, r := range moved.Moved {
 		fmt.Fprintf(&b, "  %s\n  -> %s%s\n", format.Printable(string(r.From.URN)), format.Printable(string(r.To.URN)),
@@ -213,14 +214,14 @@ func noteIf(condition bool, note string) string {
 	return ""
 }
 
-// warnings are what the move does not keep.
+// warnings describes what the move does not keep.
 func (m *stateMove) warnings(moved *state.Movement) []string {
 	var all []string
 	for _, c := range moved.Left {
-		all = append(all, fmt.Sprintf("%s, which moves: the reference is dropped from %s", c, m.nameOf(m.source)))
+		all = append(all, fmt.Sprintf("%s, which moves: the reference is dropped from %s", c, m.nameOf(m.source.Ref())))
 	}
 	for _, c := range moved.Lost {
-		all = append(all, fmt.Sprintf("%s, which does not move: the reference is dropped in %s", c, m.nameOf(m.dest)))
+		all = append(all, fmt.Sprintf("%s, which does not move: the reference is dropped in %s", c, m.nameOf(m.dest.Ref())))
 	}
 	for _, p := range moved.Dropped {
 		all = append(all, fmt.Sprintf("the pending operation %q on %s is dropped; find out whether it took effect", p.Type, p.Resource.URN))
@@ -230,10 +231,10 @@ func (m *stateMove) warnings(moved *state.Movement) []string {
 
 func (m *stateMove) report(moved *state.Movement) error {
 	if !m.flags.JSON {
-		_, err := fmt.Fprintf(m.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source), m.nameOf(m.dest))
+		_, err := fmt.Fprintf(m.Terminal.Out, "Moved %s from %s to %s.\n", format.Resources(len(moved.Moved)), m.nameOf(m.source.Ref()), m.nameOf(m.dest.Ref()))
 		return err
 	}
-	r := stateedit.Report{Stack: m.nameOf(m.source), Dest: m.nameOf(m.dest), Changed: []stateedit.Changed{}, Warnings: m.warnings(moved)}
+	r := stateedit.Report{Stack: m.nameOf(m.source.Ref()), Dest: m.nameOf(m.dest.Ref()), Changed: []stateedit.Changed{}, Warnings: m.warnings(moved)}
 	for _, c := range moved.Moved {
 		r.Changed = append(r.Changed, stateedit.Changed{URN: string(c.From.URN), ID: c.From.ID, NewURN: string(c.To.URN)})
 	}

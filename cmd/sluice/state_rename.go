@@ -46,7 +46,7 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 		return err
 	}
 	if now == e.Snapshot {
-		return stateedit.WriteReport(e, fmt.Sprintf("%s has that name already: the state of %s is unchanged.", format.Printable(string(r.URN)), e.Name()), nil)
+		return stateedit.WriteReport(e, fmt.Sprintf("%s has that name already: the state of %s is unchanged.", format.Printable(string(r.URN)), e.Name), nil)
 	}
 	renamed := now.Resources[slices.Index(e.Snapshot.Resources, r)]
 	lines := fmt.Sprintf("  %s\n  -> %s\n", format.Printable(string(r.URN)), format.Printable(string(renamed.URN)))
@@ -54,15 +54,15 @@ func renameInState(ctx context.Context, e *stateedit.Edit, args []string) error 
 		return err
 	}
 	if e.Flags.JSON {
-		return format.JSON(e.Terminal.Out, stateedit.Report{Stack: e.Name(), Changed: []stateedit.Changed{
+		return format.JSON(e.Terminal.Out, stateedit.Report{Stack: e.Name, Changed: []stateedit.Changed{
 			{URN: string(r.URN), ID: r.ID, NewURN: string(renamed.URN)},
 		}})
 	}
-	_, err = fmt.Fprintf(e.Terminal.Out, "Renamed in the state of %s:\n%s", e.Name(), lines)
+	_, err = fmt.Fprintf(e.Terminal.Out, "Renamed in the state of %s:\n%s", e.Name, lines)
 	return err
 }
 
-// renaming is what the arguments say, and what somebody answers.
+// renaming returns the resource and the new name from the arguments, or from the answers of the user.
 func renaming(e *stateedit.Edit, args []string) (*state.Resource, string, error) {
 	var r *state.Resource
 	var err error

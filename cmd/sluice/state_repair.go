@@ -35,10 +35,10 @@ func repair(ctx context.Context, e *stateedit.Edit) error {
 	now, done, err := state.RepairAll(e.Snapshot)
 	if err != nil {
 		return fmt.Errorf("%s cannot be repaired automatically: %w\ncorrect it with `sluice state edit`, or in what `sluice stack export` "+
-			"writes, which `sluice stack import` takes back", e.State.File(ctx), err)
+			"writes, which `sluice stack import` takes back", e.File(ctx), err)
 	}
 	if done == nil {
-		return reportRepairs(e, &state.Repairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.Name()))
+		return reportRepairs(e, &state.Repairs{}, fmt.Sprintf("The state of %s is valid: there is nothing to repair.\n", e.Name))
 	}
 	plan := describeRepairs(done)
 	switch {
@@ -56,10 +56,10 @@ func repair(ctx context.Context, e *stateedit.Edit) error {
 	if err := e.Write(ctx, now); err != nil {
 		return err
 	}
-	return reportRepairs(e, done, plan+fmt.Sprintf("Repaired the state of %s.\n", e.Name()))
+	return reportRepairs(e, done, plan+fmt.Sprintf("Repaired the state of %s.\n", e.Name))
 }
 
-// describeRepairs says what a repair does.
+// describeRepairs describes what a repair does.
 func describeRepairs(done *state.Repairs) string {
 	var b strings.Builder
 	if done.Magic {
@@ -91,7 +91,7 @@ func reportRepairs(e *stateedit.Edit, done *state.Repairs, text string) error {
 		_, err := fmt.Fprint(e.Terminal.Out, text)
 		return err
 	}
-	r := repairReport{Stack: e.Name(), Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []stateedit.Changed{}}
+	r := repairReport{Stack: e.Name, Magic: done.Magic, Ordered: []string{}, Dropped: []string{}, Renamed: []stateedit.Changed{}}
 	for _, u := range done.Ordered {
 		r.Ordered = append(r.Ordered, string(u))
 	}
@@ -104,7 +104,7 @@ func reportRepairs(e *stateedit.Edit, done *state.Repairs, text string) error {
 	return format.JSON(e.Terminal.Out, r)
 }
 
-// repairReport is what a repair has done, for scripts.
+// repairReport describes a repair, for scripts.
 type repairReport struct {
 	Stack   string              `json:"stack"`
 	Magic   bool                `json:"magic"`

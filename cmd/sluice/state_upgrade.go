@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
@@ -35,7 +36,7 @@ func newStateUpgradeCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// upgradedInJSON is what has become of a stack.
+// upgradedInJSON reports what became of a stack.
 type upgradedInJSON struct {
 	Stack   string `json:"stack"`
 	Project string `json:"project,omitempty"`
@@ -48,7 +49,7 @@ func upgradeState(ctx context.Context, t *terminal.Terminal, yes, asJSON bool) e
 		return err
 	}
 	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{
-		URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores(), Note: func(text string) { t.Warn("%s", text) },
+		URL: url, LookupEnv: t.Lookup, Stores: cloud.Stores(), Note: t.WarnWith,
 	})
 	if err != nil {
 		return err
@@ -81,7 +82,7 @@ func reportUpgrade(t *terminal.Terminal, upgraded []backend.Upgraded, asJSON boo
 		entry := upgradedInJSON{Stack: u.Name, Project: u.Project}
 		switch {
 		case u.Err != nil:
-			entry.Error = u.Err.Error()
+			entry.Error = advise.Text(u.Err)
 			t.Warn("stack '%s' was left as it is: %v", u.Name, u.Err)
 		case u.Project == "":
 			t.Warn("stack '%s' was left as it is: nobody knows its project", u.Name)

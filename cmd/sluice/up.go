@@ -43,7 +43,7 @@ func update(ctx context.Context, open *session.Opener, f *flags.Operation) error
 	return operate.Run(ctx, job)
 }
 
-// prepareUpdate opens the stack of an update or of its preview, and prepares what both do.
+// prepareUpdate opens the stack of an update or of its preview, and prepares the parts that both share.
 func prepareUpdate(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, *operate.Job, error) {
 	s, err := operate.Open(ctx, open, f)
 	if err != nil {

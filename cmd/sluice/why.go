@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/why"
+	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -51,7 +52,7 @@ func newWhyCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
-// explain is the command.
+// explain runs the command why.
 func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags) error {
 	if f.preview && f.update {
 		return exit.Usagef("--preview and --update exclude each other")
@@ -68,7 +69,7 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 	if err != nil {
 		return err
 	}
-	changed := changedSince(ctx, s, log)
+	changed := changedSince(ctx, s.Stamp(ctx), s.State, log)
 	e := log.Why(u)
 	if f.json {
 		return format.JSON(open.Terminal.Out, explanationJSON{Version: 1, Operation: log.About, StateChanged: changed, Explanation: *e})
@@ -87,7 +88,7 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 	}, e)
 }
 
-// explanationJSON is what --json writes (docs/why.md).
+// explanationJSON is the output of --json (docs/why.md).
 type explanationJSON struct {
 	Version      int          `json:"version"`
 	Operation    why.About    `json:"operation"`
@@ -95,7 +96,7 @@ type explanationJSON struct {
 	why.Explanation
 }
 
-// readDecisions reads what the flags ask for.
+// readDecisions reads the decisions that the flags select.
 func readDecisions(ctx context.Context, s *session.Stack, f *whyFlags) (*decisions.Kept, error) {
 	var log *decisions.Kept
 	var err error
@@ -159,10 +160,10 @@ func headline(s *session.Stack, log *decisions.Kept) string {
 	return fmt.Sprintf("%s, %s (%s), %s:", text, log.Ended.UTC().Format(time.DateTime+" UTC"), format.Ago(time.Since(log.Ended)), log.Result)
 }
 
-// stateChange says that the state is no longer what the explained operation left.
+// stateChange reports that the state has changed since the explained operation.
 type stateChange struct {
-	// Kind and Time are those of the last operation that the history knows of and that began after the explained one; nil
-	// and empty when something else, such as a state command, has changed the state.
+	// Kind and Time describe the last operation in the history that began after the explained one. They are nil and
+	// empty if something else, such as a state command, has changed the state.
 	Kind string     `json:"kind,omitempty"`
 	Time *time.Time `json:"time,omitempty"`
 }
@@ -174,13 +175,14 @@ func (s *stateChange) text() string {
 	return fmt.Sprintf("The state has been changed since then; the last operation was %s at %s.", s.Kind, s.Time.Format(time.DateTime+" UTC"))
 }
 
-// changedSince returns nil when the state is as the explained operation left it, as far as can be told.
-func changedSince(ctx context.Context, s *session.Stack, log *decisions.Kept) *stateChange {
-	if s.Stamp(ctx) == log.Stamp {
+// changedSince returns nil if, as far as can be found out, the state has not changed since the explained operation. now
+// is the stamp of the state.
+func changedSince(ctx context.Context, now string, history backend.History, log *decisions.Kept) *stateChange {
+	if now == log.Stamp {
 		return nil
 	}
 	out := &stateChange{}
-	updates, _, err := s.State.History(ctx) // without it the change is told all the same
+	updates, _, err := history.History(ctx) // the change is reported even without the history
 	if err == nil && len(updates) > 0 && updates[0].StartTime >= log.Ended.Unix() {
 		at := time.Unix(updates[0].StartTime, 0).UTC()
 		out.Kind, out.Time = updates[0].Kind, &at

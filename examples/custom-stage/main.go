@@ -1,7 +1,7 @@
 // Command custom-stage deploys a small program with a stage of its own in the pipeline: a freeze window, in which
 // nothing may be replaced. Updates in place go through.
 //
-// Everything is in the process: the program is a Go function, the cloud is made up, the state is in memory.
+// Everything is in the process: the program is a Go function, the cloud is simulated, the state is in memory.
 package main
 
 import (
@@ -26,7 +26,7 @@ func freeze(until time.Time, now func() time.Time) func() pipeline.Stage[stages.
 			Name: "freeze",
 			Run: func(_ context.Context, d stages.Diffed, emit pipeline.Emit[stages.Diffed]) error {
 				if d.Replaces() && now().Before(until) {
-					return d.Reject("replacements are frozen until " + until.Format("Monday"))
+					return d.Refuse("replacements are frozen until " + until.Format("Monday"))
 				}
 				return emit(d)
 			},

@@ -31,10 +31,10 @@ func TestAReplacementIsRefusedInTheWindow(t *testing.T) {
 	d := deployedBefore(t, until.Add(-time.Hour))
 	_, err := d.deploy(t.Context(), server{"debian-13", 1})
 
-	var rejected *stages.RejectedError
-	require.ErrorAs(t, err, &rejected)
-	require.Equal(t, "web", rejected.URN.Name())
-	require.EqualError(t, rejected, "replacements are frozen until Monday")
+	var refused *stages.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "web", refused.URN.Name())
+	require.EqualError(t, refused, "replacements are frozen until Monday")
 	require.Equal(t, 1, d.cloud.Count(providers.MethodCreate))
 	require.Zero(t, d.cloud.Count(providers.MethodDelete))
 	records, err := d.cloud.Records()

@@ -16,7 +16,7 @@ type citation struct {
 	line          int
 }
 
-// String is the citation in its full form.
+// String returns the citation in its full form.
 func (c citation) String() string {
 	parts := []string{c.page}
 	if c.section != "" {
@@ -35,10 +35,10 @@ func (c citation) String() string {
 }
 
 var (
-	// A page is cited by its bare name: what is part of a path or a link is none.
+	// A page is cited by its bare name: the name in a path or a link is no citation.
 	pageName = regexp.MustCompile(`(?:^|[^\w/.\]-])(steps|state|protocol)\.md\b`)
 	aLink    = regexp.MustCompile("^[])`#]")
-	// What separates what is cited of one page.
+	// The separators between citations of one page.
 	separator = regexp.MustCompile(`^(?:, and |,? and |,? to |, |: ?|; )`)
 	aSection  = regexp.MustCompile(`^(?:sections? |appendix )?((?:[A-Z]\.)?\d+(?:\.\d+)*|[A-Z])\b`)
 	aLabel    = regexp.MustCompile(`^([A-Z]+-\d+)\b`)
@@ -60,7 +60,7 @@ func pageOf(file string) string {
 	return ""
 }
 
-// citationsIn finds what a text cites. In a page of rules, own, bare numbers cite sections of that page.
+// citationsIn finds the citations in a text. In a page of rules, own, bare numbers cite sections of that page.
 func citationsIn(p passage, own string) []citation {
 	text := p.text
 	if own != "" {
@@ -144,7 +144,7 @@ func cited(name, text string) (out []citation, length int) {
 	return out, lengthOf(text, whole[:len(whole)-len(rest)])
 }
 
-// qualified reads what a section is narrowed down to: items, labels, or a name.
+// qualified reads what narrows down a section: items, labels, or a name.
 func qualified(c citation, rest string) (out []citation, left string) {
 	if m := someItems.FindStringSubmatch(rest); m != nil {
 		for _, n := range append([]string{m[1]}, number.FindAllString(m[2], -1)...) {
@@ -179,7 +179,7 @@ func lengthOf(text, read string) int {
 	return at
 }
 
-// blank makes spaces of a text and keeps its lines.
+// blank replaces the characters of a text by spaces and keeps its lines.
 func blank(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page is what can be cited of one page of rules.
+// page holds what can be cited of one page of rules.
 type page struct {
 	sections map[string]*section // by number; appendices by letter
 	labels   map[string]string   // label -> the section that defines it
 }
 
-// section is what can be cited of one section, without its subsections.
+// section holds what can be cited of one section, without its subsections.
 type section struct {
 	text  string
 	items map[string]bool // numbers of list items
@@ -65,7 +65,7 @@ func readRules(t *testing.T) ruleSet {
 	return rules
 }
 
-// problemOf says why a citation leads nowhere, "" if it does not.
+// problemOf returns why a citation cites nothing, "" if it is correct.
 func (r ruleSet) problemOf(c citation) string {
 	p := r[c.page]
 	at := p.sections[c.section]
@@ -91,7 +91,7 @@ func (r ruleSet) problemOf(c citation) string {
 	return ""
 }
 
-// mentions reports whether a section or one of its subsections has a text in it, in upper or lower case.
+// mentions reports whether a section or one of its subsections contains a text, ignoring case.
 func (p *page) mentions(number, text string) bool {
 	for n, s := range p.sections {
 		if isWithin(n, number) && strings.Contains(flat(s.text), flat(text)) {

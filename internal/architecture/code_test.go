@@ -44,7 +44,7 @@ func files(t *testing.T, f func(file string)) {
 	require.Greater(t, count, 100)
 }
 
-// code calls f with every node of every Go file that is not a test and not a test's data.
+// code calls f with every node of every Go file, except tests and their data.
 func code(t *testing.T, f func(file string, line int, n ast.Node)) {
 	t.Helper()
 	files(t, func(file string) {

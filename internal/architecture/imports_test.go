@@ -16,21 +16,23 @@ const (
 	await  = "pipeline/await"
 )
 
-// allowed says which of our top-level folders the packages of a folder may import; "." is the root package. A path with a
-// slash is that package alone. A folder may always import itself. What is not listed may import nothing of ours.
+// allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
+// a slash is that package alone. A folder may always import itself. Folders that are not listed may import nothing of
+// ours.
 var allowed = map[string][]string{
 	"property":  {"urn"},
-	"state":     {"urn", "property", "graph", await},
-	"providers": {"urn", "property", await},
-	"stages":    {"urn", "property", "graph", "pipeline", "state", "providers"},
+	"advice":    {"urn"},
+	"state":     {"urn", "advice", "property", "graph", await},
+	"providers": {"urn", "advice", "property", await},
+	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "property", "graph", await, "state", "providers", "stages"},
-	".":      {"urn", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation"},
+	"source": {"urn", "advice", "property", "graph", await, "state", "providers", "stages"},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {"state"},
-	"cmd":   {"urn", "property", "state", "providers", "stages", "source", ".", "cloud"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud"},
 	// Package simulate drives the whole engine; the root package imports package operation, which therefore cannot import it.
-	"internal": {"urn", "property", "pipeline", "state", "providers", "stages", "source", "."},
+	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
 	"examples": {"urn", "property", "pipeline", "providers", "stages", "source", "."},
 }
@@ -91,7 +93,7 @@ func TestImportsPointDownwards(t *testing.T) {
 	}
 }
 
-// rooms are those of folders that are divided into floors, from the top to the bottom: each may import those after it.
+// rooms lists the packages of divided folders, from the top to the bottom: each may import those after it.
 var rooms = map[string][]string{
 	"stages/internal": {
 		"sweep", "admit", "execute", "take", "plan", "closure", "targeting", "access", "compare", "book", "control",
@@ -119,8 +121,8 @@ func TestRoomsImportThoseBelowThem(t *testing.T) {
 	}
 }
 
-// vocabulary are the packages below the top-level folders that clients need to say what they want: they have the types of
-// what the root package takes and returns.
+// vocabulary lists the packages below the top-level folders that clients need: they have the types that the root package
+// takes and returns.
 var vocabulary = []string{
 	"stages/why",
 	"state/backend", "state/backend/workspace", "state/lock", "state/secrets",
@@ -128,8 +130,8 @@ var vocabulary = []string{
 	"source/engine", "source/policy",
 }
 
-// The command line and the benchmark are clients like any other: they work through the root package, and name things where
-// they live.
+// The command line and the benchmark are clients like any other: they use the root package, and import types from the
+// packages that declare them.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.folder() != "cmd" && p.folder() != "bench" {
@@ -144,7 +146,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	}
 }
 
-// Of the reference's module only the protocol is used; programs in its SDK are for examples and measurements.
+// Of Pulumi's module only the protocol is used; programs in its SDK are for examples and measurements.
 func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 	programs := []string{"bench/program"} // examples/go is a module of its own
 	for _, p := range packages(t) {

@@ -8,12 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/internal/architecture/shape"
 )
 
-// tolerated has what is above its limit and how large it is. A number may only go down, and what is within its limit must
+// tolerated lists what is above its limit and how large it is. A number may only go down. What is within its limit must
 // not be listed any more.
 var tolerated = map[string]map[string]int{
 	shape.Fields: {
-		"stages.RegisterRequest": 34, // what a program may say of a resource (protocol.md)
-		"state.Resource":         36, // what the state file says of one (state.md)
+		"stages.RegisterRequest": 34, // the options of a program for a resource (protocol.md)
+		"state.Resource":         36, // the fields of the state file for a resource (state.md)
 	},
 	shape.Bools: {
 		"state.Resource": 8,

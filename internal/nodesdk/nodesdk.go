@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Install makes the folder node_modules of dir agree with its package-lock.json, with npm, unless it does already. Test
+// Install makes the folder node_modules of dir match its package-lock.json, with npm, unless it does already. Test
 // binaries of several packages may call it at the same time.
 func Install(dir string) error {
 	unlock, err := lockedfile.MutexAt(filepath.Join(dir, ".install.lock")).Lock()

@@ -6,14 +6,14 @@ import (
 	"github.com/sourcegraph/conc"
 )
 
-// background are goroutines that an operation has started and waits for at its end. The zero value is ready to use.
+// background holds goroutines that an operation has started and waits for at its end. The zero value is ready to use.
 type background struct {
-	mu    sync.Mutex // guards the rest: somebody may interrupt the operation while it ends
+	mu    sync.Mutex // guards the rest: the operation may be interrupted while it ends
 	ended bool
 	group conc.WaitGroup
 }
 
-// run calls f in a goroutine, or not at all when the operation has ended.
+// run calls f in a goroutine. It does nothing if the operation has ended.
 func (b *background) run(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -22,7 +22,7 @@ func (b *background) run(f func()) {
 	}
 }
 
-// end waits for what runs. Nothing begins any more.
+// end waits for the running goroutines. No more can be started.
 func (b *background) end() {
 	b.mu.Lock()
 	b.ended = true

@@ -17,19 +17,16 @@ const (
 	configureTimeout = 5 * time.Second  // for providers that are still being configured when the run ends
 )
 
-// close ends everything, emits the last events and adds up what was done. The run has ended with runErr.
+// close ends everything, emits the last events and builds the result. The run has ended with runErr.
 func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
-	errs := s.closeAll(context.WithoutCancel(ctx))
-	if runErr != nil {
-		errs = append([]error{runErr}, errs...)
-	}
+	errs := multierror.Append(nil, append([]error{runErr}, s.closeAll(context.WithoutCancel(ctx))...)...).Errors
 	for _, err := range errs {
-		s.fail(err.Error())
+		s.run.Fail(err)
 	}
 	out := &Outcome{Results: s.run.Results()}
-	out.Ended, out.Err = s.conclude(out.Failures, errs)
+	out.Ended, out.Err = s.conclude(out.Failures, len(errs) == 0)
 	if out.Ended == stages.Failed {
-		s.fail(s.Name + " failed")
+		s.showError(s.Name + " failed")
 	}
 	if out.Ended == stages.Succeeded {
 		out.Plan = s.madePlan()
@@ -40,7 +37,7 @@ func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
 	return out
 }
 
-// closeAll ends the record and everything that runs. It returns the errors that the operation fails with.
+// closeAll closes the record and ends everything that runs. It returns the errors that make the operation fail.
 func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 	if err := s.record.close(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
@@ -64,24 +61,25 @@ func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 
 func (s *resolved) isInterrupted() bool { return s.Stopped() || s.interrupted }
 
-// conclude says how the operation has ended, by the failures of its run and what else went wrong.
-func (s *resolved) conclude(failures []stages.Failure, errs []error) (stages.RunResult, error) {
+// conclude returns how the operation has ended, from the failures of its run. whole is false if a failure belongs to the
+// operation as a whole; an interrupt explains no such failure.
+func (s *resolved) conclude(failures []stages.Failure, whole bool) (stages.RunResult, error) {
 	var all *multierror.Error
 	for _, f := range failures {
 		all = multierror.Append(all, f)
 	}
-	if len(errs) == 0 && (all.ErrorOrNil() == nil || s.failedByAborting()) && s.isInterrupted() {
-		return stages.Canceled, all.ErrorOrNil()
-	}
-	all = multierror.Append(all, errs...)
-	if all.Len() == 0 {
+	switch err := all.ErrorOrNil(); {
+	case whole && (err == nil || s.failedByAborting()) && s.isInterrupted():
+		return stages.Canceled, err
+	case err == nil:
 		return stages.Succeeded, nil
+	default:
+		return stages.Failed, err
 	}
-	return stages.Failed, all.ErrorOrNil()
 }
 
-// failedByAborting reports whether all that failed did so after the providers had been asked to abort: that they report what
-// they have aborted is what somebody wanted, not a failure of the operation.
+// failedByAborting reports whether all failures came after the providers had been asked to abort. Errors about aborted
+// calls are then expected, and are no failures of the operation.
 func (s *resolved) failedByAborting() bool {
 	before := s.failedBefore.Load()
 	return before != nil && !*before
@@ -108,7 +106,7 @@ func (s *resolved) madePlan() *state.Plan {
 	}
 }
 
-// about describes the operation; a preview is described as what was previewed.
+// about describes the operation; a preview is described as the operation that was previewed.
 func (s *resolved) about(ended stages.RunResult) why.About {
 	info := s.Stages.Info
 	about := why.About{

@@ -9,7 +9,7 @@
 //
 // An error of the first phase means that nothing was done; all later ones are reported as events and belong to the outcome.
 //
-// It decides nothing about resources: that is a matter of package stages, whose pipeline its caller assembles.
+// It makes no decisions about resources. Package stages does, and the caller assembles its pipeline.
 //
 // Invariant: when [Perform] returns, nothing that it has started is still running.
 package operation

@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// end does what comes after the program, if nothing has gone wrong, and stops the run. It returns what went wrong and was not
-// reported.
+// end does what comes after the program, unless something has failed, and stops the run. It returns the errors that were
+// not reported.
 func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
 		err = s.run.EndPhase(s.operations)

@@ -10,7 +10,7 @@ import (
 // events delivers events one at a time: those of the operation, and those of its run.
 type events struct {
 	mu      sync.Mutex
-	observe func(stages.Event) // nil when nobody watches
+	observe func(stages.Event) // nil discards
 }
 
 func (e *events) emit(ev stages.Event) {
@@ -29,6 +29,8 @@ func (e *events) warn(u urn.URN, message string) {
 	e.show(stages.LogMessage{Severity: stages.Warning, URN: u, Message: message})
 }
 
-func (e *events) fail(message string) {
+// showError emits a message about an error. Errors that make the run fail go through [standard.Run.Fail], which records
+// them too.
+func (e *events) showError(message string) {
 	e.show(stages.LogMessage{Severity: stages.Error, Message: message})
 }

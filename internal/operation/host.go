@@ -13,8 +13,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// host serves the package "pulumi" and components that are written in YAML in process, and everything else through the
-// caller's host.
+// host returns a host that serves the package "pulumi" and components written in YAML in process, and everything else
+// through the caller's host.
 func (s *resolved) host() providers.Host {
 	o := builtin.Options{
 		StackOutputs: s.StackOutputs,

@@ -3,7 +3,6 @@ package operation
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,25 +11,26 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
-// opened is an operation whose state is loaded. Nothing is running and nothing was told to anybody.
+// opened is an operation whose state is loaded. Nothing is running, and no event has been emitted.
 type opened struct {
 	Settings
 	events
 	began time.Time
 
-	// found is the state as it was loaded, base what it was brought up to before anything else; migrated is true when they
-	// differ.
+	// found is the state as it was loaded. base is that state after it was brought up to date, before anything else is
+	// done. migrated is true if they differ.
 	found, base *state.Snapshot
 	migrated    bool
 	entropy     []byte
 	packages    []stages.Package
 
-	// operations is the context of what is running: it outlives the caller's, so that what is running when the operation is
-	// stopped can finish. abandon ends it.
+	// operations is the context of running steps. It outlives the caller's context, so that they can finish when the
+	// operation is stopped. abandon ends it.
 	operations context.Context
 	abandon    context.CancelFunc
 	background background
@@ -82,7 +82,7 @@ func (o *opened) load(ctx context.Context) error {
 	return nil
 }
 
-// checkPlan refuses a plan in which nothing is about the stack.
+// checkPlan refuses a plan that contains nothing about the stack.
 func (o *opened) checkPlan() error {
 	p, info := o.Stages.Plan, o.Stages.Info
 	if p == nil || len(p.Resources) == 0 {
@@ -98,7 +98,7 @@ func (o *opened) checkPlan() error {
 		other.Stack(), other.Project(), info.Stack, info.Project)
 }
 
-// refuseHooks stops a destroy that would have to run delete hooks, which live in the program (steps.md 7.5).
+// refuseHooks refuses a destroy that would have to run delete hooks, which are in the program (steps.md 7.5).
 func (o *opened) refuseHooks() error {
 	if o.Stages.Mode != stages.ModeDestroy || o.RunsProgram() {
 		return nil
@@ -113,5 +113,5 @@ func (o *opened) refuseHooks() error {
 	if all.ErrorOrNil() == nil {
 		return nil
 	}
-	return multierror.Append(all, errors.New("You must run with the `--run-program` flag to use delete hooks during destroy."))
+	return advice.With(all, advice.On(advice.RunProgram))
 }

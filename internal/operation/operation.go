@@ -9,19 +9,19 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Outcome is what an operation has come to.
+// Outcome is the outcome of an operation.
 type Outcome struct {
 	standard.Results
 	Ended stages.RunResult
-	// Err has the failures, ordered by URN; a *multierror.Error; nil if there are none.
+	// Err holds the failures, ordered by URN, as a *multierror.Error; nil if there are none.
 	Err error
-	// Plan allows what the operation did, or would do; nil when none was to be made, and when the operation failed.
+	// Plan allows what the operation did, or would do. It is nil when none was to be made, and when the operation failed.
 	Plan  *state.Plan
 	About why.About
 }
 
-// Perform carries out an operation from loading the state to the last event. An error means that nothing was done; how the
-// operation went otherwise is in the outcome.
+// Perform carries out an operation from loading the state to the last event. An error means that nothing was done;
+// otherwise the outcome holds the failures.
 func Perform(ctx context.Context, s Settings) (*Outcome, error) {
 	o, err := open(ctx, s)
 	if err != nil {

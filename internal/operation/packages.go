@@ -9,7 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// findPackages asks the program for the versions of its packages; where it knows none, those that the state used count.
+// findPackages asks the program for the versions of its packages. Where the program has none, the recorded versions
+// count.
 func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	var ps []stages.Package
 	var err error
@@ -27,8 +28,8 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	return o.recordedPackages(), nil
 }
 
-// importedPackages are the versions that the program uses. A program that cannot tell them, because its dependencies are
-// not installed yet, keeps nobody from importing.
+// importedPackages returns the versions that the program uses. A program that cannot name them because its dependencies
+// are not installed yet does not prevent an import.
 func (o *opened) importedPackages(ctx context.Context) []stages.Package {
 	if o.Program == nil {
 		return nil
@@ -40,7 +41,7 @@ func (o *opened) importedPackages(ctx context.Context) []stages.Package {
 	return ps
 }
 
-// recordedPackages lists the packages that the recorded providers are of, those whose version is known.
+// recordedPackages lists the packages of the recorded providers whose version is known.
 func (o *opened) recordedPackages() []stages.Package {
 	var ps []stages.Package
 	for _, r := range o.base.Resources {
@@ -54,9 +55,9 @@ func (o *opened) recordedPackages() []stages.Package {
 	return ps
 }
 
-// warnOfOlderPackages tells that an operation which does not run the program works with older versions of packages than
-// the program asks for (steps.md 7.5): those of the recorded providers. That the program cannot say what it asks for is no
-// reason to fail.
+// warnOfOlderPackages warns if an operation that does not run the program works with older versions of packages than the
+// program asks for (steps.md 7.5): those of the recorded providers. It does not fail if the program cannot name its
+// versions.
 func (o *opened) warnOfOlderPackages(ctx context.Context) {
 	if o.RunsProgram() || o.isImport() || o.Program == nil {
 		return
@@ -88,7 +89,7 @@ func (o *opened) warnOfOlderPackages(ctx context.Context) {
 	}
 }
 
-// nameAndVersion are those of the package, which may be one that parameters make of another's plugin.
+// nameAndVersion returns those of the package, which may be parameterized and served by another package's plugin.
 func nameAndVersion(p stages.Package) (name, version string) {
 	if p.Parameterization != nil {
 		return p.Parameterization.Name, p.Parameterization.Version
@@ -96,7 +97,7 @@ func nameAndVersion(p stages.Package) (name, version string) {
 	return p.Name, p.Version
 }
 
-// isOlder compares versions; what is none is not older than anything.
+// isOlder compares versions. A malformed version is not older than anything.
 func isOlder(a, b string) bool {
 	v, err := semver.NewVersion(a)
 	if err != nil {

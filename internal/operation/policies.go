@@ -13,26 +13,26 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// packs are the policy packs of an operation that have been loaded.
+// packs are the loaded policy packs of an operation.
 type packs struct {
 	loaded []*policy.Analyzer
-	// analyzers are all who judge: those of the caller, then the packs.
+	// analyzers are all analyzers: those of the caller, then the packs.
 	analyzers []stages.Analyzer
-	// releases let the end of the caller's context no longer cancel the analyzers.
+	// releases detach the analyzers from the end of the caller's context.
 	releases []func() bool
 }
 
 // errPolicyConfig is returned when the problems have been shown.
 var errPolicyConfig = errors.New("validating policy config")
 
-// loadPacks starts the policy packs, all at once, before anything is decided (steps.md 11.4). It returns the first error in the
-// packs' order, because the others are often the same, beside the packs that were loaded.
+// loadPacks starts the policy packs, all at once, before anything is decided (steps.md 11.4). It returns the packs that
+// were loaded, and the first error in the packs' order, because the others are often the same.
 func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 	p := &packs{}
 	if !o.RunsProgram() {
 		return p, nil
 	}
-	// The packs live as long as the operation does, unless it is interrupted.
+	// The packs live as long as the operation, unless it is interrupted.
 	until, stop := context.WithCancelCause(o.operations)
 	interrupt := func() { stop(stages.ErrShutDown) }
 	o.OnInterrupt(interrupt, func() {})
@@ -56,7 +56,7 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 	return p, o.policyErrors(errs)
 }
 
-// policyErrors shows what is wrong with configurations, ordered, and returns what else is wrong.
+// policyErrors shows the errors in configurations, in order, and returns the other errors.
 func (o *opened) policyErrors(errs []error) error {
 	var problems []string
 	for _, err := range errs {
@@ -73,12 +73,12 @@ func (o *opened) policyErrors(errs []error) error {
 	}
 	slices.SortFunc(problems, strings.Compare)
 	for _, p := range problems {
-		o.fail(p)
+		o.showError(p)
 	}
 	return errPolicyConfig
 }
 
-// cancelAnalyzers asks the analyzers to give up; close waits for it.
+// cancelAnalyzers asks the analyzers to abort; close waits for it.
 func (s *resolved) cancelAnalyzers() {
 	for _, a := range s.packs.analyzers {
 		s.background.run(func() {

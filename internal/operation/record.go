@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// record is where a run records what it does. The run has it from the beginning, and it is opened before the first step and
-// after everything that refuses the operation, which leaves the state untouched.
+// record is where a run records its steps. The run has it from the beginning. It is opened before the first step and
+// after everything that refuses the operation, so that a refusal leaves the state unchanged.
 type record struct {
 	state.Recorder // nil before open
 }
@@ -25,7 +25,7 @@ func (r *record) open(ctx context.Context, o *opened) (err error) {
 	return nil
 }
 
-// close ends the record; nil and one that was not opened have nothing to end.
+// close closes the record. It does nothing for nil and for a record that was not opened.
 func (r *record) close(ctx context.Context) error {
 	if r == nil || r.Recorder == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// resolved is an operation for which everything is there that its program needs, or that was to be closed before that.
+// resolved is an operation that has everything that its program needs, or that has to be closed before that.
 type resolved struct {
 	*opened
 	packs    *packs
@@ -21,15 +21,16 @@ type resolved struct {
 	run      *standard.Run
 	imports  *standard.Imports // nil for operations with a pipeline
 
-	// release lets the end of the caller's context no longer stop the operation, and reports whether it has not done so.
+	// release detaches the operation from the end of the caller's context, and reports whether that had not stopped it
+	// before.
 	release func() bool
 	// interrupted is true when the caller's context ended before the run did.
 	interrupted bool
-	// failedBefore is set when the providers are asked to abort: whether something had failed by then.
+	// failedBefore is set when the providers are asked to abort. It reports whether anything had failed by then.
 	failedBefore atomic.Pointer[bool]
 }
 
-// resolve does what comes before the program starts. What it returns is to be ended and closed, with an error as well.
+// resolve does what comes before the program starts. The caller must end and close the result, also with an error.
 func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	o.Messages(o.show)
 	o.emit(stages.Prelude{Operation: o.Name, IsPreview: o.Stages.Info.DryRun, Config: o.ShownConfig})
@@ -70,8 +71,8 @@ func (o *opened) prepare(p *packs) *resolved {
 	return s
 }
 
-// watch lets interrupts and the end of the caller's context stop the run. What has been asked to stop already is stopped at
-// once. The run comes before the analyzers: what these give up is then no failure.
+// watch lets interrupts and the end of the caller's context stop the run. If the operation has been asked to stop
+// already, the run stops at once. The run is stopped before the analyzers: what these abort is then no failure.
 func (s *resolved) watch(ctx context.Context) {
 	s.OnInterrupt(s.run.Halt, s.cancelProviders)
 	s.release = context.AfterFunc(ctx, func() { s.run.Halt(); s.cancelProviders() })
@@ -81,23 +82,30 @@ func (s *resolved) watch(ctx context.Context) {
 	}
 }
 
-// takeStock begins to record, after everything that refuses the operation, and brings the base of the run up to date.
+// takeStock begins to record and brings the base of the run up to date, after everything that refuses the operation. An
+// import is planned before that, so that an impossible import changes nothing.
 func (s *resolved) takeStock(ctx context.Context) (err error) {
-	if s.isImport() {
-		if s.imports, err = s.run.PlanImports(s.operations, s.Imports); err != nil {
+	if !s.isImport() {
+		if err := s.beginRecord(ctx); err != nil {
 			return err
 		}
+		return s.run.Prepare(s.operations, standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate})
 	}
-	if s.record != nil {
-		if err := s.record.open(ctx, s.opened); err != nil {
-			return err
-		}
+	if err := s.run.Prepare(s.operations, standard.Preparation{Reads: s.reads()}); err != nil {
+		return err
 	}
-	p := standard.Preparation{Reads: s.reads(), Resolve: s.ResolveCreate}
-	if s.isImport() {
-		p.Resolve = nil
+	if s.imports, err = s.run.PlanImports(s.operations, s.Imports); err != nil {
+		return err
 	}
-	return s.run.Prepare(s.operations, p)
+	return s.beginRecord(ctx)
+}
+
+// beginRecord begins to record, unless nothing is recorded.
+func (s *resolved) beginRecord(ctx context.Context) error {
+	if s.record == nil {
+		return nil
+	}
+	return s.record.open(ctx, s.opened)
 }
 
 // cancelProviders asks the providers to abort; close waits for it.

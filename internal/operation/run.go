@@ -21,7 +21,7 @@ type program struct {
 	cancel  context.CancelFunc
 }
 
-// perform lets the program and the pipeline work until both are done, or takes over what is to be imported.
+// perform lets the program and the pipeline work until both are done, or runs the import.
 func (s *resolved) perform(ctx context.Context) (*program, error) {
 	if s.imports != nil {
 		s.run.EndOfProgram()
@@ -34,8 +34,8 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), s.Assemble(s.run), nil))
 }
 
-// runProgram runs the program to its end and tells the run. What a program says after an interrupt, of which the end of the
-// caller's context is one, is a consequence and not a failure.
+// runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence
+// and not a failure. The end of the caller's context is an interrupt.
 func (s *resolved) runProgram(ctx, caller context.Context) {
 	if !s.RunsProgram() {
 		s.run.EndOfProgram()
@@ -59,7 +59,7 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 	}
 }
 
-// await waits for the program, whose run is over: by itself if it is quick about it.
+// await waits for the program after its run is over. It lets the program end by itself for a short time.
 func (p *program) await() {
 	if p == nil {
 		return

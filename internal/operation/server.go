@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/source/monitor"
 )
 
-// lazyServer is the gRPC server of a run's monitor, started by the first who needs it: a program that is a Go function
-// with providers that are Go values never does.
+// lazyServer is the gRPC server of a run's monitor. The first user starts it. A program that is a Go function with
+// providers that are Go values never does.
 type lazyServer struct {
 	mu     sync.Mutex
 	server *monitor.Server

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Start starts a server with an empty cluster, on a Unix socket, which runs until the end of the test, and returns the URL
-// of a database in it. Where PostgreSQL is not installed the test is skipped, or fails in continuous integration, where the
-// variable CI is set.
+// Start starts a server with an empty cluster on a Unix socket, and returns the URL of a database in it. The server runs
+// until the end of the test. If PostgreSQL is not installed, the test is skipped. In continuous integration, where the
+// variable CI is set, it fails.
 func Start(t *testing.T) string {
 	t.Helper()
 	initdb, err := find("initdb")
@@ -59,7 +59,7 @@ func Start(t *testing.T) string {
 	return "postgres://sluice@/postgres?host=" + dir
 }
 
-// find looks on PATH and where Debian puts the programs of servers.
+// find looks for a program on PATH and where Debian installs the programs of servers.
 func find(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, nil

@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// unprivileged makes commands that PostgreSQL, which refuses to be root, accepts; the directory becomes theirs.
+// unprivileged returns a function that makes commands without root rights, which PostgreSQL refuses; the directory gets
+// their user as its owner.
 func unprivileged(dir string) (func(name string, arguments ...string) *exec.Cmd, error) {
 	if os.Getuid() != 0 {
 		return exec.Command, nil

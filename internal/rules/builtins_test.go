@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// newBuiltinKit is a stack on a machine with the given plugins: names of executables that do nothing.
+// newBuiltinKit returns a stack on a machine with the given plugins: names of executables that do nothing.
 func newBuiltinKit(t *testing.T, o sluice.PluginOptions, plugins ...string) (*kit, *[]string) {
 	k := newKit(t)
 	o.Home = t.TempDir()
@@ -26,7 +27,7 @@ func newBuiltinKit(t *testing.T, o sluice.PluginOptions, plugins ...string) (*ki
 	}
 	var notes []string
 	o.LookupEnv = func(string) (string, bool) { return "", false }
-	o.Note = func(message string) { notes = append(notes, message) }
+	o.Note = func(message string, _ ...advice.Advice) { notes = append(notes, message) }
 	host := sluice.NewPluginHost(o)
 	t.Cleanup(func() { require.NoError(t, host.Close()) })
 	k.options.Providers = host

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// sluggish takes ten seconds, or less if it is told to give up.
+// sluggish takes ten seconds, or less if it is cancelled.
 func sluggish(ctx context.Context) error {
 	select {
 	case <-time.After(10 * time.Second):
@@ -27,21 +27,21 @@ func sluggish(ctx context.Context) error {
 	}
 }
 
-// sluggishAnalyzer takes its time over every resource.
+// sluggishAnalyzer takes a long time for every resource.
 type sluggishAnalyzer struct{ analyzer }
 
 func (sluggishAnalyzer) Analyze(ctx context.Context, _ stages.Analysis) (stages.Findings, error) {
 	return stages.Findings{}, sluggish(ctx)
 }
 
-// whereItIs is a place of the pipeline in which an item is when somebody interrupts.
+// whereItIs is a place of the pipeline in which an item is at an interrupt.
 type whereItIs struct {
 	slow    providertest.Call // the call that takes ten seconds; none if the program or an analyzer does
-	before  func(*script)     // what the stack has before
+	before  func(*script)     // the resources of the stack before
 	change  func(*kit)        // before the interrupted operation
 	op      operation         // nil is an update
 	program func(*script)
-	changed []string // what was done all the same
+	changed []string // what was done in spite of the interrupt
 	names   []string // what is recorded in the end
 }
 
@@ -137,8 +137,8 @@ var interruptions = map[string]func(*kit, operation) operation{
 	},
 }
 
-// Wherever an item is, an interrupt ends the run: what had begun is recorded, nothing else begins, nothing is left behind.
-// That no goroutine is is what the bubble finds out.
+// Wherever an item is, an interrupt ends the run: what had begun is recorded, nothing else begins, and nothing is left
+// running. The bubble detects goroutines that are left behind.
 func TestAnInterruptEndsTheRunWhereverAnItemIs(t *testing.T) {
 	for where, p := range places() {
 		for how, interrupt := range interruptions {

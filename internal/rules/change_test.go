@@ -330,7 +330,7 @@ func TestUnhealthyCreateIsRecordedAndUpdatedUntilItIsHealthy(t *testing.T) {
 	require.True(t, k.recorded("a").Inputs.At("unhealthy").AsBool())
 	require.Equal(t, 1, lastFailure(r).Status)
 
-	// Nothing differs, and everything is ignored: it is an update all the same.
+	// Nothing differs, and all changes are ignored: it is still an update.
 	k.fake = func(f *providertest.Fake) {
 		f.OnDiff = func(context.Context, providers.DiffRequest) (providers.DiffResponse, error) {
 			return providers.DiffResponse{Changes: providers.DiffNone}, nil
@@ -394,7 +394,7 @@ func TestOutputsThatMustBeSecretAre(t *testing.T) {
 	p := program(func(s *script) {
 		reply = s.thing("a", in{"password": secret("x"), "plain": "y"}, secretOutputs("arn", "id", "missing"))
 	})
-	// The provider answers in the clear.
+	// The provider answers without secrets.
 	k.fake = func(f *providertest.Fake) {
 		f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
 			r.Properties = r.Properties.StripSecrets()
@@ -428,7 +428,7 @@ func TestTimeoutsReachTheProviderInSeconds(t *testing.T) {
 	r = k.up(program(one(in{"size": 2}, timeouts("1s", "2s", "3s"))))
 	require.Equal(t, 2.0, askedOnce[providers.UpdateRequest](r, "a").Timeout)
 	require.Equal(t, 3.0, k.recorded("a").CustomTimeouts.Delete)
-	// The delete of a replacement uses what the state says.
+	// The delete of a replacement uses the options in the state.
 	r = k.up(program(one(in{"size": 2, "immutable": 1}, timeouts("1s", "2s", "9s"))))
 	require.Equal(t, 3.0, askedOnce[providers.DeleteRequest](r, "a").Timeout)
 	r = k.up(program(func(*script) {}))

@@ -119,7 +119,8 @@ func TestAChildThatFailsInAConstructIsTheComponentsToHandleWithContinueOnError(t
 	require.ElementsMatch(t, []string{"r", "sibling", "independent"}, k.names())
 }
 
-// What a remote component passes on is the goal of its own registration, which its provider makes (steps.md 1.3).
+// The values that a remote component passes on are those of its own registration, which its provider makes (steps.md
+// 1.3).
 func TestChildrenInheritFromWhatTheProviderRegistered(t *testing.T) {
 	k := newKit(t)
 	yes := true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -133,7 +134,8 @@ func TestEveryProtectedResourceIsReportedAndNothingOfItsIsDeleted(t *testing.T) 
 			r := k.try(op, nothing)
 			r.requireFailure("cannot be deleted")
 			for _, n := range []string{"p", "q"} {
-				r.requireDiagnostic(stages.Error, 2000, "resource \""+string(k.recorded(n).URN)+"\" cannot be deleted\nbecause it is protected. ")
+				r.requireDiagnostic(stages.Error, 2000, "resource \""+string(k.recorded(n).URN)+"\" cannot be deleted\nbecause it is protected.")
+				r.requireAdvice(stages.Error, advice.On(advice.Unprotect, k.recorded(n).URN))
 			}
 			require.Len(t, r.diagnostics(stages.Error), 3) // and that the run failed
 			require.Equal(t, []string{"delete x"}, r.changed())

@@ -21,7 +21,7 @@ func TestRenamedDependentThatWasDeletedFirstIsMadeAgain(t *testing.T) {
 	require.Equal(t, []string{"a", "b2"}, k.names())
 }
 
-// Whether what was deleted counts goes by names (steps.md 3.6).
+// Names decide whether a deleted state counts (steps.md 3.6).
 func TestRenamedDependentThatWasDeletedFirstIsComparedWithWhatItWas(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after func(a *stages.RegisterReply) option
@@ -78,7 +78,7 @@ func TestRenamedDependentThatWasDeletedFirstIsComparedWithWhatItWas(t *testing.T
 	}
 }
 
-// A partner by replaceWith names the root as it was called: it is replaced when it registers (steps.md 3.11 "cascade").
+// A partner by replaceWith uses the old name of the root: it is replaced when it registers (steps.md 3.11 "cascade").
 func TestRenamedRootTakesWhatCannotStayWithIt(t *testing.T) {
 	k := newKit(t)
 	version := func(name string, v int) func(s *script) {

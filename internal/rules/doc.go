@@ -1,6 +1,6 @@
-// Package rules has the tests of the specification's rules against the whole engine: each runs operations of a stack, with a
-// program that is a Go function and a made-up cloud, and looks at what the providers were asked, what was recorded and what
-// the events said. There is nothing in it to import.
+// Package rules has the tests of the rules in docs/spec against the whole engine: each runs operations of a stack, with a
+// program that is a Go function and a simulated cloud, and checks the requests to providers, the recorded states and
+// the events. There is nothing in it to import.
 //
 // A test is about one rule, and its name states it. What tests share is the kit, which checks after each operation that the
 // state is sound.
@@ -8,7 +8,7 @@
 //   - kit_test.go is the stack: its operations, and its records
 //   - kit_cloud_test.go is the cloud that it is in: what fails, and a spy for the requests to providers
 //   - kit_program_test.go and kit_options_test.go make programs of functions that register and read
-//   - kit_ran_test.go is what is to be seen of an operation that is over
+//   - kit_ran_test.go has the results of a finished operation
 //
 // A test reads like this:
 //
@@ -17,8 +17,8 @@
 //	r := k.up(program(one(in{"size": 2})))
 //	require.Equal(t, []string{"update a"}, r.changed())
 //
-// Package simulate, in contrast, makes up histories that nobody has thought of; determinism_test.go runs such histories
-// under more timings than it does there. Chance has a part in what goroutines do first, so it finds more if it runs often:
+// Package simulate, in contrast, generates random histories. determinism_test.go runs such histories under more timings than
+// it does there. The order of goroutines is random too, so the test finds more if it runs often:
 //
 //	go test ./internal/rules -run TestOutcomeDoesNotDependOnTiming -count 10
 package rules

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// extended registers an extension of the package test and returns what makes a resource belong to it.
+// extended registers an extension of the package test and returns an option that makes a resource belong to it.
 func (s *script) extended(name, blob string) option {
 	ref := ""
 	if s.err == nil {
@@ -33,8 +33,8 @@ func withExtensions(s *script) {
 	s.register("y:index:Thing", "c", nil, y)
 }
 
-// parameterized returns the names that providers were extended by, in order, and checks that no call about a resource of
-// an extension came before.
+// parameterized returns the names of the extensions that providers were given, in order. It checks that no call about a
+// resource of an extension came before.
 func (r *ran) parameterized() []string {
 	r.t.Helper()
 	var names []string

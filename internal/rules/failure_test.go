@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -85,7 +89,7 @@ func TestProviderWithoutAnIDForACreateIsAnError(t *testing.T) {
 	require.Empty(t, k.names())
 }
 
-// Everything that row 85 names: dependents of a failed create in every way, transitive ones, and independent resources.
+// All dependents that row 85 names: those of a failed create in every way, transitive ones, and independent resources.
 func TestContinueOnErrorSkipsWhatDependsOnAFailure(t *testing.T) {
 	k := newKit(t, failCreate("bad", errRefused))
 	k.up(program(func(s *script) { s.thing("gone", nil) }))
@@ -330,7 +334,7 @@ func TestPanicsBecomeErrors(t *testing.T) {
 				s.thing("probed", nil, from("immutableOf", s.thing("root", in{"dbr": 2})))
 			}))
 			r.requireFailure("boom")
-			// What a call that panicked has done, nobody knows: it stays pending.
+			// The outcome of a call that panicked is uncertain: its operation stays pending.
 			pending := map[string]state.PendingType{"create": state.Creating, "update": state.Updating, "delete": state.Deleting}
 			if want, ok := pending[name]; ok {
 				require.NotEmpty(t, r.snapshot.Pending)
@@ -394,5 +398,33 @@ func TestPanicsBecomeErrors(t *testing.T) {
 			s.thing("a", nil, hooks("BeforeCreate", "h"))
 		}))
 		r.requireFailure("boom")
+	})
+}
+
+// A program may use the answer at once, and not wait for running steps.
+func TestARefusedRegistrationIsAnsweredWhileOthersRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newKit(t)
+		begun, answered := await.NewEvent(), await.NewEvent()
+		first := false
+		k.fake = func(f *providertest.Fake) {
+			f.OnCreate = func(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
+				begun.Fire()
+				ctx, cancel := context.WithTimeout(ctx, time.Hour)
+				defer cancel()
+				first = answered.Wait(ctx) == nil
+				return f.Base.Create(context.WithoutCancel(ctx), r)
+			}
+		}
+		k.fails(program(func(s *script) {
+			var wg conc.WaitGroup
+			wg.Go(func() { _, _ = s.m.Register(s.ctx, registration("test:index:Thing", "running", nil)) })
+			require.NoError(t, begun.Wait(s.ctx))
+			_, s.err = s.m.Register(s.ctx, registration("test:index:Thing", "refused", in{"invalid": 1}))
+			answered.Fire()
+			wg.Wait()
+		}), "never valid")
+		require.True(t, first)
+		require.Equal(t, []string{"running"}, k.names())
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/providertest"
 )
 
-// A run that has lost the lock of its stack begins nothing more; what it had begun is recorded.
+// A run that has lost the lock of its stack begins no more steps; those that had begun are recorded.
 func TestARunThatHasLostItsLockBeginsNothing(t *testing.T) {
 	memory := &sluice.MemoryState{}
 	fence := sluice.NewFence(memory)

@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// reading makes the providers of a kit ask that what is named be read before every update. It is asked at each call.
+// reading makes the providers of a kit ask for a read before every update of the named resources. asks is called in each
+// call.
 func reading(k *kit, asks func(name string) bool) {
 	k.fake = func(f *providertest.Fake) {
 		base := f.Base
@@ -45,7 +46,7 @@ func TestWhatItsProviderAsksForIsReadBeforeEveryUpdateAndNothingElse(t *testing.
 	require.True(t, k.recorded("a").RefreshBeforeUpdate)
 	require.False(t, k.recorded("b").RefreshBeforeUpdate)
 
-	// Somebody changes both; only the one that is read is found changed, and put right.
+	// Both objects change outside of the stack. Only the one that is read is found changed, and is corrected.
 	for _, name := range []string{"a", "b"} {
 		require.NoError(t, k.cloud.Put(providertest.Record{ID: idOf(name, 1), URN: urnOf(name), Inputs: values(in{"size": 9})}))
 	}
@@ -57,7 +58,7 @@ func TestWhatItsProviderAsksForIsReadBeforeEveryUpdateAndNothingElse(t *testing.
 		require.Equal(t, values(in{"size": 9}), out.step(stages.OpUpdate, "a").Old.Inputs)
 	}
 
-	// It says no longer.
+	// The provider no longer asks.
 	asked = false
 	require.Equal(t, []string{"refresh a", "same a", "same b"}, k.up(program(both(1))).steps())
 	require.False(t, k.recorded("a").RefreshBeforeUpdate)
@@ -116,7 +117,7 @@ func TestProvidersAreStartedWithTheVariablesThatTheProgramMaps(t *testing.T) {
 	require.Equal(t, "OLD", internal.At("envVarMappings").AsMap().At("NEW").AsString())
 	require.NotContains(t, k.recorded("own").Outputs.Names(), "__internal")
 
-	// What the state says holds where no program runs.
+	// If no program runs, the state decides.
 	k.destroy()
 	require.Equal(t, map[string]string{"NEW": "OLD"}, loaded())
 }

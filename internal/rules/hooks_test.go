@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// hooked is a program's hooks: they write down what they are called with and answer as they are told.
+// hooked holds a program's hooks. They record their arguments and answer as configured.
 type hooked struct {
 	log    []string
 	inputs map[string]stages.HookInput
@@ -79,7 +79,7 @@ func TestHooksRunAroundTheirOperations(t *testing.T) {
 	k.up(program(h.program(in{"immutable": 1})))
 	require.Equal(t, []string{"bc1 a", "bc2 a", "ac a", "bd a", "ad a"}, h.log)
 
-	// The hooks of what left the program run while the program can still be reached.
+	// The hooks of removed resources run while the program can still be reached.
 	h.log = nil
 	r := k.up(program(func(s *script) {
 		h.register(s, "bd", "ad")

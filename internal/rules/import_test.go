@@ -127,7 +127,7 @@ func TestTheSameImportIDImportsOnce(t *testing.T) {
 			require.Equal(t, []string{"same a"}, r.steps())
 			require.NotContains(t, r.did(), "read a")
 			require.Equal(t, "ext-1", k.recorded("a").ImportID, "it stays known by what the program calls it")
-			// The command compares with it too.
+			// An import without a program compares with it too.
 			r = k.imports(thingToImport("a", "ext-1"))
 			require.Empty(t, r.did())
 		})

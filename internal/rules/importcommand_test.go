@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// thingToImport asks for the import of a thing.
+// thingToImport returns a request to import a thing.
 func thingToImport(name, id string, with ...func(*stages.ImportRequest)) stages.ImportRequest {
 	q := stages.ImportRequest{Type: "test:index:Thing", Name: name, ID: id}
 	for _, o := range with {

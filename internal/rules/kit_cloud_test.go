@@ -13,7 +13,7 @@ func failCreate(name string, err error) providertest.Failure {
 	return providertest.Failure{Method: providers.MethodCreate, Name: name, Err: err, Update: true}
 }
 
-// slow is a cloud whose creates, updates and deletes take ten seconds.
+// slow returns a cloud whose creates, updates and deletes take ten seconds.
 func slow(failures ...providertest.Failure) providertest.Options {
 	return providertest.Options{Failures: failures, Latency: func(c providertest.Call) time.Duration {
 		switch c.Method {
@@ -30,7 +30,7 @@ type inquiry struct {
 	body any
 }
 
-// host starts providers of the cloud that write their requests down.
+// host returns a host that starts providers of the cloud and records their requests.
 func (k *kit) host() providers.Host {
 	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 		base, err := k.cloud.Host().Load(ctx, spec)
@@ -42,7 +42,7 @@ func (k *kit) host() providers.Host {
 	})
 }
 
-// spy writes down the requests to a provider.
+// spy records the requests to a provider.
 type spy struct {
 	providers.Provider
 	kit *kit

@@ -85,10 +85,10 @@ func hooks(kind string, names ...string) option {
 	}
 }
 
-// imports makes a registration take an object over.
+// imports makes a registration import an object.
 func imports(id string) option {
 	return func(r *stages.RegisterRequest) { r.ImportID = id }
 }
 
-// remote makes a component of a registration that its provider constructs.
+// remote turns a registration into that of a component that its provider constructs.
 func remote(r *stages.RegisterRequest) { r.Custom, r.Remote = false, true }

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// script is a program under way, which registers with its methods. The first error stops it: later calls do nothing and
+// script is a running program, which registers with its methods. The first error stops it: later calls do nothing and
 // return empty replies.
 type script struct {
 	ctx context.Context
@@ -18,7 +18,7 @@ type script struct {
 	err error
 }
 
-// program makes a program of a function.
+// program makes a program from a function.
 func program(f func(s *script)) source.Func {
 	return func(ctx context.Context, m stages.Monitor) error {
 		s := &script{ctx: ctx, m: m}
@@ -27,7 +27,7 @@ func program(f func(s *script)) source.Func {
 	}
 }
 
-// thing registers a custom resource of the package test; each property depends on nothing, as SDKs spell out.
+// thing registers a custom resource of the package test. It sends empty dependencies for each property, as SDKs do.
 func (s *script) thing(name string, inputs in, with ...option) *stages.RegisterReply {
 	return s.register("test:index:Thing", name, inputs, with...)
 }
@@ -108,7 +108,7 @@ func (s *script) outputs(of *stages.RegisterReply, outputs in) {
 // nothing is a program that declares nothing.
 var nothing = program(func(*script) {})
 
-// one is a program with one thing.
+// one returns a program with one thing.
 func one(inputs in, with ...option) func(s *script) {
 	return func(s *script) { s.thing("a", inputs, with...) }
 }
@@ -128,7 +128,7 @@ func three(size int) func(s *script) {
 	}
 }
 
-// chain is a program with n things each of which is made from the one before.
+// chain returns a program with n things, each of which is made from the one before.
 func chain(n int, name string, value int) func(context.Context, stages.Monitor) error {
 	return program(func(s *script) {
 		before := s.thing("r0", in{name: value})

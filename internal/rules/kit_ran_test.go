@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
-// ran is one operation that is over: its result and error, the events in their order, the requests to providers and the
-// calls that reached the cloud, and the state that it left.
+// ran is one finished operation: its result and error, the events in their order, the requests to providers, the calls
+// that reached the cloud, and the state that it left.
 type ran struct {
 	*sluice.Result
 	t        *testing.T
@@ -26,7 +27,7 @@ type ran struct {
 	snapshot *state.Snapshot
 }
 
-// requireFailure fails unless the operation failed, was not canceled, and says so with this text.
+// requireFailure fails unless the operation failed without being canceled, with this text in its error.
 func (r *ran) requireFailure(text string) {
 	r.t.Helper()
 	var failed *sluice.FailedError
@@ -45,7 +46,7 @@ func requireCanceled(t *testing.T, r *ran) {
 	require.Equal(t, stages.Canceled, r.summary().Result)
 }
 
-// steps returns the steps in the order in which they began, internal ones left out: "create a".
+// steps returns the steps in the order in which they began, except internal ones: "create a".
 func (r *ran) steps() []string {
 	var out []string
 	for _, e := range r.events {
@@ -56,7 +57,7 @@ func (r *ran) steps() []string {
 	return out
 }
 
-// userSteps returns the steps but those of providers.
+// userSteps returns the steps except those of providers.
 func userSteps(r *ran) []string {
 	var out []string
 	for _, e := range r.events {
@@ -109,7 +110,7 @@ func (r *ran) step(op stages.Op, name string) stages.StepInfo {
 	return found[0]
 }
 
-// requireCounts compares the counted steps, the zero ones left out.
+// requireCounts compares the counted steps, except zero counts.
 func (r *ran) requireCounts(want map[stages.Op]int) {
 	r.t.Helper()
 	require.Equal(r.t, want, r.Changes)
@@ -146,6 +147,16 @@ func (r *ran) requireDiagnostic(s stages.Severity, code int, text string) {
 	require.Fail(r.t, "no such diagnostic", "%s %d %q\nthere are: %+v", s, code, text, r.diagnostics(s))
 }
 
+// requireAdvice fails unless a message of this severity has the advice.
+func (r *ran) requireAdvice(s stages.Severity, a advice.Advice) {
+	r.t.Helper()
+	var all []advice.Advice
+	for _, d := range r.diagnostics(s) {
+		all = append(all, d.Advice...)
+	}
+	require.Contains(r.t, all, a)
+}
+
 // asked returns the requests of one type for the resource of that name.
 func asked[T any](r *ran, name string) []T {
 	var out []T
@@ -157,7 +168,7 @@ func asked[T any](r *ran, name string) []T {
 	return out
 }
 
-// askedOnce returns the only one.
+// askedOnce returns the only request of one type for the resource of that name.
 func askedOnce[T any](r *ran, name string) T {
 	r.t.Helper()
 	all := asked[T](r, name)

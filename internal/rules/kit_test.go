@@ -20,13 +20,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// kit is a stack named dev of a project named p, in a made-up cloud. A test runs operations with up, preview, destroy, fails
-// and try, and looks at what came of each ([ran]) and at the records of the stack.
+// kit is a stack named dev of a project named p, in a simulated cloud. A test runs operations with up, preview, destroy,
+// fails and try, and checks the result of each ([ran]) and the recorded states of the stack.
 type kit struct {
 	t     *testing.T
 	cloud *providertest.Cloud
 	state *sluice.MemoryState
-	// options are those of every operation; a test changes what it is about.
+	// options are those of every operation; a test changes the ones that it is about.
 	options sluice.Options
 	// fake changes a provider before it is used; nil leaves the cloud's.
 	fake func(*providertest.Fake)
@@ -38,7 +38,7 @@ type kit struct {
 	foreign  []string
 }
 
-// newKit makes a stack without resources, in a cloud that fails as told.
+// newKit makes a stack without resources, in a cloud with these failures.
 func newKit(t *testing.T, failures ...providertest.Failure) *kit {
 	return newKitWith(t, providertest.Options{Failures: failures})
 }
@@ -53,7 +53,7 @@ func newKitWith(t *testing.T, o providertest.Options) *kit {
 // operation is [sluice.Preview], [sluice.Update] or another one of that form.
 type operation func(context.Context, sluice.Options) (*sluice.Result, error)
 
-// try runs an operation. Whatever happens, the state must be sound and name only what may exist.
+// try runs an operation. Whatever happens, the state must be valid and name only objects that may exist.
 func (k *kit) try(op operation, p source.Func) *ran {
 	k.t.Helper()
 	out := &ran{t: k.t}
@@ -106,7 +106,7 @@ func (k *kit) destroy() *ran {
 	return out
 }
 
-// fails runs an update that fails, and returns it with what went wrong.
+// fails runs an update that fails, and returns it. Its error must contain the text.
 func (k *kit) fails(p source.Func, text string) *ran {
 	k.t.Helper()
 	out := k.try(sluice.Update, p)
@@ -114,7 +114,7 @@ func (k *kit) fails(p source.Func, text string) *ran {
 	return out
 }
 
-// requireTruth compares what the state says with what exists.
+// requireTruth compares the recorded objects with those that exist.
 func (k *kit) requireTruth() {
 	k.t.Helper()
 	s := k.state.Snapshot()
@@ -136,7 +136,7 @@ func (k *kit) requireTruth() {
 	require.Equal(k.t, recorded, existing)
 }
 
-// exists puts something into the cloud that is not the stack's.
+// exists adds an object to the cloud that does not belong to the stack.
 func (k *kit) exists(id string, inputs in) {
 	k.t.Helper()
 	require.NoError(k.t, k.cloud.Put(providertest.Record{ID: id, URN: urnOf(id), Inputs: values(inputs)}))
@@ -162,7 +162,7 @@ func (k *kit) recorded(name string) *state.Resource {
 	return all[0]
 }
 
-// names returns the names of the recorded states, default providers left out.
+// names returns the names of the recorded states, except default providers.
 func (k *kit) names() []string {
 	var out []string
 	for _, r := range k.state.Snapshot().Resources {
@@ -194,10 +194,10 @@ func (k *kit) change(name string, f func(*state.Resource)) {
 	k.options.State = k.state
 }
 
-// urnOf is the URN of a thing without parent.
+// urnOf returns the URN of a thing without parent.
 func urnOf(name string) urn.URN { return urn.New("dev", "p", "", "test:index:Thing", name) }
 
-// idOf is the ID of the nth thing without parent that was made under a name.
+// idOf returns the ID of the nth thing without parent that was made under a name.
 func idOf(name string, nth int) string { return providertest.ID(urnOf(name), nth) }
 
 // clock is a clock that a test sets.
@@ -205,10 +205,10 @@ type clock struct{ now time.Time }
 
 func (c *clock) Now() time.Time { return c.now }
 
-// errRefused is how calls of providers fail that are to fail.
+// errRefused is the error of failing provider calls.
 var errRefused = errors.New("refused")
 
-// set compiles what --target and its like are given.
+// set compiles the patterns of --target and similar flags.
 func set(t *testing.T, patterns ...string) *urn.PatternSet {
 	t.Helper()
 	s, err := urn.CompileSet(patterns...)

@@ -50,7 +50,7 @@ func TestLegacyRefreshTellsAChangeByTheOutputsAlone(t *testing.T) {
 	}
 }
 
-// featureProgram asks the monitor what it can do, as SDKs do.
+// featureProgram asks the monitor for its features, as SDKs do.
 type featureProgram struct {
 	source.Program
 	can map[string]bool

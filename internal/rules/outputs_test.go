@@ -28,7 +28,7 @@ func TestRegisteredOutputsReplaceThoseOfTheComponent(t *testing.T) {
 	require.Len(t, outputs, 1)
 	require.Equal(t, 3.0, outputs[0].Step.New.Outputs.At("x").AsNumber())
 
-	// A component that registers none keeps the old ones.
+	// A component that registers no outputs keeps the old ones.
 	k.up(program(func(s *script) { s.group("g") }))
 	require.Equal(t, 3.0, k.recorded("g").Outputs.At("x").AsNumber())
 }
@@ -55,10 +55,10 @@ func TestStackOutputsAreReplacedAfterASuccess(t *testing.T) {
 	require.True(t, property.EqualMaps(values(in{"c": 2}), r.Outputs))
 	require.True(t, property.EqualMaps(values(in{"c": 2}), r.summary().Outputs))
 	require.True(t, property.EqualMaps(values(in{"a": 1, "b": secret("s")}), r.summary().OldOutputs))
-	// A program that registers none keeps them.
+	// A program that registers no outputs keeps them.
 	k.up(program(func(s *script) { s.stack() }))
 	require.True(t, property.EqualMaps(values(in{"c": 2}), k.recorded("p-dev").Outputs))
-	// A preview knows them and records nothing.
+	// A preview has them and records nothing.
 	r = k.preview(program(func(s *script) { s.outputs(s.stack(), in{"d": 3}) }))
 	require.True(t, property.EqualMaps(values(in{"d": 3}), r.Outputs))
 	require.True(t, property.EqualMaps(values(in{"c": 2}), k.recorded("p-dev").Outputs))

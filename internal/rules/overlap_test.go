@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -22,8 +23,8 @@ func delays(d map[string]time.Duration) providertest.Options {
 	}}
 }
 
-// Two roots whose closures overlap: a <- b, and both have dependents that cannot change in place. b is a root of its own
-// too. Whichever comparison ends first, b goes before a and everything goes once (row 32).
+// Two roots whose closures overlap: a <- b, and both have dependents that cannot change in place. b is also a root
+// itself. Whichever comparison ends first, b is deleted before a and everything is deleted once (row 32).
 func TestOverlappingDeleteFirstsDeleteEverythingOnce(t *testing.T) {
 	for slow, d := range map[string]map[string]time.Duration{
 		"neither":     nil,
@@ -110,7 +111,7 @@ func TestDependentOfTwoDeleteFirstsIsDeletedOnce(t *testing.T) {
 	}
 }
 
-// The dependent no longer depends on the root and registers while the root's dependents are still being asked about.
+// The dependent no longer depends on the root and registers while the root's dependents are still being probed.
 func TestDependentThatRegistersBeforeTheProbesAreAnsweredIsConsidered(t *testing.T) {
 	for _, answer := range []bool{true, false} {
 		t.Run(fmt.Sprint("must go: ", answer), func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestFailingProbeStopsBeforeAnythingIsDeleted(t *testing.T) {
 	require.Empty(t, r.changed())
 }
 
-// Claims of names go by the order of arrival, whatever happens later (ORD-1).
+// Names are claimed in the order of arrival, whatever happens later (ORD-1).
 func TestNamesGoToWhoeverAsksFirst(t *testing.T) {
 	for _, slowest := range []string{"first", "second"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestNamesGoToWhoeverAsksFirst(t *testing.T) {
 	}
 }
 
-// A replacement is known to whatever is registered after its answer (ORD-2).
+// A replacement is visible to every registration after its reply (ORD-2).
 func TestReplacementIsKnownToWhatIsReplacedWithIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKitWith(t, delays(map[string]time.Duration{"diff a": 5 * time.Second, "create a": 5 * time.Second}))
@@ -219,7 +220,7 @@ func TestReplacementIsKnownToWhatIsReplacedWithIt(t *testing.T) {
 	})
 }
 
-// Deletes begin only when the program has ended and everything it asked for is done (ORD-7).
+// Deletes begin only when the program has ended and all of its requests are done (ORD-7).
 func TestDeletesBeginAfterEverythingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKitWith(t, delays(map[string]time.Duration{"update a": 10 * time.Second}))
@@ -245,5 +246,34 @@ func TestDeletesBeginAfterEverythingElse(t *testing.T) {
 			}
 		}
 		require.False(t, deleted.Before(updated))
+	})
+}
+
+// A registration fails when none of its steps is running any more, because the program may then stop the run.
+func TestFailedDeleteFirstIsAnsweredWhenItsOtherDeletesAreOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := delays(map[string]time.Duration{"delete c": 5 * time.Second})
+		o.Failures = []providertest.Failure{{Method: providers.MethodDelete, Name: "b", Nth: 1}}
+		k := newKitWith(t, o)
+		k.options.ContinueOnError, k.options.Parallel = true, 4
+		k.up(program(func(s *script) {
+			a := s.thing("a", in{"dbr": 1})
+			s.thing("b", nil, from("immutable", a))
+			s.thing("c", nil, from("immutable", a))
+		}))
+		var reply *stages.RegisterReply
+		var err error
+		var took time.Duration
+		r := k.fails(func(ctx context.Context, m stages.Monitor) error {
+			began := time.Now()
+			reply, err = m.Register(ctx, registration("test:index:Thing", "a", in{"dbr": 2}))
+			took = time.Since(began)
+			return errors.New("the program gives up")
+		}, "refused to delete b")
+		require.NoError(t, err)
+		require.Equal(t, stages.Fail, reply.Result)
+		require.Equal(t, 5*time.Second, took, "in the bubble's time")
+		require.ElementsMatch(t, []string{"delete b", "delete c"}, r.changed())
+		require.Equal(t, []string{"a", "b", "c (pending)"}, k.names())
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// knownFrom gives a resource an input that comes from another one and is known all the same: it goes with that in a
+// knownFrom gives a resource an input that comes from another one and is still known. It is a member of the other's
 // delete-before-replace, but nothing about it is unknown.
 func knownFrom(of *stages.RegisterReply) option {
 	return func(r *stages.RegisterRequest) {
@@ -28,13 +28,13 @@ func knownFrom(of *stages.RegisterReply) option {
 	}
 }
 
-// A preview that does not know a value plans for a change. The update of the same program follows the plan whatever the
-// value is: what was recorded, so that less happens, or something else.
+// A preview that does not know a value plans for a change. The update of the same program follows the plan for any value:
+// for the recorded one, so that less happens, and for another one.
 func TestPlansAllowWhatAPreviewCannotKnow(t *testing.T) {
 	type version func(s *script, v any)
 	for name, c := range map[string]struct {
 		before, after version
-		less          []string // what is done when nothing is new about the value
+		less          []string // the changes if the value is the recorded one
 	}{
 		"replacement": {
 			before: func(s *script, v any) { s.thing("a", in{"immutable": v}) },
@@ -121,7 +121,7 @@ func TestPlansAllowWhatAPreviewCannotKnow(t *testing.T) {
 	}
 }
 
-// A name that a provider makes up for a new object counts only if there is a new object.
+// A name that a provider makes for a new object counts only if there is a new object.
 func TestDependentThatMayBeMadeAnewKeepsItsName(t *testing.T) {
 	version := func(v any) source.Func {
 		return program(func(s *script) { s.thing("b", nil, knownFrom(s.thing("a", in{"dbr": v}))) })
@@ -145,14 +145,14 @@ func TestDependentThatMayBeMadeAnewKeepsItsName(t *testing.T) {
 	k.follows(plan, version(2))
 	require.NotEqual(t, name, k.recorded("b").Inputs.At("name"))
 
-	// Where it is certain that it is made anew, its name is that of the plan.
+	// If it is certainly recreated, its name is that of the plan.
 	plan = k.planned(version(3))
 	require.False(t, plan.Resources[urnOf("b")].Uncertain)
 	plan.Resources[urnOf("b")].Seed = nil
 	k.heldTo(plan, version(3)).requireFailure("resource " + string(urnOf("b")) + " violates plan: properties changed: ++name[")
 }
 
-// A plan of what is uncertain is a limit too: nothing that is to stay is deleted, and what is to be declared must be.
+// A plan of uncertain steps is a limit too: nothing that is to stay is deleted, and what is to be declared must be.
 func TestUncertainPlansAreNoLicence(t *testing.T) {
 	both := func(v any) source.Func {
 		return program(func(s *script) { s.thing("b", in{"size": 1}, knownFrom(s.thing("a", in{"dbr": v}))) })
@@ -166,7 +166,7 @@ func TestUncertainPlansAreNoLicence(t *testing.T) {
 	r := k.heldTo(plan, alone(2))
 	r.requireFailure("remove-pending-replace is not allowed by the plan: this resource is constrained to replace")
 
-	// It is gone already, and not declared.
+	// It is deleted already, and not declared.
 	k = newKit(t)
 	k.up(both(1))
 	plan = k.planned(both(property.Computed()))
@@ -184,7 +184,7 @@ func TestUncertainPlansAreNoLicence(t *testing.T) {
 	require.Empty(t, r.changed())
 }
 
-// The reference does not write down what is uncertain. Its plans have the values that were not known.
+// Pulumi does not record what is uncertain. Its plans have the values that were not known.
 func TestUnknownInputsMakeAPlannedReplacementUncertain(t *testing.T) {
 	version := func(v any) source.Func { return program(one(in{"immutable": v})) }
 	k := newKit(t)
@@ -194,7 +194,7 @@ func TestUnknownInputsMakeAPlannedReplacementUncertain(t *testing.T) {
 	k.follows(plan, version(1)).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
-// An old copy that would go with something is deleted at the end otherwise.
+// An old copy that a delete-before-replace might delete is otherwise deleted in the end phase.
 func TestOldCopyThatMayBeDeletedEarly(t *testing.T) {
 	version := func(v any) source.Func {
 		return program(func(s *script) { s.thing("b", nil, knownFrom(s.thing("a", in{"dbr": v}))) })
@@ -244,7 +244,7 @@ func TestImportedObjectMayBeAsItShouldBe(t *testing.T) {
 	}
 }
 
-// What stays as it is because it is not part of the operation goes on under its old name; the plan has the new one.
+// A renamed resource that is left out keeps its old name; the plan has the new one.
 func TestOutputsOfARenamedComponentThatIsLeftOut(t *testing.T) {
 	version := func(name string) source.Func {
 		return program(func(s *script) {

@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// planned previews a program and returns the plan, as its file has it.
+// planned previews a program and returns the plan as it is read from its file.
 func (k *kit) planned(p source.Func) *state.Plan {
 	k.t.Helper()
 	k.options.MakePlan = true
@@ -34,7 +34,7 @@ func (k *kit) planned(p source.Func) *state.Plan {
 	return plan
 }
 
-// heldTo runs an update by a plan.
+// heldTo runs an update held to a plan.
 func (k *kit) heldTo(plan *state.Plan, p source.Func) *ran {
 	k.t.Helper()
 	k.options.Plan = plan
@@ -42,7 +42,7 @@ func (k *kit) heldTo(plan *state.Plan, p source.Func) *ran {
 	return k.try(sluice.Update, p)
 }
 
-// follows requires an update by a plan to succeed.
+// follows requires that an update held to a plan succeeds.
 func (k *kit) follows(plan *state.Plan, p source.Func) *ran {
 	k.t.Helper()
 	r := k.heldTo(plan, p)
@@ -51,8 +51,8 @@ func (k *kit) follows(plan *state.Plan, p source.Func) *ran {
 	return r
 }
 
-// violates requires an update by a plan to fail at the resource with the rule's text, explained in three lines, before
-// anything was done to it.
+// violates requires that an update held to a plan fails at the resource with the rule's text, explained in three lines,
+// before anything was done to it.
 func (k *kit) violates(plan *state.Plan, p source.Func, name, rule string) *ran {
 	k.t.Helper()
 	r := k.heldTo(plan, p)
@@ -198,7 +198,7 @@ func TestWhatIsNotPlannedIsRefused(t *testing.T) {
 	})
 }
 
-// Providers make up names from the seed.
+// Providers make names from the seed.
 func TestCheckOfAPlannedResourceGetsTheSeedOfThePlan(t *testing.T) {
 	k := newKit(t)
 	k.fake = func(f *providertest.Fake) {
@@ -211,12 +211,12 @@ func TestCheckOfAPlannedResourceGetsTheSeedOfThePlan(t *testing.T) {
 	made := k.recorded("a").Inputs.At("name").AsString()
 
 	again := newKit(t)
-	again.ran = 10 // other entropy
+	again.ran = 10 // another source of random numbers
 	again.fake = k.fake
 	again.up(p)
 	require.NotEqual(t, made, again.recorded("a").Inputs.At("name").AsString())
 
-	// Without a seed, something else comes out, which is not what was planned.
+	// Without a seed the result is different, and was not planned.
 	third := newKit(t)
 	third.fake = k.fake
 	plan := third.planned(p)
@@ -250,7 +250,7 @@ func TestWhatIsNotNeededAnyMoreIsAccepted(t *testing.T) {
 		plan := k.planned(program(one(in{"dbr": 2})))
 		k.up(program(one(in{"dbr": 2})))
 		r := k.heldTo(plan, program(one(in{"dbr": 2})))
-		// One same step stands for the first planned one only: the rest is missed.
+		// One same step counts for the first planned one only; the others are missing.
 		r.requireFailure("expected resource operations for " + string(urnOf("a")) + " but none were seen")
 	})
 }
@@ -265,7 +265,7 @@ func TestWhatWasPlannedMustHappen(t *testing.T) {
 	r := k.violates(k.planned(both), first, "b", "expected resource operations for "+string(urnOf("b"))+" but none were seen")
 	require.Equal(t, []string{"create a"}, r.changed())
 
-	// After a failure only that is told.
+	// After a failure only the failure is reported.
 	k = newKit(t, providertest.Failure{Method: providers.MethodCreate, Name: "a", Update: true})
 	r = k.heldTo(k.planned(both), both)
 	r.requireFailure("the cloud refused to create a")
@@ -300,7 +300,7 @@ func TestPlannedOutputsOfTheStackMustComeTrue(t *testing.T) {
 	require.Zero(t, k.recorded("p-dev").Outputs.Len())
 	k.follows(plan, version(in{"x": 1}))
 
-	// What a failed update has is kept, whatever was planned.
+	// The outputs of a failed update are kept, whatever was planned.
 	size = 2
 	k.heldTo(plan, version(in{"y": 1})).requireFailure("properties changed: +~size[{1}!={2}]")
 	require.Equal(t, []string{"x", "y"}, k.recorded("p-dev").Outputs.Names())
@@ -349,7 +349,8 @@ func TestPlansKnowRenamedResourcesByTheirNewNames(t *testing.T) {
 	}
 }
 
-// What is deleted before its dependency is replaced is made anew: what it had counts for nothing, in the plan and later.
+// A dependent that is deleted before its dependency is replaced is recreated. Its old properties do not count, in the
+// plan and later.
 func TestDependentThatIsMadeAnewMayLoseProperties(t *testing.T) {
 	version := func(v int, more in) source.Func {
 		return program(func(s *script) { s.thing("b", more, from("immutableOf", s.thing("a", in{"dbr": v}))) })
@@ -369,7 +370,7 @@ func TestReplacementsThatWerePlannedOtherwise(t *testing.T) {
 	k := newKit(t)
 	k.up(chain("dbr", 1))
 	plan := k.planned(chain("dbr", 2))
-	// The dependent was not to go: the chain is refused as a whole.
+	// The plan did not delete the dependent: the chain is refused as a whole.
 	plan.Resources[urnOf("b")].Ops = []string{"update"}
 	r := k.heldTo(plan, chain("dbr", 2))
 	r.requireFailure("delete-replaced is not allowed by the plan: this resource is constrained to update")
@@ -406,7 +407,7 @@ func TestReadsAreNotPlanned(t *testing.T) {
 	require.NoError(t, k.heldTo(plan, p).err)
 }
 
-// What a program does not declare because of a failure is not deleted.
+// A resource that a program does not declare because of a failure is not deleted.
 func TestPlanKeepsWhatAFailureHasLeftOut(t *testing.T) {
 	k := newKitWith(t, providertest.Options{Failures: []providertest.Failure{{Method: providers.MethodUpdate, Name: "a", Update: true}}})
 	p := func(v int) source.Func {
@@ -459,7 +460,7 @@ func TestUpdateMakesThePlanOfWhatItDid(t *testing.T) {
 	require.Equal(t, "arn:"+idOf("a", 1), a.Outputs.At("arn").AsString())
 }
 
-// Whatever another program declares, nothing happens that the plan does not have.
+// Whatever another program declares, nothing happens that is not in the plan.
 func TestNoProgramGoesBeyondThePlan(t *testing.T) {
 	stopped := 0
 	for seed := range uint64(60) {
@@ -497,7 +498,7 @@ func TestNoProgramGoesBeyondThePlan(t *testing.T) {
 	require.Less(t, stopped, 60)
 }
 
-// randomThings is a program with some of five things, whose inputs have few values.
+// randomThings returns a program with some of five things, whose inputs have few values.
 func randomThings(rng *rand.Rand) source.Func {
 	type declared struct {
 		name, property, of string

@@ -24,7 +24,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// analyzer is made of functions.
+// analyzer is an analyzer that consists of functions.
 type analyzer struct {
 	name          string
 	policies      []stages.PolicyInfo
@@ -82,7 +82,7 @@ func eventsOf[T stages.Event](r *ran) []T {
 	return out
 }
 
-// violations returns what policies said, as "mandatory policy@name: message".
+// violations returns the policy violations, as "mandatory policy@name: message".
 func (r *ran) violations() []string {
 	var out []string
 	for _, v := range eventsOf[stages.PolicyViolation](r) {
@@ -91,7 +91,7 @@ func (r *ran) violations() []string {
 	return out
 }
 
-// policies lets these judge every operation.
+// policies makes the analyzers judge every operation.
 func (k *kit) policies(as ...stages.Analyzer) { k.options.Analyzers = as }
 
 func policyName(name string) stages.PolicyName {
@@ -205,7 +205,7 @@ func (failing) Remediate(context.Context, stages.Analysis) (stages.Remedies, err
 	return stages.Remedies{}, errRefused
 }
 
-// violating is a policy against resources of that name.
+// violating returns an analyzer with a policy against resources of that name.
 func violating(level stages.EnforcementLevel, name string) analyzer {
 	return analyzer{analyze: func(r stages.Analysis) []stages.Violation {
 		if r.Name != name {
@@ -351,7 +351,7 @@ func TestAnalyzersSeeOptionsAndProviders(t *testing.T) {
 	require.Nil(t, seen["explicit"].Provider)
 }
 
-// judged collects what a stack policy has seen.
+// judged collects what a stack policy has received.
 type judged struct {
 	calls int
 	seen  []stages.StackResource

@@ -256,7 +256,7 @@ func TestRecordedProviderThatIsNamedAndNotRegisteredIsStartedAndKept(t *testing.
 	require.Equal(t, "r", askedOnce[providers.ConfigureRequest](r, "prov").Inputs.At("region").AsString())
 }
 
-// The provider stays whoever has started it, an import and a refresh too, and so does what it refers to.
+// The provider stays whatever has started it, including an import and a refresh, and so does what it refers to.
 func TestRecordedProviderThatIsNamedIsKeptByWhateverUsesIt(t *testing.T) {
 	thing := func(name string, v int, with ...option) func(*script, string) {
 		return func(s *script, ref string) { s.thing(name, in{"x": v}, append(with, via(ref))...) }
@@ -288,12 +288,12 @@ func TestRecordedProviderThatIsNamedIsKeptByWhateverUsesIt(t *testing.T) {
 			r := k.try(sluice.Update, program(func(s *script) { c.do(s, ref) }))
 			require.NoError(t, r.err)
 			require.Equal(t, c.names, k.names())
-			require.Equal(t, stages.ReasonCarried, r.Why(urnOf("x")).Links[0].Reason)
+			require.Equal(t, stages.ReasonCarriedForward, r.Why(urnOf("x")).Links[0].Reason)
 		})
 	}
 }
 
-// Of all that use a provider which nothing registers, the first by name is what it is kept for, whoever comes first.
+// An unregistered provider that several resources use is kept for the first of them by name, whichever registers first.
 func TestWhatAProviderIsKeptForDoesNotDependOnWhoComesFirst(t *testing.T) {
 	k := newKit(t)
 	var ref string
@@ -309,7 +309,7 @@ func TestWhatAProviderIsKeptForDoesNotDependOnWhoComesFirst(t *testing.T) {
 			}
 		}))
 		l := r.Why(r.Decisions().Find("prov")[0]).Links[0]
-		require.Equal(t, stages.ReasonCarried, l.Reason)
+		require.Equal(t, stages.ReasonCarriedForward, l.Reason)
 		require.Equal(t, urnOf("a"), l.Cause, order)
 	}
 }

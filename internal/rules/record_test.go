@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
@@ -17,7 +18,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// watchedState is a state in memory that fails when it is told to and shows every moment of its record.
+// watchedState is a state in memory that fails on request and shows every moment of its record.
 type watchedState struct {
 	*sluice.MemoryState
 	onBegin func(state.Pending) error
@@ -100,10 +101,11 @@ func TestProgramIsNotAnsweredBeforeTheRecord(t *testing.T) {
 	made, err := k.cloud.Records()
 	require.NoError(t, err)
 	id := made[0].ID
-	require.ErrorContains(t, r.err, "`sluice recover --adopt '"+string(urnOf("a"))+"="+id+"'` records it", "nobody else knows the ID")
+	require.ErrorContains(t, r.err, "The object with the ID "+id+" was made.", "nobody else knows the ID")
+	require.Equal(t, []advice.Advice{{Action: advice.Adopt, URNs: []urn.URN{urnOf("a")}, ID: id}}, advice.Of(r.err))
 }
 
-// Every prefix of the record is a valid state, and each operation is pending while its call is under way.
+// Every prefix of the record is a valid state, and each operation is pending while its call is running.
 func TestEveryMomentOfTheRecordIsSound(t *testing.T) {
 	k := newKit(t)
 	moments := 0
@@ -151,7 +153,7 @@ func TestEveryMomentOfTheRecordIsSound(t *testing.T) {
 	}
 	for v := range 3 {
 		k.up(program(version(v)))
-		// The record of one moment is what the program's answers say.
+		// The latest record contains what the program was told.
 		require.Len(t, latest.Resources, 7)
 	}
 	k.destroy()

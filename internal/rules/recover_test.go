@@ -7,14 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
-// pend adds operations to those that nobody knows the end of.
+// pend adds pending operations.
 func pend(k *kit, ops ...state.Pending) {
 	s := *k.state.Snapshot()
 	s.Pending = append(s.Pending, ops...)
@@ -38,7 +40,7 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 		"not found, which says nothing":               {name: madeUp, left: true},
 		"not found, although names are IDs":           {name: madeUp, named: true},
 		"a name that somebody chose":                  {name: chosen, exists: true, left: true},
-		"a chosen name, found":                        {name: chosen, exists: true, named: true, left: true, warning: "--adopt"},
+		"a chosen name, found":                        {name: chosen, exists: true, named: true, left: true, warning: "if so, adopt it"},
 		"a chosen name, not found":                    {name: chosen, named: true},
 		"something else has the name as its ID":       {name: madeUp, exists: true, existing: in{"name": "other"}, left: true},
 		"a word behind the name is not made up by us": {name: "a-production", exists: true, left: true},
@@ -71,6 +73,7 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 			}
 			if c.warning != "" {
 				out.requireDiagnostic(stages.Warning, 0, c.warning)
+				out.requireAdvice(stages.Warning, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{urnOf("a")}, ID: c.name})
 			} else {
 				require.Empty(t, out.diagnostics(stages.Warning))
 			}

@@ -100,7 +100,7 @@ func TestRefreshThatMissesSomethingStripsReferencesToIt(t *testing.T) {
 			require.Empty(t, k.recorded("c").Parent) // not g: decision 0011
 			require.Equal(t, c.URN, k.recorded("c").URN)
 
-			// The next update puts everything back in its place.
+			// The next update restores everything.
 			k.options.RunProgram = false
 			k.up(p)
 			require.Equal(t, a.URN, k.recorded("c").Parent)
@@ -147,7 +147,7 @@ func TestInterruptedRefreshKeepsWhatWasReadAndLeavesTheRest(t *testing.T) {
 					}
 					return 0
 				}})
-				const many = 600 // more than are read at once
+				const many = 600 // more than a refresh reads at once
 				var all []string
 				for i := range many {
 					all = append(all, fmt.Sprintf("r%03d", i))
@@ -209,7 +209,7 @@ func TestOldCopiesAreReadWithWhatAsksForIt(t *testing.T) {
 	k.options.State = k.state
 	out := k.up(p)
 	require.Len(t, slices.DeleteFunc(out.did(), func(s string) bool { return s != "read a" }), 2)
-	require.Empty(t, out.changed()) // nothing is deleted, as it is not there
+	require.Empty(t, out.changed()) // nothing is deleted, because the object does not exist
 	require.ElementsMatch(t, []string{"a", "b", "c"}, k.names())
 }
 

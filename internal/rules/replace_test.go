@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -45,7 +46,7 @@ func TestReplacementIsCreatedFirstAndTheOldOneDeletedLast(t *testing.T) {
 	require.Equal(t, "because `immutable` changed", made.Reason.String())
 }
 
-// withoutOrderOf moves an element to a position: where it is in the list depends on timing.
+// withoutOrderOf moves an element to a position, because its position in the list depends on timing.
 func withoutOrderOf(list []string, element string, to int) []string {
 	out := slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == element })
 	if len(out) == len(list) {
@@ -136,7 +137,7 @@ func TestDeleteFirstTakesExactlyTheDependentsThatCannotChangeInPlace(t *testing.
 	require.ElementsMatch(t, []string{"A", "B", "D", "G", "H"}, deletes)
 	requireOrder(t, deletes, [2]string{"H", "D"}, [2]string{"D", "B"}, [2]string{"G", "B"}, [2]string{"B", "A"})
 	r.requireCounts(map[stages.Op]int{stages.OpReplace: 5, stages.OpUpdate: 1, stages.OpSame: 3})
-	// The probe replaces what comes from a member by an unknown, and nothing else.
+	// The probe replaces values that come from a member by an unknown, and nothing else.
 	probes := asked[providers.DiffRequest](r, "H")
 	require.Len(t, probes, 1)
 	require.True(t, probes[0].NewInputs.At("immutableD").IsUnknown())
@@ -218,7 +219,7 @@ func TestDependentsOfADependentDeletedFirstComeBackAfterIt(t *testing.T) {
 	k.up(program(version(1)))
 	r := k.up(program(version(2)))
 	require.Equal(t, []string{"delete c", "delete b", "delete a", "create a", "create b", "create c"}, r.changed())
-	// What comes back is checked without old inputs, and not compared.
+	// Recreated resources are checked without old inputs, and not compared.
 	for _, name := range []string{"b", "c"} {
 		checks := asked[providers.CheckRequest](r, name)
 		require.Zero(t, checks[len(checks)-1].Olds.Len())
@@ -461,15 +462,21 @@ func TestTaintOfACopyAwaitingDeletionMeansNothing(t *testing.T) {
 	k.up(program(one(in{"immutable": 2}))).requireCounts(map[stages.Op]int{stages.OpSame: 1})
 }
 
-func TestTheCommandThatAnErrorAdvisesIsQuotedForTheShell(t *testing.T) {
+// Destroy returns the same type of error as an edit of the state does.
+func TestDeletingWhatIsProtectedIsRefusedWithAdvice(t *testing.T) {
 	k := newKit(t)
-	k.up(program(func(s *script) { s.thing("it's $a", in{"immutable": 1}, protect(true)) }))
-	k.fails(program(func(*script) {}),
-		"`sluice state unprotect '"+string(urnOf("it"))+`'"'"'s $a'`+"`")
+	k.up(program(func(s *script) { s.thing("a", in{"immutable": 1}, protect(true)) }))
+	for _, r := range []*ran{k.fails(program(func(*script) {}), "because it is protected."), k.try(sluice.Destroy, nil)} {
+		var refused *state.ProtectedError
+		require.ErrorAs(t, r.err, &refused)
+		require.Equal(t, &state.ProtectedError{URNs: []urn.URN{urnOf("a")}, Refused: state.RefusedDelete}, refused)
+		require.Equal(t, []advice.Advice{advice.On(advice.Unprotect, urnOf("a"))}, advice.Of(r.err))
+		r.requireAdvice(stages.Error, advice.On(advice.Unprotect, urnOf("a")))
+	}
 }
 
 func TestProtectedResourceIsNotReplaced(t *testing.T) {
-	text := "unable to replace resource \"" + string(urnOf("a")) + "\"\nas it is currently marked for protection. To unprotect the resource, remove the `protect` flag"
+	text := "unable to replace resource \"" + string(urnOf("a")) + "\"\nas it is currently marked for protection."
 	begin := func(t *testing.T) *kit {
 		k := newKit(t)
 		k.up(program(one(in{"immutable": 1}, protect(true))))
@@ -480,6 +487,8 @@ func TestProtectedResourceIsNotReplaced(t *testing.T) {
 		r := k.fails(program(func(s *script) { s.thing("a", in{"immutable": 2}, protect(true)); s.thing("b", nil) }), text)
 		require.Empty(t, r.changed())
 		r.requireDiagnostic(stages.Error, 0, text)
+		r.requireAdvice(stages.Error, advice.On(advice.RemoveProtection, urnOf("a")))
+		require.ErrorAs(t, r.err, new(*state.ProtectedError))
 	})
 	t.Run("a preview goes on and fails", func(t *testing.T) {
 		k := begin(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// wide is a program with n things that know nothing of each other, in one component.
+// wide returns a program with n independent things in one component.
 func wide(n, value int) func(context.Context, stages.Monitor) error {
 	return func(ctx context.Context, m stages.Monitor) error {
 		s := &script{ctx: ctx, m: m}
@@ -34,8 +34,8 @@ func wide(n, value int) func(context.Context, stages.Monitor) error {
 	}
 }
 
-// allocations returns how many bytes f allocates: what visits everything for each resource needs a list of what it has
-// visited.
+// allocations returns how many bytes f allocates. A function that visits everything for each resource allocates a list of
+// visited resources each time, so the number shows it.
 func allocations(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -44,7 +44,7 @@ func allocations(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// requireLinear fails if ten times as much needs far more than ten times the memory.
+// requireLinear fails if ten times the input needs far more than ten times the memory.
 func requireLinear(t *testing.T, small, large uint64) {
 	t.Helper()
 	require.Less(t, float64(large)/float64(small), 20.0, "%d bytes for a tenth, %d for the whole", small, large)
@@ -88,8 +88,8 @@ func TestChainOfTwoThousandIsReplacedFromItsRoot(t *testing.T) {
 	requireLinear(t, smallDestroy, largeDestroy)
 }
 
-// What the program no longer declares stays in the state until the end. That must not make each registration look at
-// everything that it depends on again.
+// A resource that the program no longer declares stays in the state until the end phase. Registrations must not each
+// visit all of its dependencies again for that reason.
 func TestLongChainBelowWhatNobodyRegistersCostsWhatItsLengthCosts(t *testing.T) {
 	long := func(n int, first func(s *script) *stages.RegisterReply, with ...option) source.Func {
 		return program(func(s *script) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -79,7 +80,7 @@ func TestTargetsGrowByDependentsAndChildrenAndNotByWhatSharesAProvider(t *testin
 	k.options.Targeting.Targets, k.options.Targeting.TargetDependents = set(t, "**::a"), true
 	require.Equal(t, []string{"update a", "update child", "update user", "update grandchild", "update with"}, k.up(declare(2)).changed())
 
-	k.options.Targeting.Targets = set(t, "**::mine") // named itself, it has dependents
+	k.options.Targeting.Targets = set(t, "**::mine") // a target itself, it has dependents
 	require.Equal(t, []string{"update sibling"}, k.up(declare(2)).changed())
 }
 
@@ -92,11 +93,15 @@ func TestTargetsThatLackWhatTheyNeedAreRefusedWithAllThatIsToBeAdded(t *testing.
 	})
 	k := newKit(t)
 	k.options.Targeting.Targets = set(t, string(urnOf("c")))
-	text := "Add what it needs: --target '" + string(urnOf("a")) + "' --target '" + string(urnOf("b")) + "'"
+	const text = "which was not specified in --target list"
+	needed := advice.On(advice.TargetNeeded, urnOf("a"), urnOf("b"))
 	r := k.try(sluice.Preview, p)
 	r.requireFailure(text)
 	r.requireDiagnostic(stages.Error, 2013, text)
-	require.Empty(t, k.fails(p, text).changed())
+	r.requireAdvice(stages.Error, needed)
+	r = k.fails(p, text)
+	r.requireAdvice(stages.Error, needed)
+	require.Empty(t, r.changed())
 
 	k.options.Targeting.Targets = set(t, string(urnOf("a")), string(urnOf("b")), string(urnOf("c")))
 	require.Equal(t, []string{"create a", "create b", "create c"}, k.up(p).changed())
@@ -112,7 +117,7 @@ func TestDeletesThatTargetsImplyAreRefusedWithAllThatIsToBeAdded(t *testing.T) {
 	k.options.Targeting.Targets = set(t, string(urnOf("a")))
 	r := k.try(sluice.Destroy, nil)
 	r.requireFailure("will be destroyed but was not specified")
-	r.requireDiagnostic(stages.Info, 0, "to delete them too, add: --target '"+string(urnOf("b"))+"' --target '"+string(urnOf("c"))+"'")
+	r.requireAdvice(stages.Info, advice.On(advice.TargetDeleted, urnOf("b"), urnOf("c")))
 	require.Empty(t, r.changed())
 	require.Equal(t, before.Resources, k.state.Snapshot().Resources)
 
@@ -128,7 +133,7 @@ func TestDestroyOfATargetAsksForItsDependents(t *testing.T) {
 	out := k.try(sluice.Destroy, nil)
 	out.requireDiagnostic(stages.Error, 2014, string(urnOf("b")))
 	require.Empty(t, out.changed())
-	askedOnce[providers.ConfigureRequest](out, "default") // what is to be deleted has its provider, also if it is refused (steps.md 5.2)
+	askedOnce[providers.ConfigureRequest](out, "default") // also for a delete that is refused (steps.md 5.2)
 	k.options.Targeting.TargetDependents = true
 	require.Equal(t, []string{"delete b", "delete a"}, k.destroy().changed())
 	require.Equal(t, []string{"c"}, k.names())
@@ -183,10 +188,12 @@ func TestTargetThatDoesNotExistIsRefused(t *testing.T) {
 	out.requireFailure("one or more targets could not be found")
 	out.requireDiagnostic(stages.Error, 2010, "Target '"+child+"' could not be found in the stack.")
 	require.NotContains(t, out.diagnostics(stages.Error)[0].Message, "escape")
-	for near, meant := range map[string]string{"b": string(urnOf("b")), string(urnOf("bb")): string(urnOf("b")), "xyz": "sluice stack --show-urns"} {
+	for near, meant := range map[string]string{"b": string(urnOf("b")), string(urnOf("bb")): string(urnOf("b"))} {
 		k.options.Targeting.Targets = set(t, near)
 		k.try(sluice.Update, program(three(1))).requireDiagnostic(stages.Error, 2011, meant)
 	}
+	k.options.Targeting.Targets = set(t, "xyz")
+	k.try(sluice.Update, program(three(1))).requireAdvice(stages.Error, advice.On(advice.ListResources))
 }
 
 func TestGlobThatMatchesNothingIsFine(t *testing.T) {
@@ -201,7 +208,7 @@ func TestGlobThatMatchesNothingIsFine(t *testing.T) {
 	}
 }
 
-// A $ in a pattern stands for itself, as in the types of children.
+// A $ in a pattern matches itself, as in the types of children.
 func TestGlobsFindChildrenByTheTypesOfTheirParents(t *testing.T) {
 	family := func(size int) source.Func {
 		return program(func(s *script) {
@@ -228,8 +235,8 @@ func TestGlobsFindChildrenByTheTypesOfTheirParents(t *testing.T) {
 	}
 }
 
-// What other targets name in the program has been made by the time that the unknown one is found out, and what they name and
-// the program does not declare any more is deleted too.
+// The other targets that the program declares have been made by the time the unknown one is found. Those that the program
+// no longer declares are deleted too.
 func TestUnknownTargetDoesNotKeepTheOthersFromBeingTreated(t *testing.T) {
 	k := newKit(t)
 	k.up(program(three(1)))
@@ -345,7 +352,7 @@ func TestWhatWasCarriedMayRegisterLater(t *testing.T) {
 			}))
 			k.options.Targeting.Targets = set(t, literals(targets)...)
 			out := k.up(program(func(s *script) {
-				s.thing("b", in{"size": 2}) // not a target: it goes on depending on a
+				s.thing("b", in{"size": 2}) // not a target: it continues to depend on a
 				s.thing("a", in{"size": 2})
 				s.thing("c", in{"size": 2})
 			}))
@@ -362,7 +369,7 @@ func TestWhatWasCarriedMayRegisterLater(t *testing.T) {
 	}
 }
 
-// literals are the URNs of things of these names.
+// literals returns the URNs of things with these names, as patterns.
 func literals(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -392,8 +399,8 @@ func TestUntargetedResourceMayNotChangeItsProvider(t *testing.T) {
 	require.Equal(t, []string{"create b"}, k.up(declare("1.0.0", "b")).changed())
 }
 
-// What is left out keeps the references that it is recorded with, and together with new ones they may lead round: a, which b
-// was made from, cannot be made from b as long as b is left as it is.
+// A resource that is left out keeps its recorded references, and together with new ones they may form a circle: a, from
+// which b was made, cannot be made from b as long as b is left out.
 func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	turned := program(func(s *script) {
 		b := s.thing("b", in{"size": 1})
@@ -413,7 +420,7 @@ func TestTargetThatWouldDependOnItselfIsRefused(t *testing.T) {
 	require.Equal(t, []urn.URN{urnOf("c")}, k.recorded("a").Dependencies)
 }
 
-// Whether something goes on with what is kept for the sake of what refers to it is known at the end of the run.
+// Whether a registration continues what is kept for its dependents is known at the end of the run.
 func TestWhatIsKeptForOthersAndDeclaredLaterIsShownOnce(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) {

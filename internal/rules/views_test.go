@@ -16,11 +16,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The views of steps.md 9.9: what providers show below resources.
+// The views of steps.md 9.9: the states that providers publish below resources.
 
 const viewType = "test:index:View"
 
-// publisher is what the providers of a test publish. A function that is nil publishes nothing.
+// publisher holds what the providers of a test publish. A nil function publishes nothing.
 type publisher struct {
 	onCreate func(providers.CreateRequest) []providers.ViewStep
 	onUpdate func(providers.UpdateRequest) []providers.ViewStep
@@ -60,14 +60,15 @@ func publish[Req any](ctx context.Context, s providers.Status, steps func(Req) [
 	return s.Publish(ctx, steps(r)...)
 }
 
-// view is a view that shows one property of its resource.
+// view returns a view that shows one property of its resource.
 func view(name string, shown any) *providers.View {
 	return &providers.View{Type: viewType, Name: name, Inputs: values(in{"input": shown}), Outputs: values(in{"result": shown})}
 }
 
 func viewSteps(steps ...providers.ViewStep) []providers.ViewStep { return steps }
 
-// usual publishes one view for each resource, by the name of the resource with "-view": the property "size" of it.
+// usual publishes one view for each resource. Its name is that of the resource with "-view", and it shows the property
+// "size".
 func usual() *publisher {
 	shown := func(name string, inputs property.Map) *providers.View { return view(name+"-view", inputs.At("size")) }
 	return &publisher{
@@ -85,7 +86,7 @@ func usual() *publisher {
 	}
 }
 
-// viewOf is the URN of a view of a thing without parent.
+// viewOf returns the URN of a view of a thing without parent.
 func viewOf(owner, name string) urn.URN {
 	return urn.New("dev", "p", urnOf(owner).QualifiedType(), viewType, name)
 }
@@ -637,7 +638,7 @@ func TestViewsFollowARenamedOwner(t *testing.T) {
 	require.Equal(t, a.URN, v.Parent)
 	require.Equal(t, urn.New("dev", "p", a.URN.QualifiedType(), viewType, "a-view"), v.URN)
 
-	// Moved and changed at once: the provider names the view as it knows it.
+	// Moved and changed at once: the provider uses the old name of the view.
 	k = newKit(t)
 	publishing(k, p)
 	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// written returns a log as it is kept.
+// written returns a log as it is stored.
 func written(t *testing.T, l *why.Log) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -116,8 +116,8 @@ func TestValuesComeFromWhatIsInAComponent(t *testing.T) {
 	require.Equal(t, why.FromResource, e.Links[0].Properties[0].Origin)
 }
 
-// Two resources have values from a component in which there is something made of each of them. Neither's values come from
-// that: it was made later.
+// Two resources have values from a component, and something in the component is made from each of them. Their values do
+// not come from that: it was made later.
 func TestValuesDoNotComeFromWhatIsMadeInAComponentLater(t *testing.T) {
 	k := newKit(t)
 	version := func(v int) func(*script) {
@@ -200,7 +200,7 @@ func TestResourcesAreFoundByWhatPeopleCallThem(t *testing.T) {
 	require.Empty(t, log.Nearest("something else entirely"))
 }
 
-// BenchmarkDecisions is what it costs to write down the decisions about 10,000 resources of which nothing changes.
+// BenchmarkDecisions measures the cost of recording the decisions about 10,000 unchanged resources.
 func BenchmarkDecisions(b *testing.B) {
 	cloud := providertest.NewCloud(providertest.Options{})
 	o := sluice.Options{Stack: "dev", Project: "p", Providers: cloud.Host(), State: &sluice.MemoryState{},

@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// why is what the operation says of the only resource of that name.
+// why returns the operation's explanation of the only resource of that name.
 func (r *ran) why(name string) string {
 	r.t.Helper()
 	log := r.Decisions()
@@ -27,7 +27,7 @@ func (r *ran) why(name string) string {
 
 var providerIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
-// Each kind of reason, with the chain that it is part of.
+// Each kind of reason is tested with the chain that it is part of.
 func TestEveryKindOfReasonHasAChainToItsRoot(t *testing.T) {
 	type example struct {
 		kinds []stages.ReasonKind // that the links of the chain must have, in their order
@@ -276,7 +276,7 @@ delete-replaced a [replaced] <= record
 			return k.up(program(both(2)))
 		}, "a", `same a [not-targeted] <= command
 `, nil},
-		"used as it is recorded": {[]stages.ReasonKind{stages.ReasonCarried, stages.ReasonInputs}, func(k *kit) *ran {
+		"used as it is recorded": {[]stages.ReasonKind{stages.ReasonCarriedForward, stages.ReasonInputs}, func(k *kit) *ran {
 			var ref string
 			k.up(program(func(s *script) {
 				_, ref = s.provider("p", nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// yamlProgram is a program with a text, with the types of the made-up cloud.
+// yamlProgram returns a program with a text, with the types of the simulated cloud.
 func yamlProgram(t testing.TB, k *providertest.Cloud, text string) source.Program {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestAMistakeInAYAMLProgramIsShownAtItsPlace(t *testing.T) {
 	require.Contains(t, strings.Join(messages, ""), "Pulumi.yaml:2:52: there is no resource, variable or configuration value \"b\"\n")
 }
 
-// manyYAMLResources is a program with n resources, most of which depend on another.
+// manyYAMLResources returns a program with n resources, most of which depend on another.
 func manyYAMLResources(n int) string {
 	var b strings.Builder
 	b.WriteString("config: {size: {default: 3}}\nvariables: {tag: \"tag-${size}\"}\nresources:\n")

@@ -25,10 +25,10 @@ import (
 type attempt struct {
 	op      Operation
 	preview bool
-	held    *state.Plan // the plan that it must not go beyond
+	held    *state.Plan // the plan that it is held to
 	number  int         // of the operation in the history
-	before  *world      // as it was
-	after   *world      // as it is then; its cloud is the one that the attempt works on
+	before  *world      // the world before the attempt
+	after   *world      // the world after the attempt; the attempt works on its cloud
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
 
@@ -38,16 +38,16 @@ type attempt struct {
 	calls   []*call
 	events  []stages.Event
 	faults  []string
-	// failedLate is true when a step after the program has failed: others were under way.
+	// failedLate is true when a step after the program has failed while others were running.
 	failedLate bool
 
 	result *sluice.Result
 	err    error
 	took   time.Duration
-	text   string // of the state as it is then
+	text   string // the text of the state after the attempt
 }
 
-// label says which attempt it is.
+// label names the attempt.
 func (a *attempt) label(s Schedule) string {
 	kind := ""
 	if a.preview {
@@ -56,18 +56,18 @@ func (a *attempt) label(s Schedule) string {
 	return fmt.Sprintf("%s with seed %d and %d workers", kind, s.Seed, s.Workers)
 }
 
-// written is the state as it is written.
+// written returns the state as it is written.
 func (a *attempt) written() string { return a.text }
 
-// fault writes down a promise that was broken. The mutex is held.
+// fault records a broken promise. The mutex is held.
 func (a *attempt) fault(format string, args ...any) {
 	a.faults = append(a.faults, fmt.Sprintf(format, args...))
 }
 
-// tick counts what happens. The mutex is held.
+// tick counts events. The mutex is held.
 func (a *attempt) tick() int { a.clock++; return a.clock }
 
-// mustBeOver finds fault with an operation whose end is recorded while it runs. The mutex is held.
+// mustBeOver reports a fault if an operation is recorded as ended while it runs. The mutex is held.
 func (a *attempt) mustBeOver(op state.Pending) {
 	for _, c := range a.calls {
 		if c.end == 0 && c.urn == op.Resource.URN && (c.id == op.Resource.ID || op.Type != state.Deleting) && string(c.method) == methodOf(op.Type) {
@@ -88,7 +88,7 @@ func methodOf(t state.PendingType) string {
 	return ""
 }
 
-// answered finds fault with an answer that comes before the record.
+// answered reports a fault if an answer comes before the record.
 func (a *attempt) answered(r *stages.RegisterReply) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,7 +97,7 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 	}
 }
 
-// try runs an operation in a world, which it leaves alone. held is a plan that it is held to, or nil.
+// try runs an operation in a world, which it does not change. held is a plan that the operation is held to, or nil.
 func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
 	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
 	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
@@ -140,7 +140,7 @@ func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Res
 	return both[0]
 }
 
-// imports are the requests of an import. What they name is recorded or imported before.
+// imports returns the requests of an import. What they name is recorded or imported before.
 func (a *attempt) imports() []stages.ImportRequest {
 	known := map[string]urn.URN{}
 	for _, r := range a.before.resources() {
@@ -217,7 +217,7 @@ func (a *attempt) patterns(names []string) *urn.PatternSet {
 	return set
 }
 
-// plan is the text of the steps.
+// plan returns the text of the steps.
 func (a *attempt) plan() string {
 	if a.result == nil {
 		return ""
@@ -233,7 +233,7 @@ func (a *attempt) plan() string {
 	return b.String()
 }
 
-// outline is the plan without what a preview cannot know.
+// outline returns the plan without what a preview cannot know.
 func (a *attempt) outline() string {
 	var b strings.Builder
 	for _, s := range a.result.Steps {
@@ -242,7 +242,7 @@ func (a *attempt) outline() string {
 	return b.String()
 }
 
-// errors are the texts of what went wrong.
+// errors returns the texts of the errors.
 func (a *attempt) errors() []string {
 	var failed *sluice.FailedError
 	if !errors.As(a.err, &failed) {
@@ -262,7 +262,7 @@ func (a *attempt) errors() []string {
 	return out
 }
 
-// diagnostics are the messages, those about one resource in their order.
+// diagnostics returns the messages. Those about one resource keep their order.
 func (a *attempt) diagnostics() string {
 	var out []stages.Diagnostic
 	for _, e := range a.events {

@@ -1,17 +1,17 @@
 package simulate
 
-// Case is the history of one stack, and the timings under which each operation of it is tried.
+// Case is the history of one stack, and the timings under which each of its operations is tried.
 type Case struct {
 	About      string `json:",omitempty"` // what it is an example of
 	Operations []Operation
-	Schedules  []Schedule // at least one; the history goes on with what the first one left
+	Schedules  []Schedule // at least one; the history continues with what the first one left
 }
 
 // Schedule is one timing.
 type Schedule struct {
 	Seed    uint64
 	Workers int
-	// Milliseconds are how long a call takes at most; with 0 all take none.
+	// Milliseconds is the longest time that a call takes; with 0 no call takes any time.
 	Milliseconds int `json:",omitempty"`
 }
 
@@ -21,19 +21,19 @@ type Operation struct {
 	Before  []Edit        `json:",omitempty"` // what happens before it, behind the engine's back
 	Program []Declaration `json:",omitempty"`
 	Manner  Manner        `json:",omitempty"`
-	// Throw makes the program fail after so many declarations, counted from 1; 0 lets it end well.
+	// Throw makes the program fail after that many declarations, counted from 1; with 0 it ends without an error.
 	Throw int `json:",omitempty"`
-	// Stubborn programs go on with what depends on a resource that was not made.
+	// Stubborn programs continue with the dependents of a resource that was not made.
 	Stubborn bool `json:",omitempty"`
 	Mishaps
 	Flags
 	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
 }
 
-// Mishaps are what happens to an operation from outside.
+// Mishaps are events from outside that an operation meets.
 type Mishaps struct {
 	Failures []Failure `json:",omitempty"`
-	// Interrupt and Crash come with the event, or the record, of that number, counted from 1; 0 is never.
+	// Interrupt and Crash come with the event, or the record, of that number, counted from 1; 0 means never.
 	Interrupt int  `json:",omitempty"`
 	Cancel    bool `json:",omitempty"` // the interrupt also cancels what runs
 	Crash     int  `json:",omitempty"`
@@ -48,22 +48,22 @@ type Flags struct {
 
 	ContinueOnError bool   `json:",omitempty"`
 	Refresh         bool   `json:",omitempty"`
-	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by it
+	RunProgram      bool   `json:",omitempty"` // refreshes and destroys run the program, and updates refresh by running it
 	IgnoreProtect   bool   `json:",omitempty"`
 	Version         string `json:",omitempty"` // of the default provider
-	// Pending is what is to be done about interrupted creates: "" nothing, "create" another object, "clear" forgets them.
+	// Pending defines what to do about interrupted creates: "" nothing, "create" another object, "clear" removes them.
 	Pending string `json:",omitempty"`
 }
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind string
 
-// The kinds of operations. The previews of all are tried too.
+// The kinds of operations. The previews of all of them are tried too.
 const (
 	Update  Kind = "update"
 	Refresh Kind = "refresh"
 	Destroy Kind = "destroy"
-	Import  Kind = "import" // of what the program's declarations name: no program runs
+	Import  Kind = "import" // imports what the program's declarations name: no program runs
 )
 
 // Manner is how a program registers its resources.
@@ -72,10 +72,10 @@ type Manner string
 const (
 	// Serial programs register one resource after the other.
 	Serial Manner = ""
-	// Ordered programs do not wait for answers that they do not need, but the order in which registrations arrive is
-	// always the same.
+	// Ordered programs do not wait for answers that they do not need, but their registrations always arrive in the same
+	// order.
 	Ordered Manner = "ordered"
-	// Eager programs register each resource as soon as what it refers to has been answered, as SDKs do: which of two
+	// Eager programs register each resource as soon as what it refers to has been answered, as SDKs do. Which of two
 	// unrelated registrations arrives first depends on timing.
 	Eager Manner = "eager"
 )
@@ -85,8 +85,8 @@ func (o Operation) runsProgram() bool {
 	return o.Do == Update || o.RunProgram && (o.Do == Refresh || o.Do == Destroy)
 }
 
-// Declaration is one thing that a program declares. References are names of earlier declarations; those to what is not
-// declared earlier, or was not made, are left out.
+// Declaration is one thing that a program declares. References are names of earlier declarations. References to what is
+// not declared earlier, or was not made, are left out.
 type Declaration struct {
 	Kind DeclarationKind `json:",omitempty"`
 	Name string
@@ -116,7 +116,7 @@ type Declaration struct {
 	Hooks map[string]string `json:",omitempty"`
 }
 
-// Alias is a name that a resource used to have.
+// Alias is a former name of a resource.
 type Alias struct {
 	Name     string `json:",omitempty"`
 	Type     string `json:",omitempty"`
@@ -124,10 +124,10 @@ type Alias struct {
 	NoParent bool   `json:",omitempty"`
 }
 
-// DeclarationKind is what is declared.
+// DeclarationKind is the kind of a declaration.
 type DeclarationKind string
 
-// What programs declare.
+// The kinds of declarations.
 const (
 	Thing     DeclarationKind = ""
 	Component DeclarationKind = "component"
@@ -141,18 +141,18 @@ type Failure struct {
 	Method string
 	Name   string `json:",omitempty"` // of the resource; "" is every one
 	Nth    int    `json:",omitempty"` // 0 is every call
-	// Applied failures come after the work was done. Died ones leave nobody knowing: the plugin died.
+	// Applied failures come after the call took effect. Died failures leave the outcome uncertain: the plugin died.
 	Applied bool `json:",omitempty"`
 	Died    bool `json:",omitempty"`
 }
 
-// Edit is something that happens to the state or to the cloud between operations.
+// Edit is a change of the state or of the cloud between operations.
 type Edit struct {
 	Do   EditKind
 	Name string // of the resource; nothing happens if there is none
 }
 
-// EditKind is what happens.
+// EditKind is the kind of an edit.
 type EditKind string
 
 // The kinds of edits.

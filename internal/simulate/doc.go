@@ -1,4 +1,4 @@
-// Package simulate makes up whole histories of stacks and runs them, to find out whether the engine keeps its promises.
+// Package simulate generates whole histories of stacks and runs them, to find out whether the engine keeps its promises.
 //
 // A [Case] is a history: operations one after the other, each with its program, what happened behind the engine's back
 // before it, the calls that fail, its flags and its interrupts. It is plain data; its JSON is what a failure prints and what
@@ -7,22 +7,23 @@
 //
 // Every operation runs several times from the same state and the same cloud, each time with other latencies and another
 // number of workers, inside a testing/synctest bubble, where waiting costs nothing and a deadlock is an error. The history
-// goes on with what the first of them left. Whatever the timing,
+// continues with what the first of them left. Whatever the timing,
 //
 //   - each state that was recorded on the way is valid, and so is the last one;
 //   - an operation is recorded before its provider is called and ended after that;
 //   - no two calls change one object at once, and deletes come in the order of dependencies;
 //   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round;
-//   - a preview changes nothing and says what the update does;
+//   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
-//   - the events tell of every step's beginning and end.
+//   - the events report the beginning and the end of every step.
 //
-// And except where decision 0002 says otherwise (promise.go), plan, state and errors are the same for every timing.
+// And except where decision 0002 says otherwise (promise.go), plan, state, errors and waves of deletion are the same for every
+// timing.
 //
 // Refreshes and destroys are tried with and without the program, and updates that refresh are tried refreshing by it
 // (decision 0012); the promises are the same.
 //
-// It is not a model of the engine: it does not know which steps are right. The tests of the rules (package rules) know that.
+// It is not a model of the engine: it cannot judge which steps are right. The tests of the rules (package rules) do that.
 //
 // To look for faults, for as long as you like, from a seed that is printed:
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// clear stands for a secrets provider.
+// clear is a secrets provider that does not encrypt.
 type clear struct{}
 
 func (clear) Encrypt(_ context.Context, text string) (string, error) {
@@ -20,7 +20,7 @@ func (clear) Decrypt(_ context.Context, text string) (string, error) {
 	return string(plain), err
 }
 
-// encode is a state as it is written.
+// encode returns a state as it is written.
 func encode(ctx context.Context, s *state.Snapshot) (string, error) {
 	if s == nil {
 		return "", nil
@@ -29,7 +29,7 @@ func encode(ctx context.Context, s *state.Snapshot) (string, error) {
 	return string(text), err
 }
 
-// decode is a state as the next operation reads it.
+// decode returns a state as the next operation reads it.
 func decode(ctx context.Context, text string) (*state.Snapshot, error) {
 	if text == "" {
 		return nil, nil

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Choices is where decisions come from. A [rand.Rand] is one. Zero is the plain choice.
+// Choices is the source of the decisions of a generator. A [rand.Rand] is one. Zero is the plain choice.
 type Choices interface {
 	// IntN returns a number from 0 to n-1.
 	IntN(n int) int
 }
 
-// Bytes makes choices of bytes, and plain ones when they run out.
+// Bytes makes choices from bytes, and plain choices when the bytes run out.
 type Bytes []byte
 
 // IntN takes the next byte.
@@ -27,9 +27,9 @@ func (b *Bytes) IntN(n int) int {
 // generator draws cases.
 type generator struct {
 	Choices
-	used  int  // numbers of names
-	quiet bool // nothing goes wrong in this history
-	tame  bool // what would make the order of arrival count is left out
+	used  int  // how many names are used
+	quiet bool // nothing fails in this history
+	tame  bool // leave out everything that makes the order of arrival matter
 }
 
 // Generate draws a case.
@@ -70,7 +70,7 @@ func Generate(c Choices) Case {
 	return out
 }
 
-// runProgram may have a refresh or a destroy, or an update that refreshes, run the program.
+// runProgram may make a refresh or a destroy run the program, or an update refresh by running it.
 func (g *generator) runProgram(o *Operation, program []Declaration) {
 	switch {
 	case o.Do == Import, o.Do == Update && !o.Refresh:
@@ -79,7 +79,7 @@ func (g *generator) runProgram(o *Operation, program []Declaration) {
 	}
 }
 
-// loseCreate may have a plugin die while it creates one of the resources that are declared.
+// loseCreate may make a plugin die while it creates one of the declared resources.
 func (g *generator) loseCreate(o *Operation) {
 	things := ofKind(o.Program, Thing)
 	if o.Do != Update || len(things) == 0 || g.quiet || !g.chance(5) {
@@ -88,7 +88,7 @@ func (g *generator) loseCreate(o *Operation) {
 	o.Failures = append([]Failure{{Method: "create", Name: g.pick(things...), Nth: g.IntN(2), Applied: g.chance(2), Died: true}}, o.Failures...)
 }
 
-// byProgram is one more operation, most likely one that refreshes or destroys by running the program.
+// byProgram returns one more operation, most likely one that refreshes or destroys by running the program.
 func (g *generator) byProgram(i int, program []Declaration, manner Manner) Operation {
 	o := g.operation(i, program, manner)
 	o.Do, o.Program, o.RunProgram = Update, program, true
@@ -103,7 +103,7 @@ func (g *generator) byProgram(i int, program []Declaration, manner Manner) Opera
 	return o
 }
 
-// chance is true once in n times.
+// chance returns true once in n times.
 func (g *generator) chance(n int) bool { return g.IntN(n) == n-1 }
 
 func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -198,7 +198,7 @@ func (g *generator) edit(names []string) Edit {
 	return e
 }
 
-// imports declares objects to take under management.
+// imports returns declarations of objects to import.
 func (g *generator) imports(program []Declaration) []Declaration {
 	var out []Declaration
 	for range 1 + g.IntN(3) {
@@ -244,7 +244,7 @@ func (g *generator) program(n int) []Declaration {
 	return out
 }
 
-// declaration makes one that may refer to those before it.
+// declaration returns one declaration that may refer to those before it.
 func (g *generator) declaration(before []Declaration) Declaration {
 	g.used++
 	d := Declaration{Name: fmt.Sprintf("r%d", g.used)}
@@ -278,7 +278,8 @@ func ofKind(program []Declaration, k DeclarationKind) []string {
 	return out
 }
 
-// The names of properties say what a change of them means, see providertest and provider.go.
+// plainNames and fiercerNames are names of properties. A name defines what a change of the property means; see
+// providertest and provider.go.
 var plainNames, fiercerNames = []string{"value", "other", "immutable", "vague"}, []string{"value", "immutable", "dbr", "vague"}
 
 func (g *generator) properties(d *Declaration, before []Declaration) {
@@ -371,7 +372,7 @@ func (g *generator) options(d *Declaration) {
 	}
 }
 
-// next makes the next version of a program: values change, resources go or get other names, new ones come.
+// next returns the next version of a program: values change, resources are removed or renamed, and new ones are added.
 func (g *generator) next(in []Declaration) []Declaration {
 	gone := map[string]bool{}
 	waits := map[string][]string{} // what a resource waited for, directly
@@ -386,7 +387,7 @@ func (g *generator) next(in []Declaration) []Declaration {
 		}
 		c := g.changed(d, gone, renamed)
 		if g.tame {
-			// It goes on waiting for what its recorded state depends on, even where it no longer refers to it.
+			// It still waits for what its recorded state depends on, even where it no longer refers to it.
 			for _, w := range before {
 				if n := renamed[w]; n != "" {
 					w = n
@@ -407,7 +408,8 @@ func (g *generator) next(in []Declaration) []Declaration {
 	return out
 }
 
-// waitsOf lists what a resource was registered after; for what is gone, what that was registered after.
+// waitsOf lists what a resource was registered after. In the place of a removed resource it lists what that was
+// registered after.
 func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[string][]string) []string {
 	var out []string
 	for _, dep := range d.dependencies() {
@@ -421,7 +423,7 @@ func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[strin
 	return slices.Compact(out)
 }
 
-// dependencies lists what d refers to, its parent left out.
+// dependencies lists what d refers to, except its parent.
 func (d Declaration) dependencies() []string {
 	out := slices.Clone(d.DependsOn)
 	for _, n := range d.Refs {
@@ -436,7 +438,7 @@ func (d Declaration) dependencies() []string {
 	return slices.Compact(out)
 }
 
-// changed is the next version of a declaration that stays.
+// changed returns the next version of a declaration that stays.
 func (g *generator) changed(d Declaration, gone map[string]bool, renamed map[string]string) Declaration {
 	c := d
 	c.Values, c.Refs, c.Aliases, c.DependsOn = nil, nil, nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Report is what a case came to.
+// Report is the result of a case.
 type Report struct {
 	Faults     []string
 	Operations int
@@ -23,7 +23,7 @@ type Report struct {
 	Excused    map[string]int // the others, by excuse
 }
 
-// history is a case under way.
+// history is a running case.
 type history struct {
 	Case
 	Report
@@ -43,7 +43,7 @@ func play(ctx context.Context, c Case) Report {
 			h.fault("%s %d: panic: %v\n%s", op.Do, i, p.Value, p.Stack)
 		}
 		if len(h.Faults) > 0 {
-			return h.Report // what follows is a consequence
+			return h.Report // anything after this is a consequence
 		}
 	}
 	h.destroy(len(c.Operations))
@@ -69,7 +69,7 @@ func (h *history) fault(format string, args ...any) {
 	h.Faults = append(h.Faults, fmt.Sprintf(format, args...))
 }
 
-// step runs one operation and its preview under every timing, and goes on with what the first left.
+// step runs one operation and its preview under every timing, and continues with what the first timing left.
 func (h *history) step(i int, op Operation) {
 	var previews, attempts []*attempt
 	for n, s := range h.Schedules {
@@ -89,7 +89,7 @@ func (h *history) step(i int, op Operation) {
 	}
 }
 
-// reread has the next operation begin with the state as it is read from a file.
+// reread makes the next operation begin with the state as it is read from a file.
 func (h *history) reread(i int, text string) {
 	s, err := decode(h.ctx, text)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *history) reread(i int, text string) {
 	h.world.snapshot = s
 }
 
-// calm is the operation without what happens to it from outside.
+// calm returns the operation without its mishaps.
 func (o Operation) calm() Operation {
 	o.Mishaps = Mishaps{}
 	return o
@@ -142,7 +142,7 @@ func (h *history) predicted(i int, preview, real *attempt) {
 	}
 }
 
-// held does an update held to the plan that its preview made: a program that has not changed can do what was planned.
+// held runs an update held to the plan of its preview: if the program has not changed, the plan must allow what it does.
 func (h *history) held(i int, op Operation, preview *attempt) {
 	if !op.Planned || preview.err != nil || preview.result.Plan == nil {
 		return
@@ -161,7 +161,7 @@ func (h *history) held(i int, op Operation, preview *attempt) {
 	}
 }
 
-// achieved finds out whether a successful operation has done everything that it was to do.
+// achieved checks that a successful operation has done everything that it was to do.
 func (h *history) achieved(i int, op Operation) {
 	switch left := h.world.resources(); op.Do {
 	case Update, Refresh:
@@ -173,7 +173,7 @@ func (h *history) achieved(i int, op Operation) {
 	}
 }
 
-// again does a successful update or refresh a second time, which is to do nothing.
+// again repeats a successful update or refresh, which must then do nothing.
 func (h *history) again(i int, op Operation) {
 	op = op.calm()
 	op.Refresh, op.Replace, op.Throw = op.Refresh && op.RunProgram, nil, 0
@@ -208,7 +208,7 @@ func (h *history) destroy(i int) {
 	}
 }
 
-// difference leaves out the lines with which both texts begin and end.
+// difference returns two texts without the lines that both begin and end with.
 func difference(one, two string) (string, string) {
 	x, y := strings.Split(one, "\n"), strings.Split(two, "\n")
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {

@@ -8,21 +8,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// errCrashed is what a recorder says after the crash: to the engine it is as if the disk were gone, and to the next
-// operation as if the process had been killed.
+// errCrashed is the error of a recorder after the crash. To the engine it looks as if the disk had failed, and to the
+// next operation as if the process had been killed.
 var errCrashed = errors.New("the process was killed")
 
-// journal is a stack's state that watches how it is recorded. The attempt's mutex guards it.
+// journal is the state of a stack and checks how it is recorded. The attempt's mutex guards it.
 type journal struct {
 	attempt *attempt
 	base    *state.Snapshot
-	crash   int // the number of the record that is the last one; 0 for none
+	crash   int // the number of the last record; 0 for no crash
 
-	ledger  *state.Ledger // nil until somebody begins to record
+	ledger  *state.Ledger // nil until a recording begins
 	open    map[*state.Resource]state.Pending
 	records int
 	last    *state.Snapshot // as of the last record
-	ending  *state.Snapshot // before the first delete after the program's end
+	ending  *state.Snapshot // before the first delete of the end phase
 	closed  bool
 }
 
@@ -77,7 +77,7 @@ func (j *journal) Close(context.Context) error {
 	return err
 }
 
-// record applies one record and looks at the result.
+// record applies one record and checks the result.
 func (j *journal) record(apply func() error) error {
 	j.attempt.mu.Lock()
 	defer j.attempt.mu.Unlock()
@@ -116,7 +116,7 @@ func (j *journal) isOpen(u urn.URN, id string, kind state.PendingType) bool {
 	return false
 }
 
-// isBusy reports whether something other than the delete of an old copy is under way.
+// isBusy reports whether something other than the delete of an old copy is running.
 func (j *journal) isBusy(u urn.URN) bool {
 	for _, op := range j.open {
 		if op.Resource.URN == u && op.Type != state.Deleting {

@@ -20,8 +20,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// A delete-before-replace deletes what depends on its root as fast as a destroy would: as many at once as nothing holds
-// back, up to the number of workers. So does the end phase.
+// A delete-before-replace deletes the dependents of its root as fast as a destroy would: all that are free to go at once,
+// up to the number of workers. So does the end phase.
 func TestClosuresAreDeletedAsWideAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(draw *rapid.T) {
 		uses := drawDependents(draw)
@@ -50,7 +50,7 @@ func drawDependents(t *rapid.T) [][]int {
 	return uses
 }
 
-// widths returns how many deletes can be under way at once if all take the same time, and how many have to follow one another.
+// widths returns how many deletes can run at once if all take the same time, and how many have to follow one another.
 func widths(uses [][]int) (widest, levels int) {
 	level := make([]int, len(uses))
 	count := map[int]int{}
@@ -65,8 +65,8 @@ func widths(uses [][]int) (widest, levels int) {
 	return widest, levels
 }
 
-// deletesOf makes a hub with its dependents, replaces it or destroys all, and returns how many deletes of dependents were under
-// way at once, and for how long any was.
+// deletesOf makes a hub with its dependents, replaces it or destroys everything, and returns how many deletes of
+// dependents ran at once, and for how long any ran.
 func deletesOf(t *testing.T, way string, uses [][]int, workers int) (peak int, took time.Duration) {
 	var mu sync.Mutex
 	running := 0
@@ -126,7 +126,7 @@ func usersOf(uses [][]int, name string) []string {
 
 func dependent(i int) string { return fmt.Sprint("d", i) }
 
-// hub declares a resource that has to be deleted before it is replaced, and others that cannot stay without what they use.
+// hub declares a resource that has to be deleted before it is replaced, and dependents that cannot stay without it.
 func hub(uses [][]int, version float64) source.Func {
 	return func(ctx context.Context, m stages.Monitor) error {
 		register := func(name string, inputs map[string]property.Value, on map[string]urn.URN) (urn.URN, error) {

@@ -24,13 +24,13 @@ var (
 	errHook    = errors.New("the hook does not like it")
 )
 
-// program is the program of one operation under way.
+// program is the running program of one operation.
 type program struct {
 	op      Operation
 	preview bool
 	replies map[string]*await.Promise[*stages.RegisterReply]
 	first   map[string]int // where a name is declared first
-	// answered is told of each answer of a registration.
+	// answered is called with each reply to a registration.
 	answered func(*stages.RegisterReply)
 	// sawUnknown is true when a resource got a value that is not known yet.
 	sawUnknown atomic.Bool
@@ -48,7 +48,7 @@ func newProgram(op Operation, preview bool) *program {
 	return p
 }
 
-// run registers everything in the program's manner.
+// run registers everything in the manner of the program.
 func (p *program) run(ctx context.Context, m stages.Monitor) error {
 	defer p.ended.Store(true)
 	for _, h := range hooks() {
@@ -61,7 +61,7 @@ func (p *program) run(ctx context.Context, m stages.Monitor) error {
 			return err
 		}
 	}
-	// The default provider is made before anything else, so that no two resources wait for it together.
+	// The default provider is created before anything else, so that no two resources wait for it together.
 	warm := &stages.RegisterRequest{Type: "test:index:Thing", Name: "first", Custom: true, SupportsResultReporting: true}
 	warm.Package.Version = p.op.Version
 	if r, err := m.Register(ctx, warm); err != nil {
@@ -78,8 +78,8 @@ func (p *program) run(ctx context.Context, m stages.Monitor) error {
 		declare := func() { p.declare(ctx, m, i, d) }
 		switch p.op.Manner {
 		case Ordered:
-			// What the resource refers to comes first, then the registration; the clock of the bubble moves on only when it
-			// has arrived.
+			// What the resource refers to comes first, then the registration. The clock of the bubble advances only when
+			// the registration has arrived.
 			p.await(ctx, i, d)
 			wg.Go(declare)
 			time.Sleep(time.Nanosecond)
@@ -158,7 +158,7 @@ func (p *program) references(ctx context.Context, i int, d Declaration) map[stri
 	return out
 }
 
-// output is the output of a resource that others use.
+// output returns the output of a resource that others use.
 func (p *program) output(r *stages.RegisterReply) property.Value {
 	v, ok := r.Outputs.Get("arn")
 	switch {
@@ -279,7 +279,7 @@ func (p *program) readRequest(d Declaration, refs map[string]*stages.RegisterRep
 	return req
 }
 
-// hooks are those that programs register: one does well and one does not.
+// hooks returns the hooks that programs register: one succeeds and one fails.
 func hooks() []stages.Hook {
 	return []stages.Hook{
 		{Name: "well", Run: func(context.Context, stages.HookInput) error { return nil }},
@@ -287,7 +287,7 @@ func hooks() []stages.Hook {
 	}
 }
 
-// errorHooks are asked after failures: one wants to try again twice, one does not.
+// errorHooks returns the hooks that are called after failures: one asks for two retries, one for none.
 func errorHooks() []stages.ErrorHook {
 	return []stages.ErrorHook{
 		{Name: "error well", Run: func(_ context.Context, in stages.HookInput) (bool, error) { return len(in.Errors) < 3, nil }},

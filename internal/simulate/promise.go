@@ -7,25 +7,26 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// excuse is why the outcome of an operation may depend on timing, "" if it may not: decision 0002, its last section.
+// excuse is the reason why the outcome of an operation may depend on timing; "" if it may not (decision 0002, its last
+// section).
 type excuse string
 
 const (
 	// mustBeEqual operations have no excuse.
 	mustBeEqual excuse = ""
-	// interrupted operations were stopped by somebody.
+	// interrupted operations were stopped by an interrupt.
 	interrupted excuse = "interrupted"
-	// stopped operations were stopped by a failure while other things were under way.
+	// stopped operations were stopped by a failure while other steps were running.
 	stopped excuse = "stopped by the first failure"
-	// arrival operations have a program whose registrations arrive in any order, and in which that decides something: which
-	// delete-before-replace takes a dependent, or whose name counts.
+	// arrival operations have a program whose registrations arrive in any order, where that order decides something:
+	// which delete-before-replace includes a dependent, or whose name counts.
 	arrival excuse = "order of arrival"
-	// shared operations manage or read one object under two names at once: what one sees of the other's change is a matter
-	// of time, and no preview can foresee it. That is the cloud's doing, and no promise of the engine's.
+	// shared operations manage or read one object under two names at once. Which of them sees the other's change depends
+	// on time, and no preview can foresee it. That is due to the cloud; the engine promises nothing about it.
 	shared excuse = "two resources share an object"
 )
 
-// excuseOf looks at all attempts: they are of the same operation.
+// excuseOf looks at all attempts, which are of the same operation.
 func excuseOf(attempts []*attempt) excuse {
 	out := mustBeEqual
 	for _, a := range attempts {
@@ -47,8 +48,8 @@ func (a *attempt) wasInterrupted() bool {
 	return a.op.Interrupt > 0 && len(a.events) >= a.op.Interrupt || a.journal.crashed()
 }
 
-// wasStopped reports whether something may have been under way when a failure stopped the run. A serial program has nothing
-// else under way, except for the deletes of a delete-before-replace; deletes after the program have.
+// wasStopped reports whether something may have been running when a failure stopped the run. In a serial program nothing else
+// runs at that time except deletes: those of a delete-before-replace and those of the end phase.
 func (a *attempt) wasStopped() bool {
 	if a.err == nil {
 		return false
@@ -62,8 +63,8 @@ func (a *attempt) wasStopped() bool {
 	if !a.op.ContinueOnError {
 		return true
 	}
-	// With continue-on-error only what is not a step stops the run: what a check, a policy or a decision refuses, and what
-	// cannot be read before that.
+	// With continue-on-error, only what is not a step stops the run: a refusal by a check, a policy or a decision, and an
+	// object that cannot be read before that.
 	failed := 0
 	for _, e := range a.events {
 		if f, ok := e.(stages.StepFailed); ok && f.Step.Op != stages.OpRefresh {
@@ -86,7 +87,7 @@ func (a *attempt) failedInClosure() bool {
 	})
 }
 
-// dependsOnArrival reports whether a program that registers in any order met something that the order decides.
+// dependsOnArrival reports whether a program that registers in any order has met something that the order decides.
 func (a *attempt) dependsOnArrival() bool {
 	if slices.ContainsFunc(a.errors(), func(e string) bool {
 		return strings.Contains(e, "Duplicate resource") || strings.Contains(e, "has not been registered yet")
@@ -100,7 +101,7 @@ func (a *attempt) dependsOnArrival() bool {
 		return false
 	}
 	return slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
-		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // taken by a delete-before-replace
+		return s.Op == stages.OpDeleteReplaced && !s.Old.Delete // deleted by a delete-before-replace
 	})
 }
 
@@ -115,7 +116,7 @@ func (a *attempt) dependsOnComponents() bool {
 	})
 }
 
-// mayFailOrNot reports whether even the success of an operation is a matter of time.
+// mayFailOrNot reports whether even the success of an operation depends on timing.
 func (a *attempt) mayFailOrNot() bool {
 	return a.sharesObjects() || a.op.Manner == Eager && a.dependsOnArrival()
 }
@@ -147,7 +148,7 @@ func (a *attempt) sharesObjects() bool {
 	return false
 }
 
-// compare finds what differs between attempts that should be equal.
+// compare returns the differences between attempts that should be equal.
 func compare(first, other *attempt) (what, one, two string) {
 	errors := func(a *attempt) string { return strings.Join(a.errors(), "\n") }
 	for _, c := range []struct {
@@ -155,6 +156,7 @@ func compare(first, other *attempt) (what, one, two string) {
 		of   func(*attempt) string
 	}{
 		{"plan", (*attempt).plan}, {"reasons", (*attempt).reasons}, {"errors", errors}, {"state", (*attempt).written}, {"diagnostics", (*attempt).diagnostics},
+		{"waves of deletion", (*attempt).waves},
 	} {
 		if one, two := c.of(first), c.of(other); one != two {
 			return c.what, one, two

@@ -27,13 +27,13 @@ const (
 	shownName       = "shown"
 )
 
-// cloudOptions make the cloud of one attempt.
+// cloudOptions returns the options of the cloud of one attempt.
 func cloudOptions(table providertest.Table, op Operation, s Schedule) providertest.Options {
 	o := providertest.Options{Table: table, Seed: s.Seed, MaxLatency: time.Duration(s.Milliseconds) * time.Millisecond}
 	for _, f := range op.Failures {
 		x := providertest.Failure{Method: providers.Method(f.Method), Name: f.Name, Nth: f.Nth, Update: true, Applied: f.Applied}
 		if f.Method != "create" && f.Method != "update" {
-			x.Nth = 0 // copies of a resource are read and deleted at once, and how often it is compared may depend on timing
+			x.Nth = 0 // copies of a resource are read and deleted at once, and the number of comparisons may depend on timing
 		}
 		if f.Died {
 			x.Err = &providers.UncertainError{Err: fmt.Errorf("the plugin died during %s of %s", f.Method, f.Name), Lost: true}
@@ -43,7 +43,7 @@ func cloudOptions(table providertest.Table, op Operation, s Schedule) providerte
 	return o
 }
 
-// host starts guarded providers.
+// host returns a host that starts guarded providers.
 func (a *attempt) host() providers.Host {
 	base := a.cloud.Host()
 	return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
@@ -52,7 +52,7 @@ func (a *attempt) host() providers.Host {
 	})
 }
 
-// guard watches the calls of a provider, and knows a few more tricks than the made-up cloud.
+// guard watches the calls of a provider, and adds behaviour that the simulated cloud does not have.
 type guard struct {
 	providers.Provider
 	attempt *attempt
@@ -63,13 +63,13 @@ type call struct {
 	method     providers.Method
 	urn        urn.URN
 	id         string
-	begun, end int // on the attempt's count
-	// late calls began when the program had ended.
+	begun, end int // by the clock of the attempt
+	// late is true for a call that began when the program had ended.
 	late bool
 	err  error
 }
 
-// begin writes a call down. It finds fault with one that is not recorded, and with one that overlaps another.
+// begin records a call. It reports a fault if the call is not recorded in the state, or overlaps another one.
 func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.PendingType) (end func(error)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,16 +93,15 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	}
 }
 
-// buries reports whether a call deletes an old copy of which an earlier operation has made a new one: that may happen at any
-// time. The old object of a replacement that deletes first goes before the new one comes.
+// buries reports whether a call deletes an old copy whose replacement an earlier operation created. That may happen at
+// any time. In a delete-before-replace the old object is deleted before the new one is created.
 func (a *attempt) buries(c *call) bool {
 	return c.method == providers.MethodDelete && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
 		return r.URN == c.urn && r.ID == c.id && r.Delete
 	})
 }
 
-// show publishes what a call does to the view of a resource. inputs are nil for a delete, of which every other resource says
-// nothing.
+// show publishes what a call does to the view of a resource. inputs are nil for a delete, which only some resources report.
 func show(ctx context.Context, s providers.Status, name string, olds []providers.View, inputs *property.Map) error {
 	step := providers.ViewStep{}
 	if len(olds) > 0 {
@@ -186,7 +185,7 @@ func has(m property.Map, name string) bool {
 	return ok
 }
 
-// died reports whether nobody knows what a call has done.
+// died reports whether the outcome of a call is uncertain.
 func died(err error) bool {
 	var uncertain *providers.UncertainError
 	return errors.As(err, &uncertain) && uncertain.Lost

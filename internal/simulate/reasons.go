@@ -12,8 +12,8 @@ import (
 
 const notDecided = "not all were decided about"
 
-// Reasons finds steps without a reason, and chains of reasons that do not end in root causes: every decision but a root
-// names one that led to it, and none leads back to itself.
+// Reasons finds steps without a reason, and chains of reasons that do not end in root causes. Every decision except a
+// root names one that led to it, and none leads back to itself.
 func Reasons(r *sluice.Result) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	for _, s := range r.Steps {
@@ -64,7 +64,7 @@ func leadsBack(e *why.Explanation, from int) bool {
 	return false
 }
 
-// verifyReasons is about every step and everything that was decided.
+// verifyReasons checks the reasons of every step and every decision.
 func (a verification) verifyReasons() {
 	if a.result == nil {
 		return
@@ -77,7 +77,7 @@ func (a verification) verifyReasons() {
 	}
 }
 
-// reasons are all decisions with what led to them.
+// reasons returns all decisions with what led to them.
 func (a *attempt) reasons() string {
 	if a.result == nil {
 		return ""

@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// kept are the fields without which nothing else makes sense.
+// kept are the fields that everything else depends on.
 var kept = map[string]bool{"Name": true, "Do": true, "Method": true, "Seed": true, "Workers": true, "Operations": true, "Schedules": true}
 
-// Shrink makes a case smaller for as long as it still fails, with at most tries attempts: it leaves out operations,
-// declarations, references, options, one after the other, and keeps what the failure needs.
+// Shrink makes a case smaller for as long as it still fails, with at most tries attempts. It leaves out operations,
+// declarations, references and options, one after the other, and keeps what the failure needs.
 func Shrink(c Case, fails func(Case) bool, tries int) Case {
 	for {
 		smaller := false
@@ -28,7 +28,7 @@ func Shrink(c Case, fails func(Case) bool, tries int) Case {
 	}
 }
 
-// plain is a case as JSON knows it.
+// plain returns a case as decoded JSON.
 func plain(c Case) any {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -41,7 +41,7 @@ func plain(c Case) any {
 	return v
 }
 
-// paths lists what can be left out, large things first.
+// paths lists what can be left out, large parts first.
 func paths(c Case) [][]string {
 	var out [][]string
 	level := []struct {
@@ -77,7 +77,7 @@ func paths(c Case) [][]string {
 	return out
 }
 
-// without returns the case without what is at a path.
+// without returns the case without the value at a path.
 func without(c Case, path []string) (Case, bool) {
 	v := remove(plain(c), path)
 	text, err := json.Marshal(v)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Check runs a case and fails the test if a promise is broken: with what was found, and the smallest case that it could
-// make of it.
+// Check runs a case and fails the test if a promise is broken. It reports what was found, and the smallest case that it
+// could make of it.
 func Check(t *testing.T, c Case) Report {
 	t.Helper()
 	r := Run(t, c)
@@ -26,7 +26,7 @@ func Check(t *testing.T, c Case) Report {
 		if time.Since(began) > patience {
 			return false
 		}
-		for range 2 { // of calls that end at the same time any may go on first
+		for range 2 { // of calls that end at the same time any may continue first
 			if again := Run(t, c); len(again.Faults) > 0 && kindOf(again.Faults[0]) == kind {
 				return true
 			}
@@ -45,7 +45,7 @@ func Check(t *testing.T, c Case) Report {
 	return r
 }
 
-// kindOf is what a fault is about: its first words after the operation, without names.
+// kindOf returns the kind of a fault: its first words after the operation, without names.
 func kindOf(fault string) string {
 	_, what, ok := strings.Cut(fault, ": ")
 	if !ok {
@@ -69,7 +69,7 @@ func Run(t *testing.T, c Case) (r Report) {
 	return r
 }
 
-// hung ends the process when a case takes a minute of real time: nothing is blocked, or the bubble would know.
+// hung ends the process when a case takes a minute of real time. Nothing is blocked then, or the bubble would report it.
 func hung(c Case) {
 	text, err := json.MarshalIndent(c, "", " ")
 	stacks := make([]byte, 1<<20)

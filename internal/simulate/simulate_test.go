@@ -38,7 +38,7 @@ func (s *totals) add(r simulate.Report) {
 
 func generated(seed uint64) simulate.Case { return simulate.Generate(rand.New(rand.NewPCG(seed, 1))) }
 
-// The engine keeps its promises in made-up histories: a few fixed ones, or as many as fit into -simulate.for.
+// The engine keeps its promises in generated histories: a few fixed ones, or as many as fit into -simulate.for.
 func TestRandomCases(t *testing.T) {
 	sum := totals{excused: map[string]int{}}
 	first, last := uint64(1), uint64(300)

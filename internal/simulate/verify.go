@@ -13,10 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// verification looks for broken promises in one attempt that is over.
+// verification looks for broken promises in one finished attempt.
 type verification struct{ *attempt }
 
-// verify returns the promises that an attempt has broken, whatever the others did.
+// verify returns the promises that an attempt has broken, without regard to other attempts.
 func verify(ctx context.Context, of *attempt) []string {
 	a := verification{of}
 	a.mu.Lock()
@@ -36,15 +36,15 @@ func verify(ctx context.Context, of *attempt) []string {
 	return a.faults
 }
 
-// verifyTime finds operations that waited for something that did not come until somebody gave up.
+// verifyTime finds operations that waited for something that never came, until the simulator gave up.
 func (a verification) verifyTime() {
-	const most = 10 * time.Minute // of latencies, one after the other
+	const most = 10 * time.Minute // the sum of latencies one after the other
 	if a.took > most {
 		a.fault("the operation took %v", a.took)
 	}
 }
 
-// verifyEvents is about their order (protocol.md 9.4).
+// verifyEvents checks the order of the events (protocol.md 9.4).
 func (a verification) verifyEvents() {
 	if len(a.events) == 0 {
 		var failed *sluice.FailedError
@@ -119,7 +119,7 @@ func (a verification) verifyPreview() {
 	}
 }
 
-// verifyRefusal is about operations that did not begin: they change nothing.
+// verifyRefusal checks that operations that did not begin have changed nothing.
 func (a verification) verifyRefusal(ctx context.Context) {
 	var failed *sluice.FailedError
 	if a.err == nil || errors.As(a.err, &failed) {
@@ -135,7 +135,7 @@ func (a verification) verifyRefusal(ctx context.Context) {
 	}
 }
 
-// verifyPending is about operations of which nobody knows the end: they stay in the state, and no others do.
+// verifyPending checks that operations with an uncertain outcome stay in the state, and no others.
 func (a verification) verifyPending() {
 	if a.after.snapshot == nil || a.journal.crashed() {
 		return
@@ -181,7 +181,7 @@ func (a verification) couldDieIn(method string) bool {
 	return slices.ContainsFunc(a.op.Failures, func(f Failure) bool { return f.Died && f.Method == method })
 }
 
-// verifyObjects finds objects that nobody knows of any more.
+// verifyObjects finds objects that no state records any more.
 func (a verification) verifyObjects() {
 	known := map[string]bool{}
 	for _, r := range a.after.resources() {
@@ -202,7 +202,7 @@ func (a verification) verifyObjects() {
 		_, old := existed[id]
 		switch {
 		case known[id], creating[r.URN], a.after.loose[id]:
-		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // somebody has resolved it
+		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // it was resolved
 			a.after.loose[id] = true
 		case old:
 			a.fault("the state has lost the object %s of %s", id, r.URN)
@@ -214,21 +214,21 @@ func (a verification) verifyObjects() {
 	}
 }
 
-// wasLetGo reports whether the state said that an object is to be kept, or deleted by deleting another one.
+// wasLetGo reports whether the state said that an object is to be retained, or to be deleted by deleting another one.
 func (a verification) wasLetGo(id string) bool {
 	return slices.ContainsFunc(slices.Concat(a.before.resources(), a.remaining()), func(r *state.Resource) bool {
 		return r.ID == id && (r.External || r.RetainOnDelete || r.DeletedWith != "")
 	})
 }
 
-// wasDenied reports whether the provider said of something that it made that it had not.
+// wasDenied reports whether the provider denied having made something that it had made.
 func (a verification) wasDenied(u urn.URN) bool {
 	return slices.ContainsFunc(a.calls, func(c *call) bool {
 		return c.urn == u && c.method == providers.MethodCreate && c.err != nil && !died(c.err)
 	})
 }
 
-// verifyEntries finds entries of the state that stand for nothing.
+// verifyEntries finds states that stand for no object.
 func (a verification) verifyEntries() {
 	exists := a.after.exists()
 	for _, r := range a.after.resources() {
@@ -245,7 +245,7 @@ func (a verification) verifyEntries() {
 	}
 }
 
-// mayBeGone reports whether a delete failed although it was done, or was done for another entry of the same object.
+// mayBeGone reports whether a delete failed after it took effect, or took effect for another state of the same object.
 func (a verification) mayBeGone(id string) bool {
 	entries, names := 0, map[urn.URN]bool{}
 	for _, r := range a.before.resources() {
@@ -264,8 +264,8 @@ func (a verification) mayBeGone(id string) bool {
 	})
 }
 
-// verifyDeletes is about the order of the deletes after the program's end: what depends on something goes first, and
-// stays in the way if it could not be deleted (steps.md 5.3).
+// verifyDeletes checks the order of the deletes of the end phase. A dependent is deleted first, and what it depends on
+// stays if the dependent could not be deleted (steps.md 5.3).
 func (a verification) verifyDeletes() {
 	type object struct {
 		urn urn.URN
@@ -300,7 +300,7 @@ func (a verification) verifyDeletes() {
 	}
 }
 
-// remaining are the resources that were recorded when the deletes after the program's end began.
+// remaining returns the resources that were recorded when the deletes of the end phase began.
 func (a verification) remaining() []*state.Resource {
 	if a.journal.ending == nil {
 		return nil
@@ -308,7 +308,7 @@ func (a verification) remaining() []*state.Resource {
 	return a.journal.ending.Resources
 }
 
-// isManagedToo reports whether another entry manages the object: a program may read what it imports.
+// isManagedToo reports whether another state manages the object: a program may read what it imports.
 func (a verification) isManagedToo(id string) bool {
 	return slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool { return r.ID == id && isManaged(r) })
 }

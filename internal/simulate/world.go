@@ -12,14 +12,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// now is the clock of all operations: one that does not move, so that states of different timings can be equal.
+// now returns the time for all operations. It never changes, so that states of different timings can be equal.
 func now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC) }
 
-// world is what is there between operations: the state, the cloud, and what is known about where the two rightly differ.
+// world is what exists between operations: the state, the cloud, and the known and accepted differences between the two.
 type world struct {
 	snapshot *state.Snapshot
 	cloud    *providertest.Memory
-	// loose objects exist and are not the stack's; missing ones do not although the state may say so.
+	// loose objects exist and do not belong to the stack. missing objects do not exist, although the state may name them.
 	loose, missing map[string]bool
 }
 
@@ -31,7 +31,7 @@ func (w *world) clone() *world {
 	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing)}
 }
 
-// resources are those of the state.
+// resources returns the resources of the state.
 func (w *world) resources() []*state.Resource {
 	if w.snapshot == nil {
 		return nil
@@ -39,7 +39,7 @@ func (w *world) resources() []*state.Resource {
 	return w.snapshot.Resources
 }
 
-// isInDoubt reports whether a create of that name was interrupted that may have made something which is not recorded.
+// isInDoubt reports whether an interrupted create of that name may have made an object that is not recorded.
 func (w *world) isInDoubt(u urn.URN) bool {
 	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool {
 		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() &&
@@ -47,7 +47,7 @@ func (w *world) isInDoubt(u urn.URN) bool {
 	})
 }
 
-// exists tells which objects exist.
+// exists returns the objects that exist.
 func (w *world) exists() map[string]providertest.Record {
 	all, _ := w.cloud.All() // a table in memory does not fail
 	out := make(map[string]providertest.Record, len(all))
@@ -62,7 +62,7 @@ func isManaged(r *state.Resource) bool {
 	return r.Custom && !r.External && !r.PendingReplacement && !r.Type.IsProvider() && r.Type.Package() != "pulumi"
 }
 
-// apply does an edit. One that would not leave a valid state is not done.
+// apply makes an edit. It skips an edit that would leave an invalid state.
 func (w *world) apply(e Edit) {
 	if e.Do == Foreign {
 		w.put(e.Name, urn.New("other", "p", "", "test:index:Thing", e.Name), property.NewMap(map[string]property.Value{"value": property.String("a")}))
@@ -112,7 +112,7 @@ func (w *world) vanish(r *state.Resource) {
 	w.missing[r.ID] = true
 }
 
-// change edits one entry of the state.
+// change edits one resource of the state.
 func (w *world) change(at int, old *state.Resource, how EditKind) {
 	c := old.Clone()
 	switch how {
@@ -137,7 +137,7 @@ func (w *world) change(at int, old *state.Resource, how EditKind) {
 	w.snapshot = &s
 }
 
-// addOldCopy adds an old copy with an object of its own, before the resource: as after a replacement whose delete failed.
+// addOldCopy adds an old copy with an object of its own, before the resource, as after a replacement whose delete failed.
 func (w *world) addOldCopy(at int, old *state.Resource) {
 	if !isManaged(old) || strings.HasSuffix(old.ID, "-old") {
 		return

@@ -1,6 +1,6 @@
 // Package await holds what lets other packages wait for each other without making channels: [Promise] and [Event] for
-// what happens once, [Mailbox] for values in order, [Slots] and [KeyedSlots] for a limited number at a time, and [Flight]
-// for work that many ask for and one does.
+// what happens once, [Mailbox] for values in order, [Slots] and [KeyedSlots] for a limited number at a time, [Flight] for work
+// that many callers want and one does, and [For] for some time.
 //
 // It is not for joining steps that many items pass; that is package pipeline.
 //

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// ErrNoResult is what those get who waited for a call of a [Flight] that panicked.
+// ErrNoResult is returned to those who waited for a call of a [Flight] that panicked.
 var ErrNoResult = errors.New("the call that was waited for panicked")
 
-// Flight does work once for each key, however many ask for it. A result is kept until [Flight.Forget]; an error goes to
-// those who wait at that moment and is forgotten, so the next one who asks tries again. The zero value is ready to use.
+// Flight does work once for each key, however many callers ask for it. A result is kept until [Flight.Forget]; an error goes
+// to those who wait at that moment and is forgotten, so the next one who asks tries again. The zero value is ready to use.
 // It is safe for concurrent use, and no lock is held during a call.
 //
-// Unlike golang.org/x/sync/singleflight, keys and results have types, results are kept, and everybody waits with a context
-// of their own.
+// Unlike golang.org/x/sync/singleflight, keys and results have types, results are kept, and every caller waits with its own
+// context.
 type Flight[K comparable, V any] struct {
 	mu    sync.Mutex // guards calls
 	calls map[K]*Promise[V]
@@ -27,7 +27,7 @@ func (f *Flight[K, V]) Do(ctx context.Context, key K, call func() (V, error)) (V
 	return f.DoOn(ctx, func(run func()) { run() }, key, call)
 }
 
-// DoOn is Do with the call made wherever start runs the function that it gets, so that also the first to ask waits no
+// DoOn is Do with the call made wherever start runs the function that it gets, so that the first caller, too, waits no
 // longer than ctx. Start must run the function once, and may return before it has ended.
 func (f *Flight[K, V]) DoOn(ctx context.Context, start func(run func()), key K, call func() (V, error)) (V, error) {
 	promise, isFirst := f.join(key)
@@ -37,7 +37,7 @@ func (f *Flight[K, V]) DoOn(ctx context.Context, start func(run func()), key K, 
 	return promise.Wait(ctx)
 }
 
-// Forget drops the result for key, or lets go of a call that is under way: who asks from now on makes a new one.
+// Forget drops the result for key, or the call that is under way: the next caller makes a new one.
 func (f *Flight[K, V]) Forget(key K) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

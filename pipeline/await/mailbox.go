@@ -100,7 +100,7 @@ func (m *Mailbox[T]) poll() (v T, state mailState) {
 	return v, taken
 }
 
-// compact gives back the room of taken values, at a cost that is constant per value.
+// compact frees the space of taken values, at a cost that is constant per value.
 func (m *Mailbox[T]) compact() {
 	if m.first == len(m.items) {
 		m.items, m.first = m.items[:0], 0

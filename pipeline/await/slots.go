@@ -12,7 +12,7 @@ type Slots struct {
 	taken *semaphore.Weighted // nil means no limit
 }
 
-// NewSlots returns n free slots. 0 or less means as many as are asked for.
+// NewSlots returns n free slots. 0 or less means no limit.
 func NewSlots(n int) *Slots {
 	if n <= 0 {
 		return &Slots{}
@@ -42,7 +42,7 @@ func (s *Slots) Release() {
 	}
 }
 
-// KeyedSlots is a set of [Slots], one for each key in use. It is safe for concurrent use; keys that nobody uses take no
+// KeyedSlots is a set of [Slots], one for each key in use. It is safe for concurrent use; unused keys take no
 // memory.
 type KeyedSlots[K comparable] struct {
 	max func(K) int
@@ -56,8 +56,8 @@ type keySlots struct {
 	users int // holding or waiting
 }
 
-// NewKeyedSlots returns slots of which each key has max(key); 0 or less means no limit. max is asked whenever a key comes
-// into use that was not in use before, and must not call back into the KeyedSlots.
+// NewKeyedSlots returns max(key) slots for each key; 0 or less means no limit. It calls max whenever a key comes into
+// use, and max must not call back into the KeyedSlots.
 func NewKeyedSlots[K comparable](max func(K) int) *KeyedSlots[K] {
 	return &KeyedSlots[K]{max: max, byKey: make(map[K]*keySlots)}
 }

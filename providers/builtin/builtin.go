@@ -24,18 +24,18 @@ const (
 	ReadStackResourceOutputs = "pulumi:pulumi:readStackResourceOutputs"
 )
 
-// Options are where the provider finds what it reads. Its functions are called from many goroutines; one that is nil
-// makes what needs it an error.
+// Options are where the provider finds what it reads. Its functions are called from many goroutines; what needs one
+// that is nil is an error.
 type Options struct {
 	// StackOutputs returns the root outputs of another stack, decrypted, with secrets as secret values. name is
 	// "<stack>", or "<organization>/<project>/<stack>". A stack that does not exist is an error `unknown stack "name"`.
-	// What cannot be decrypted is up to this function (state.md 8).
+	// The function decides about what cannot be decrypted (state.md 8).
 	StackOutputs func(ctx context.Context, name string) (property.Map, error)
 	// StackResources returns the live resources of another stack, without those that await deletion.
 	StackResources func(ctx context.Context, name string) ([]Resource, error)
 	// Resource returns a resource that was registered or read in this run and whose step is complete.
 	Resource func(u urn.URN) (Resource, bool)
-	// Warn gets messages for the user about a resource; nil discards.
+	// Warn receives messages for the user about a resource; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes IDs; nil makes random UUIDs.
 	NewID func() string

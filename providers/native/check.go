@@ -8,8 +8,9 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Check refuses what does not fit the types. The inputs stay as the program wrote them, without defaults, unless the
-// public plugin has them: it then finds in the state what it would have written itself. Inputs that the description calls secret become it.
+// Check refuses inputs that do not fit the types. The inputs stay as the program wrote them, without defaults, unless the
+// public plugin adds them: the plugin then finds in the state what it would have written itself. Inputs that the
+// description calls secret become secret.
 func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -38,8 +39,8 @@ func (p *provider) Check(ctx context.Context, req providers.CheckRequest) (provi
 	return providers.CheckResponse{Inputs: news, Failures: failures.list}, nil
 }
 
-// Diff compares the recorded outputs of the names of inputs, which is what the resource was made with, with the new
-// inputs, both in the form of their types and with defaults. Secretness is no difference.
+// Diff compares the recorded outputs that are named like inputs, from which the resource was made, with the new inputs.
+// Both are conformed and have defaults. A change of secretness is no difference.
 func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -55,7 +56,7 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 	old, now = r.compared(old), r.compared(now)
 	for _, f := range r.chosen(now) {
 		if v, ok := old.Get(f.Name); ok {
-			now = now.With(f.Name, v) // what the resource chose stays
+			now = now.With(f.Name, v) // keep what the resource chose
 		}
 	}
 	answer := providers.DiffResponse{Changes: providers.DiffNone, DetailedDiff: map[string]providers.PropertyDiff{}}
@@ -79,8 +80,8 @@ func (p *provider) Diff(ctx context.Context, req providers.DiffRequest) (provide
 	return answer, nil
 }
 
-// compared returns what counts of inputs. An optional list or object that is empty is none: plugins record some of them as
-// one, some as the other.
+// compared returns the inputs that count in a comparison. An optional list or object that is empty counts as missing:
+// some plugins record the one, some the other.
 func (r *Resource) compared(inputs property.Map) property.Map {
 	for _, f := range r.Inputs {
 		v, _ := inputs.At(f.Name).Unwrap()
@@ -109,7 +110,7 @@ func (r *Resource) kind(c property.Change) providers.DiffKind {
 	return kind
 }
 
-// recorded returns the inputs that the resource has now.
+// recorded returns the current inputs of the resource.
 func (r *Resource) recorded(inputs, outputs property.Map) property.Map {
 	out := map[string]property.Value{}
 	for _, f := range r.Inputs {
@@ -122,7 +123,7 @@ func (r *Resource) recorded(inputs, outputs property.Map) property.Map {
 	return conformFields(property.NewMap(out), r.Inputs, "", quietly)
 }
 
-// Forget takes an input out of an answer, as if it were not changed.
+// Forget removes an input from an answer, as if it had not changed.
 func Forget(answer *providers.DiffResponse, key string) {
 	is := func(k string) bool { return k == key }
 	answer.ReplaceKeys = slices.DeleteFunc(answer.ReplaceKeys, is)

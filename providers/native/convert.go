@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// conform returns v in the form that t has: with numbers and truth values of the strings that stand for them and the other
-// way round, which programs write and providers always accepted, and with the defaults of records. Null and what is unknown
-// stay. complain is told about what does not fit.
+// conform returns v in the form of t, with the defaults of records. It converts strings to numbers and booleans and the
+// other way round, as programs write them and providers have always accepted. Null and unknown values stay. It calls
+// complain for values that do not fit.
 func conform(v property.Value, t Type, path string, complain func(path, reason string)) property.Value {
 	inner, secret := v.Unwrap()
 	if v.IsOutput() || secret {
@@ -97,8 +97,8 @@ func conformObject(v property.Value, t Type, path string, complain func(path, re
 	return property.Of(property.NewMap(out))
 }
 
-// conformFields returns the properties of fields that m has, in their form and with defaults for those that it lacks.
-// Null counts as missing. Other properties are complained about, unless they belong to SDKs.
+// conformFields returns the properties of fields that m has, in their form and with defaults for missing ones. Null
+// counts as missing. It complains about other properties, unless they belong to SDKs.
 func conformFields(m property.Map, fields []Field, prefix string, complain func(path, reason string)) property.Map {
 	out, known := map[string]property.Value{}, map[string]bool{}
 	for _, f := range fields {
@@ -127,7 +127,7 @@ func conformFields(m property.Map, fields []Field, prefix string, complain func(
 	return property.NewMap(out)
 }
 
-// quietly takes complaints about what has been checked before, or comes from a state that another version wrote.
+// quietly ignores complaints about values that have been checked before, or come from a state that another version wrote.
 func quietly(string, string) {}
 
 func names(fields []Field) string {
@@ -139,7 +139,7 @@ func names(fields []Field) string {
 	return strings.Join(out, ", ")
 }
 
-// described says what a value of the type is, for messages.
+// described describes the values of the type for messages.
 func (t Type) described() string {
 	switch {
 	case t.Enum != nil:

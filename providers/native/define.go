@@ -39,7 +39,7 @@ type Type struct {
 // Of returns a plain type.
 func Of(k Kind) Type { return Type{Kind: k} }
 
-// ArrayOf and MapOf return the types of lists and of objects whose properties all have one type.
+// ArrayOf returns the type of lists whose elements have type t.
 func ArrayOf(t Type) Type { return Type{Kind: KindArray, Elem: &t} }
 
 // MapOf returns the type of objects whose properties have type t and any name.
@@ -54,63 +54,64 @@ func Record(token string, fields ...Field) Type {
 type Field struct {
 	Name string
 	Type Type
-	// Required says that an input has to be there. An output that is Required always is.
+	// Required is true if an input must be present, or if an output always is.
 	Required bool
-	// Nullable says that a required input may be null, which is what SDKs make of a missing one.
+	// Nullable is true if a required input may be null. SDKs send null for a missing value.
 	Nullable bool
 	Secret   bool
-	// Replace says that a change of this input needs a replacement.
+	// Replace is true if a change of this input requires a replacement.
 	Replace bool
-	// Default is what a missing input counts as; null for nothing. Outputs hold it, inputs do not.
+	// Default is the value of a missing input; null for none. Outputs hold it, inputs do not.
 	Default property.Value
-	// Output says what becomes of an input in the outputs.
+	// Output defines how an input appears in the outputs.
 	Output Output
-	// Derived says that an output is made anew by every update, from all inputs: it is secret if
-	// any of them is that the description does not call secret.
+	// Derived is true if every update computes the output again, from all inputs. The output is then secret if any input
+	// is secret that the description does not call secret.
 	Derived bool
-	// Old says what has come in place of this property; "" if it is no old form. Imports leave such inputs out.
+	// Old names what has replaced this property; "" if it is not an old form. Imports leave such inputs out.
 	Old string
 	Doc string
 }
 
-// Output is what becomes of an input in the outputs.
+// Output defines how an input appears in the outputs.
 type Output int
 
 const (
-	// Repeated says that the output is the input, if that is there.
+	// Repeated means that the output is the input, if that is present.
 	Repeated Output = iota
-	// Chosen says that the output is there even if the input is not: the resource chooses a value.
+	// Chosen means that the output exists even if the input does not: the resource chooses a value.
 	Chosen
-	// Unrecorded says that there is no output, and that a change of the input is none: another input says when it counts.
+	// Unrecorded means that there is no output. A change of the input alone is no change: another input defines when it
+	// counts.
 	Unrecorded
 )
 
 // Resource describes a type of resources. Every input is also an output; Computed are the other outputs.
 //
-// Its functions are called from many goroutines at once, and never in a preview. One that is nil has the meaning given
-// with it.
+// Its functions are called from many goroutines at once, and never in a preview. The comment of each function defines
+// what nil means.
 type Resource struct {
 	Type     urn.Type
 	Doc      string
 	Inputs   []Field
 	Computed []Field
-	// SchemaVersion is the version of the state's form that the public plugin writes into its states, so that the plugin
-	// takes a state from here as it is; "" for none.
+	// SchemaVersion is the schema version that the public plugin writes into its states, so that the plugin accepts a
+	// state of this provider unchanged; "" for none.
 	SchemaVersion string
 
-	// Check finds faults that the types do not show. Of unknown inputs it sees nothing; nil finds none.
+	// Check finds mistakes that the types do not show. It does not see unknown inputs; nil finds none.
 	Check func(in Values) []providers.CheckFailure
-	// Diff may change what the comparison of the inputs came to.
+	// Diff may change the result of the comparison of the inputs.
 	Diff func(c Call, answer *providers.DiffResponse)
 	// Create makes the resource.
 	Create func(ctx context.Context, c Call) (Made, error)
 	// Update returns the computed outputs that change; nil keeps all.
 	Update func(ctx context.Context, c Call) (Outputs, error)
-	// Delete deletes the resource; nil forgets it.
+	// Delete deletes the resource; nil does nothing.
 	Delete func(ctx context.Context, c Call) error
-	// Read looks at the resource that c.ID and c.State describe; nil finds it unchanged.
+	// Read reads the resource that c.ID and c.State describe; nil finds it unchanged.
 	Read func(ctx context.Context, c Call) (Found, error)
-	// Import makes the state of a resource of nothing but its ID, which it may normalize; nil refuses.
+	// Import makes the state of a resource from its ID alone, which it may normalize; nil refuses.
 	Import func(ctx context.Context, c Call) (Made, error)
 }
 
@@ -119,8 +120,8 @@ type Function struct {
 	Token   string
 	Doc     string
 	Inputs  []Field
-	Outputs []Field // all of them, with those that repeat inputs
-	// Positional lists the arguments of a function that SDKs offer with plain arguments, in their order.
+	Outputs []Field // all of them, including those that repeat inputs
+	// Positional lists the arguments of a function that SDKs call with positional arguments, in their order.
 	Positional []string
 	Call       func(ctx context.Context, c Call) (Outputs, error)
 }
@@ -132,68 +133,69 @@ type Package struct {
 	Owner   string // of the repository of the public package; "" is pulumi
 	Doc     string
 	Config  []Field
-	// KeepsDefaults says that the public plugin writes defaults into the recorded inputs, as some do.
+	// KeepsDefaults is true if the public plugin writes defaults into the recorded inputs, as some do.
 	KeepsDefaults bool
-	// Configure takes in the configuration, once, before everything else; nil ignores it.
+	// Configure receives the configuration, once, before any other call; nil ignores it.
 	Configure func(ctx context.Context, config Values) error
 	Resources []Resource
 	Functions []Function
-	// Enter is called first in every call about a resource, in previews too; what it returns is the call's error. Nil does
+	// Enter is called first in every call about a resource, in previews too. Its error is the error of the call. Nil does
 	// nothing.
 	Enter func(ctx context.Context, m providers.Method, c Call) error
 	// Close releases what the provider holds; nil for nothing.
 	Close func() error
 }
 
-// Outputs are outputs by name.
+// Outputs holds outputs by name.
 type Outputs map[string]property.Value
 
-// Call is what a function of a description is called about.
+// Call describes the call of a description's function.
 type Call struct {
 	URN    urn.URN // "" for functions of a package
 	Name   string
 	ID     string
 	Inputs Values // with defaults
 	State  Values // recorded outputs
-	// Secretive says that an input is secret which the description does not call secret: what comes of the inputs is, too.
+	// Secretive is true if an input is secret that the description does not call secret. What is computed from the inputs
+	// is then secret too.
 	Secretive bool
 	Log       func(Message)
 }
 
-// Made is a resource that exists.
+// Made is the result of a create or an import.
 type Made struct {
 	ID string
-	// Outputs are the computed ones, and those inputs for which the resource chose a value; an import's hold all.
+	// Outputs are the computed ones, and those inputs for which the resource chose a value; for an import, all of them.
 	Outputs Outputs
 }
 
-// Found is what a look at a resource came to.
+// Found is the result of a read.
 type Found struct {
 	Exists bool
-	ID     string // if it is another one; "" keeps it
-	// Outputs are those that are not as recorded. Where an input of that name is recorded, it changes with it.
+	ID     string // the new ID; "" keeps the old one
+	// Outputs are those that differ from the recorded ones. If an input of that name is recorded, it changes too.
 	Outputs Outputs
 }
 
-// Message is something for the user to read.
+// Message is a message for the user.
 type Message struct {
 	URN     urn.URN
-	Warning bool // otherwise it is shown while the operation goes on, and not kept
+	Warning bool // otherwise it is shown while the operation runs, and not kept
 	Text    string
 }
 
-// Options are what a provider is told by the engine.
+// Options are what the engine gives to a provider.
 type Options struct {
-	// Directory is what relative paths are relative to; "" is that of the process.
+	// Directory is the base of relative paths; "" is the working directory of the process.
 	Directory string
-	// LookupEnv and Environ are the environment; nil is that of the process.
+	// LookupEnv and Environ return the environment; nil is that of the process.
 	LookupEnv func(string) (string, bool)
 	Environ   func() []string
-	// Log takes messages in, from many goroutines; nil discards.
+	// Log receives messages, from many goroutines; nil discards them.
 	Log func(Message)
 }
 
-// Path returns the path that the program means by a name.
+// Path returns the path for a name in the program.
 func (o Options) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -201,7 +203,7 @@ func (o Options) Path(name string) string {
 	return filepath.Join(o.Directory, name)
 }
 
-// Complete returns o with everything that may be nil filled in.
+// Complete returns o with defaults for everything that may be nil.
 func (o Options) Complete() Options {
 	if o.Log == nil {
 		o.Log = func(Message) {}

@@ -1,7 +1,7 @@
-// Package native is what the providers that come with the engine have in common: a package is described by its resources
-// and functions ([Package]), each with the names and types of its properties, and [New] makes a provider of that. The
-// provider checks inputs against the description, compares old and new ones by it, keeps secrets secret, tells previews
-// what is not known yet, and writes the package's schema.
+// Package native is the common part of the built-in providers: a package is described by its resources
+// and functions ([Package]), each with the names and types of its properties, and [New] makes a provider from it. The
+// provider checks inputs against the description, compares old and new ones by it, keeps secrets secret, returns
+// unknowns in previews, and writes the package's schema.
 //
 // It holds no provider of its own; each is in a folder below. The provider of the package "pulumi", which reads the
 // engine's own state, is in providers/builtin.

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Catalog holds the packages that can be served in process, each made anew for every provider.
+// Catalog holds the packages that can be served in process. Each is made again for every provider.
 type Catalog map[string]func(Options) Package
 
 // Names lists the packages in order.
@@ -21,8 +21,9 @@ func (c Catalog) Names() []string {
 	return out
 }
 
-// Serves reports whether the catalog has what a spec asks for. A package that a parameterized plugin or one of another name
-// serves is never built in, nor one that comes from elsewhere than the public package or has to have certain checksums.
+// Serves reports whether the catalog has the package of a spec. A package is never built in if a parameterized plugin or
+// one of another name serves it, if it comes from elsewhere than the public package, or if it must have certain
+// checksums.
 func (c Catalog) Serves(spec providers.Spec) bool {
 	describe, ok := c[spec.Package]
 	if !ok || spec.Parameterization != nil || spec.Plugin != "" && spec.Plugin != spec.Package || len(spec.Checksums) > 0 {
@@ -31,10 +32,10 @@ func (c Catalog) Serves(spec providers.Spec) bool {
 	return spec.DownloadURL == "" || strings.HasSuffix(spec.DownloadURL, "/"+describe(Options{}).repository())
 }
 
-// repository is where the public package comes from: an owner's repository.
+// repository returns the repository of the public package, with its owner.
 func (p Package) repository() string { return cmp.Or(p.Owner, "pulumi") + "/pulumi-" + p.Name }
 
-// Load makes a provider of a package that the catalog has.
+// Load makes a provider of a package in the catalog.
 func (c Catalog) Load(spec providers.Spec, o Options) providers.Provider {
 	return New(c[spec.Package](o), o)
 }

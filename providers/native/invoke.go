@@ -41,7 +41,7 @@ func (p *provider) function(token string) (*Function, error) {
 		"has it", p.description.Name, token)
 }
 
-// result returns the outputs, with the arguments that they repeat; outputs is nil when they are unknown.
+// result returns the outputs, including repeated arguments; outputs is nil when they are unknown.
 func (f *Function) result(args property.Map, outputs Outputs) property.Map {
 	out := map[string]property.Value{}
 	for _, o := range f.Outputs {
@@ -66,7 +66,7 @@ func (f *Function) result(args property.Map, outputs Outputs) property.Map {
 	return m
 }
 
-// secretive reports whether a value of the fields is secret that the description does not call secret anyway.
+// secretive reports whether the fields have a secret value that the description does not call secret.
 func secretive(fields []Field, values property.Map) bool {
 	for _, f := range fields {
 		if values.At(f.Name).HasSecrets() && !f.Secret {

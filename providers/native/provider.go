@@ -79,7 +79,7 @@ func (p *provider) Close() error {
 	return nil
 }
 
-// CheckConfig checks the configuration. Where strings are all that a stack's configuration has, they are converted.
+// CheckConfig checks the configuration. It converts strings where a stack's configuration can hold nothing but strings.
 func (p *provider) CheckConfig(_ context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	config := req.News.Without(providers.VersionKey, providers.InternalKey)
 	failures := &complaints{}
@@ -87,7 +87,7 @@ func (p *provider) CheckConfig(_ context.Context, req providers.CheckRequest) (p
 	return providers.CheckResponse{Inputs: req.News, Failures: failures.list}, nil
 }
 
-// Configure takes in the configuration.
+// Configure receives the configuration.
 func (p *provider) Configure(ctx context.Context, req providers.ConfigureRequest) error {
 	if p.description.Configure == nil {
 		return nil
@@ -97,7 +97,7 @@ func (p *provider) Configure(ctx context.Context, req providers.ConfigureRequest
 	return p.description.Configure(ctx, ValuesOf(config))
 }
 
-// decodeConfig reads the objects and lists that stacks' configurations hold as JSON text (protocol.md 3.3).
+// decodeConfig decodes the objects and lists that stack configurations hold as JSON text (protocol.md 3.3).
 func decodeConfig(config property.Map, fields []Field) property.Map {
 	for _, f := range fields {
 		v, secret := config.At(f.Name).Unwrap()
@@ -107,7 +107,7 @@ func decodeConfig(config property.Map, fields []Field) property.Map {
 		}
 		decoded, err := property.DecodeStateValue(context.Background(), []byte(v.AsString()), property.StateDecodeOptions{})
 		if err != nil {
-			continue // the type is complained about
+			continue // conform complains about the type
 		}
 		if secret {
 			decoded = property.MakeSecret(decoded)

@@ -10,10 +10,10 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// metaKey is where the public plugins of bridged packages keep the version of a state's form.
+// metaKey is the output in which the public plugins of bridged packages record the schema version of a state.
 const metaKey = "__meta"
 
-// Create makes a resource. In a preview what is computed is unknown.
+// Create makes a resource. In a preview, computed outputs are unknown.
 func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) erro
 	return p.failure(inputs, r.Delete(ctx, c))
 }
 
-// Read refreshes a resource that is known, and imports one of which only the ID is.
+// Read refreshes a recorded resource, and imports one of which only the ID is known.
 func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
 	r, err := p.resource(req.Type)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *provider) Read(ctx context.Context, req providers.ReadRequest) (provide
 	return answer, nil
 }
 
-// secretAs makes a value that was read secret if the recorded one was, or if the description says so.
+// secretAs makes a value that was read secret if the recorded one was, or if the description requires it.
 func (r *Resource) secretAs(name string, v, recorded property.Value) property.Value {
 	for _, f := range append(r.Computed[:len(r.Computed):len(r.Computed)], r.Inputs...) {
 		if f.Name == name && f.Secret {
@@ -170,7 +170,7 @@ func (r *Resource) inputsOf(all Outputs) property.Map {
 	return property.NewMap(out)
 }
 
-// state returns the outputs of a resource with these inputs, which have their form and their defaults.
+// state returns the outputs of a resource with these inputs, which are conformed and have their defaults.
 func (r *Resource) state(inputs property.Map, computed Outputs) property.Map {
 	out := inputs.Mutable()
 	secrets := secretive(r.Inputs, inputs)
@@ -206,7 +206,7 @@ func (r *Resource) chosen(inputs property.Map) []Field {
 	return out
 }
 
-// unknown returns the computed outputs as a preview shows them: those that stay are kept, the others are unknown.
+// unknown returns the computed outputs for a preview: kept ones have their values, the others are unknown.
 func (r *Resource) unknown(inputs property.Map, kept Outputs) Outputs {
 	out := Outputs{}
 	for _, f := range r.chosen(inputs) {
@@ -220,7 +220,7 @@ func (r *Resource) unknown(inputs property.Map, kept Outputs) Outputs {
 	return out
 }
 
-// failure makes what an unhealthy resource has as secret as the inputs are.
+// failure makes the outputs of an unhealthy resource as secret as its inputs.
 func (p *provider) failure(inputs property.Map, err error) error {
 	var unhealthy *providers.InitError
 	if errors.As(err, &unhealthy) && inputs.HasSecrets() {

@@ -23,7 +23,7 @@ type schemaPackage struct {
 	Functions   map[string]schemaFunction `json:"functions"`
 }
 
-// schemaMeta says what of the middle of a token is the module.
+// schemaMeta defines which part of the middle of a token is the module.
 type schemaMeta struct {
 	ModuleFormat string `json:"moduleFormat"`
 }
@@ -101,7 +101,8 @@ func (p Package) schema() schemaPackage {
 	return out
 }
 
-// meta is there for packages whose tokens have a module for each resource, "index/file", which is none to a program.
+// meta returns the metadata for packages whose tokens have a module for each resource, "index/file", which programs do
+// not see as a module.
 func (p Package) meta() *schemaMeta {
 	slashed := func(token string) bool { return strings.Contains(token, "/") }
 	if slices.ContainsFunc(p.Resources, func(r Resource) bool { return slashed(string(r.Type)) }) ||
@@ -111,7 +112,7 @@ func (p Package) meta() *schemaMeta {
 	return nil
 }
 
-// languages says where the public SDKs are, as far as their names do not.
+// languages names the public SDKs where their names differ from the defaults.
 func (p Package) languages() map[string]any {
 	if p.Version == "" {
 		return nil
@@ -123,7 +124,7 @@ func (p Package) languages() map[string]any {
 	return map[string]any{"go": map[string]string{"importBasePath": sdk + "/go/" + p.Name}}
 }
 
-// required lists the fields that have to be there; of outputs also those that a default fills.
+// required lists the required fields; for outputs also those that have a default.
 func required(fields []Field, outputs bool) []string {
 	var out []string
 	for _, f := range fields {
@@ -134,7 +135,7 @@ func required(fields []Field, outputs bool) []string {
 	return out
 }
 
-// schemaWriter collects the named types that it meets.
+// schemaWriter collects the named types that it finds.
 type schemaWriter struct{ types map[string]schemaObject }
 
 func (w schemaWriter) properties(fields []Field) map[string]schemaProperty {
@@ -189,5 +190,5 @@ func (w schemaWriter) property(t Type) schemaProperty {
 	return schemaProperty{Type: string(t.Kind)}
 }
 
-// schemaRef escapes a token as references in schemas are.
+// schemaRef escapes a token for a reference in a schema.
 func schemaRef(token string) string { return strings.ReplaceAll(token, "/", "%2F") }

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native/catalog"
 )
 
-// Generators of code find the public SDKs by the schemas.
+// Code generators use the schemas to find the public SDKs.
 func TestSchemasSayWhereTheSDKsAre(t *testing.T) {
 	type schema struct {
 		Name, Namespace, Version string

@@ -6,11 +6,11 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Values are properties as a description's functions read them: without secrets, with nothing unknown, and of the types
-// that the description gives. Reading what is not there gives the zero value.
+// Values are properties as a description's functions read them: without secrets and unknowns, and of the types in the
+// description. A property that is missing reads as the zero value.
 type Values struct{ m property.Map }
 
-// ValuesOf returns m without what is secret about it.
+// ValuesOf returns m without its secret marks.
 func ValuesOf(m property.Map) Values { return Values{m.StripSecretsAndOutputs()} }
 
 // Has reports whether there is a value that is known and not null.
@@ -25,7 +25,7 @@ func (v Values) Map() property.Map { return v.m }
 // Value returns a property as it is.
 func (v Values) Value(name string) property.Value { return v.m.At(name) }
 
-// Text, Int, Number and Bool return scalars.
+// Text returns a string.
 func (v Values) Text(name string) string { return v.m.At(name).AsString() }
 
 // Int returns an integer.
@@ -34,7 +34,7 @@ func (v Values) Int(name string) int { return int(v.m.At(name).AsNumber()) }
 // Number returns a number.
 func (v Values) Number(name string) float64 { return v.m.At(name).AsNumber() }
 
-// Bool returns a truth value.
+// Bool returns a boolean.
 func (v Values) Bool(name string) bool { return v.m.At(name).AsBool() }
 
 // Object returns the properties of an object.
@@ -67,16 +67,16 @@ func (v Values) TextMap(name string) map[string]string {
 	return out
 }
 
-// Text, Int, Bool and Texts make values.
+// Text makes a value of a string.
 func Text(s string) property.Value { return property.String(s) }
 
-// Int makes a number of an integer.
+// Int makes a value of an integer.
 func Int[T ~int | ~int64](i T) property.Value { return property.Number(float64(i)) }
 
-// Bool makes a truth value.
+// Bool makes a value of a boolean.
 func Bool(b bool) property.Value { return property.Bool(b) }
 
-// Texts makes a list of strings.
+// Texts makes a value of a list of strings.
 func Texts(ss []string) property.Value {
 	out := make([]property.Value, len(ss))
 	for i, s := range ss {
@@ -85,7 +85,7 @@ func Texts(ss []string) property.Value {
 	return property.ArrayOf(out...)
 }
 
-// Object makes an object.
+// Object makes a value of an object.
 func Object(m Outputs) property.Value { return property.Of(property.NewMap(m)) }
 
 func isInteger(f float64) bool { return f == math.Trunc(f) && !math.IsInf(f, 0) }

@@ -107,7 +107,7 @@ func better(a, b *semver.Version) bool {
 	return a.GreaterThan(b)
 }
 
-// touch notes that a plugin was used. It is for people who clean the cache; failing to write it must not stop a run.
+// touch records that a plugin was used. It is for users who clean the cache; failing to write it must not stop a run.
 func touch(file string) {
 	now := time.Now()
 	if os.Chtimes(file, now, now) == nil {

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 )
@@ -77,20 +76,6 @@ func (c *client) Close() error {
 	return c.closed
 }
 
-// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
-func roundTrip[Req proto.Message, Resp any](
-	ctx context.Context, c *client, s subject,
-	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
-) (Resp, error) {
-	w := &watch{}
-	answer, err := rpc(w.in(ctx), req)
-	if err != nil {
-		var none Resp
-		return none, c.failure(ctx, s, req, err, w)
-	}
-	return answer, nil
-}
-
 // outgoing are the options for what is sent typed if the provider understands it: the column "K" of protocol.md 2.5.
 func (c *client) outgoing(u property.UnknownPolicy) property.WireOptions {
 	f := c.features.Load()
@@ -103,7 +88,7 @@ func incoming(preview bool) property.WireOptions {
 }
 
 // keptIf keeps unknowns in previews. Elsewhere an unknown in an answer is a mistake of the provider, and one in what is to
-// be created or updated would be lost without anybody having asked for it.
+// be created or updated would be lost silently.
 func keptIf(preview bool) property.UnknownPolicy {
 	if preview {
 		return property.KeepUnknowns
@@ -158,7 +143,7 @@ func (e *encoder) status(s providers.Status) (address, token string) {
 	return t.Address, t.Token
 }
 
-// decode reads a part of an answer. Its error says that the provider is to blame.
+// decode reads a part of an answer. Its error names the provider.
 func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
 	m, err := property.UnmarshalStruct(from, o)
 	if err != nil {
@@ -167,7 +152,7 @@ func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions
 	return m, nil
 }
 
-// received lays the secretness of what was sent over an answer of a provider that does not keep secrets (protocol.md
+// received applies the secretness of what was sent to an answer of a provider that does not keep secrets (protocol.md
 // 2.4).
 func (c *client) received(got, sent property.Map) property.Map {
 	if c.features.Load().secrets {

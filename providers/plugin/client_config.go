@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/structpb"
 )
 
 // plainWire is the form of configuration for CheckConfig and DiffConfig: secrets unwrapped, references downgraded.
@@ -20,7 +18,7 @@ func plainWire(preview bool) property.WireOptions {
 	return property.WireOptions{Unknowns: keptIf(preview)}
 }
 
-// CheckConfig has the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
+// CheckConfig makes the plugin check its configuration. A plugin without this call accepts everything (protocol.md 3.3).
 func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	s := subject{method: "check the configuration", urn: req.URN}
 	e := c.encoder(s)
@@ -47,7 +45,7 @@ func (c *client) CheckConfig(ctx context.Context, req providers.CheckRequest) (p
 	return providers.CheckResponse{Inputs: inputs, Failures: failures(answer.GetFailures())}, nil
 }
 
-// DiffConfig has the plugin compare configurations. A plugin without this call leaves it to the engine.
+// DiffConfig makes the plugin compare configurations. A plugin without this call leaves it to the engine.
 func (c *client) DiffConfig(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
 	s := subject{method: "compare the configuration", urn: req.URN}
 	e := c.encoder(s)
@@ -92,8 +90,8 @@ func (c *client) isWithoutConfig(err error) bool {
 	return false
 }
 
-// Configure configures the plugin. Secrets and references are sent typed whatever the plugin has said: an old one says
-// it only in the answer (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
+// Configure configures the plugin. Secrets and references are always sent typed: an old plugin says only in the answer
+// whether it supports them (protocol.md 3.3). Missing settings are a *providers.ConfigMissingError.
 func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) error {
 	s := subject{method: "configure", urn: req.URN}
 	e := c.encoder(s)
@@ -130,18 +128,6 @@ func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
 		out[c.pkg+":config:"+key] = textOf(v)
 	}
 	return out
-}
-
-// textOf returns a string as it is and everything else as JSON.
-func textOf(v *structpb.Value) string {
-	if s, ok := v.GetKind().(*structpb.Value_StringValue); ok {
-		return s.StringValue
-	}
-	text, err := json.Marshal(v.AsInterface())
-	if err != nil {
-		return fmt.Sprint(v.AsInterface()) // numbers that JSON does not have
-	}
-	return string(text)
 }
 
 func (c *client) configureError(err error) error {

@@ -94,7 +94,7 @@ func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers
 	return out, nil
 }
 
-// Construct has the plugin make a component (protocol.md 3.10).
+// Construct makes the plugin create a component (protocol.md 3.10).
 func (c *client) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
 	s := subject{method: "construct", token: string(req.Type) + " " + strconv.Quote(req.Name), args: req.Inputs}
 	if !c.features.Load().secrets {
@@ -204,7 +204,7 @@ func aliases(list []urn.Alias) []*pulumirpc.Alias {
 }
 
 // hooks writes the bindings of hooks. The kinds of hooks are written in several ways ("before_create", "BeforeCreate",
-// "beforeCreate") by those who keep them.
+// "beforeCreate") by different SDKs.
 func hooks(byKind map[string][]string) *pulumirpc.ConstructRequest_ResourceHooksBinding {
 	if len(byKind) == 0 {
 		return nil

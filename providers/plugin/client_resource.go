@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 )
 
-// Check has the plugin check the inputs of a resource (protocol.md 3.4).
+// Check makes the plugin check the inputs of a resource (protocol.md 3.4).
 func (c *client) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
 	s := subject{method: "check", urn: req.URN}
 	e := c.encoder(s)
@@ -39,7 +39,7 @@ func (c *client) Check(ctx context.Context, req providers.CheckRequest) (provide
 	}, nil
 }
 
-// Diff has the plugin compare the old state of a resource with its new inputs (protocol.md 3.5).
+// Diff makes the plugin compare the old state of a resource with its new inputs (protocol.md 3.5).
 func (c *client) Diff(ctx context.Context, req providers.DiffRequest) (providers.DiffResponse, error) {
 	s := subject{method: "diff", urn: req.URN}
 	e := c.encoder(s)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +13,8 @@ import (
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // MaxMessageSize is the largest gRPC message in bytes that the engine sends and accepts (protocol.md 1.1).
@@ -24,8 +24,6 @@ const (
 	dialPatience  = 10 * time.Second // protocol.md 1.8
 	retryInterval = 10 * time.Millisecond
 )
-
-func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most.
 func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
@@ -57,21 +55,8 @@ type features struct {
 	handshaken bool
 }
 
-// handshake introduces the engine. directory is that of the plugin's executable; "" for a plugin that was attached, which
-// is how it knows (protocol.md 1.9).
-func (h *Host) handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClient, directory string) (features, error) {
-	req := &pulumirpc.ProviderHandshakeRequest{
-		EngineAddress:               h.options.EngineAddress,
-		ConfigureWithUrn:            true,
-		SupportsViews:               true,
-		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
-		InvokeWithPreview:           true,
-		MapperTarget:                optional(h.options.MapperTarget),
-		LoaderTarget:                optional(h.options.LoaderTarget),
-		ResolverTarget:              optional(h.options.ResolverTarget),
-		RootDirectory:               optional(directory),
-		ProgramDirectory:            optional(directory),
-	}
+// handshake introduces the engine.
+func handshake(ctx context.Context, rpc pulumirpc.ResourceProviderClient, req *pulumirpc.ProviderHandshakeRequest) (features, error) {
 	answer, err := retryUnavailable(ctx, func() (*pulumirpc.ProviderHandshakeResponse, error) {
 		return rpc.Handshake(ctx, req)
 	})
@@ -103,12 +88,8 @@ func retryUnavailable[T any](ctx context.Context, call func() (T, error)) (T, er
 		if status.Code(err) != codes.Unavailable {
 			return answer, err
 		}
-		timer := time.NewTimer(retryInterval)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return answer, errors.Join(err, context.Cause(ctx))
+		if cut := await.For(ctx, retryInterval); cut != nil {
+			return answer, errors.Join(err, cut)
 		}
 	}
 }

@@ -1,10 +1,10 @@
 // Package plugin finds provider plugins, runs them as processes and talks gRPC to them (protocol.md 1, 2.5, 3). [Host]
-// does all three and satisfies providers.Host; [Finder] and [Start] are its first two parts, for whoever runs plugins of
-// other kinds.
+// does all three and satisfies providers.Host; [Finder] and [Start] are its first two parts, for plugins of other
+// kinds.
 //
 // It installs nothing: a plugin that is not there is an error that says how to get it. It does not decide when providers
 // are configured or what their answers mean.
 //
-// Invariant: every process that is started is waited for, and its whole process group is gone when Close has returned. A
+// Invariant: every process that is started is waited for, and its whole process group has ended when Close returns. A
 // call on a process that dies ends at once with an error that says so.
 package plugin

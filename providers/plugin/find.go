@@ -32,7 +32,7 @@ type ProjectPlugin struct {
 
 // Finder finds the executables of plugins (protocol.md 1.3). It only reads, and may be used from many goroutines.
 type Finder struct {
-	// Project are the plugins of the project; they win over everything else.
+	// Project are the plugins of the project; they take precedence over everything else.
 	Project []ProjectPlugin
 	// Home is PULUMI_HOME; its directory "plugins" is the cache. "" means that there is no cache.
 	Home string
@@ -40,7 +40,7 @@ type Finder struct {
 	Bundled string
 	// LookupEnv reads the engine's environment; nil is os.LookupEnv.
 	LookupEnv func(string) (string, bool)
-	// Warn is told about choices that may surprise; nil discards.
+	// Warn is called for choices that may surprise; nil discards.
 	Warn func(message string)
 }
 
@@ -66,7 +66,7 @@ const (
 type MissingError struct {
 	Kind        Kind
 	Name        string
-	Version     string // "" when any would do
+	Version     string // "" for any
 	DownloadURL string
 }
 
@@ -178,7 +178,7 @@ func (f Finder) onPath(k Kind, name string) (Location, bool) {
 	}
 	for _, directory := range filepath.SplitList(f.env("PATH")) {
 		if !filepath.IsAbs(directory) {
-			continue // as os/exec: what is in the current directory is not run by accident
+			continue // like os/exec: a file in the current directory is not run by accident
 		}
 		file, ok := executableIn(directory, k, name)
 		if !ok {
@@ -216,7 +216,7 @@ func executableIn(directory string, k Kind, name string) (string, bool) {
 	return "", false
 }
 
-// endings are what the names of executables end in.
+// endings are the extensions of executables.
 func endings() []string {
 	if runtime.GOOS == "windows" {
 		return []string{".exe", ".cmd", ".bat"}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +20,9 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// Options are what a [Host] needs to know. The zero value finds plugins on the PATH.
+// Options configure a [Host]. The zero value finds plugins on the PATH.
 type Options struct {
-	// EngineAddress is that of the Engine service, "127.0.0.1:<port>"; plugins send their log messages there.
+	// EngineAddress is the address of the Engine service, "127.0.0.1:<port>"; plugins send their log messages there.
 	EngineAddress string
 	// LoaderTarget, MapperTarget and ResolverTarget are the addresses of those services; "" where there is none.
 	LoaderTarget, MapperTarget, ResolverTarget string
@@ -44,11 +46,11 @@ type Options struct {
 	LookupEnv func(string) (string, bool)
 	Environ   func() []string
 
-	// Output gets what plugins print, from many goroutines; nil discards.
+	// Output receives what plugins print, from many goroutines; nil discards.
 	Output func(Line)
-	// Warn is told about plugins that are found in surprising places; nil discards.
+	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
-	// Log gets what happens to processes; nil discards.
+	// Log receives what happens to processes; nil discards.
 	Log *slog.Logger
 }
 
@@ -143,7 +145,7 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 	return c, nil
 }
 
-// slowStart is after what time a start is worth a message. It is not a limit: some take minutes (protocol.md 1.6).
+// slowStart is the time after which a start is worth a message. It is not a limit: some take minutes (protocol.md 1.6).
 const slowStart = 10 * time.Second
 
 // introduce makes a client of a process that has been started.
@@ -175,7 +177,7 @@ func (h *Host) client(
 	}
 	c := newClient(conn, spec, name, process)
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
-	f, err := h.handshake(ctx, c.rpc, directory)
+	f, err := handshake(ctx, c.rpc, h.introduction(directory))
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
@@ -185,7 +187,24 @@ func (h *Host) client(
 	return c, nil
 }
 
-// logVersion asks for the plugin's own version, which only the log wants: a plugin that has none is as good.
+// introduction is what a plugin is told of the engine. directory is that of the plugin's executable; "" for a plugin that was
+// attached, which is how it knows (protocol.md 1.9).
+func (h *Host) introduction(directory string) *pulumirpc.ProviderHandshakeRequest {
+	return &pulumirpc.ProviderHandshakeRequest{
+		EngineAddress:               h.options.EngineAddress,
+		ConfigureWithUrn:            true,
+		SupportsViews:               true,
+		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
+		InvokeWithPreview:           true,
+		MapperTarget:                optional(h.options.MapperTarget),
+		LoaderTarget:                optional(h.options.LoaderTarget),
+		ResolverTarget:              optional(h.options.ResolverTarget),
+		RootDirectory:               optional(directory),
+		ProgramDirectory:            optional(directory),
+	}
+}
+
+// logVersion asks for the plugin's own version, which is only for the log: a plugin need not have one.
 func (h *Host) logVersion(ctx context.Context, c *client) {
 	if !h.options.Log.Enabled(ctx, slog.LevelDebug) {
 		return
@@ -225,7 +244,7 @@ func (h *Host) attachedPort(name string) (port int, ok bool, err error) {
 	return 0, false, nil
 }
 
-// attach uses a plugin that somebody else started (protocol.md 1.9).
+// attach uses a plugin that was not started by the engine (protocol.md 1.9).
 func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, port int) (*client, error) {
 	c, err := h.client(ctx, spec, name, port, nil, "")
 	if err != nil {
@@ -257,7 +276,7 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	if name == "pulumi-nodejs" && h.options.Project != "" {
 		more["PULUMI_NODEJS_PROJECT"] = h.options.Project
 	}
-	for _, to := range sortedNames(spec.Environment) {
+	for _, to := range slices.Sorted(maps.Keys(spec.Environment)) {
 		if value, ok := h.options.LookupEnv(spec.Environment[to]); ok {
 			more[to] = value
 		}

@@ -2,7 +2,7 @@ package plugin
 
 import "errors"
 
-// Installed reports whether a provider plugin of this name is there, in any version, or attached to.
+// Installed reports whether a provider plugin of this name is there, in any version, or attached.
 func (h *Host) Installed(name string) bool {
 	if _, attached, err := h.attachedPort(name); attached || err != nil {
 		return true

@@ -10,16 +10,16 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// Listing is a plugin that is there.
+// Listing is an installed plugin.
 type Listing struct {
 	Kind     Kind
 	Name     string
-	Version  string // "" when the place does not tell
+	Version  string // "" when the place does not show it
 	Location Location
 }
 
-// List returns the plugins that are there, by kind, name and place, the newest version first. One that another hides is
-// listed as well: what is used, [Finder.Find] says. What cannot be read is left out. Nothing is started.
+// List returns the installed plugins by kind, name and place, the newest version first. A plugin that another one hides is
+// listed as well: [Finder.Find] returns the one that is used. What cannot be read is left out. Nothing is started.
 func (f Finder) List() []Listing {
 	var list []Listing
 	for _, p := range f.Project {

@@ -13,7 +13,7 @@ type Line struct {
 	Plugin string // "pulumi-resource-aws"
 	Text   string // without the line break; never blank
 	Stderr bool
-	// Stream tells the two streams of each process apart; consecutive lines of one stream belong together
+	// Stream distinguishes the two streams of each process; consecutive lines of one stream belong together
 	// (protocol.md 1.7).
 	Stream int32
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxPortLine bounds how much of a plugin's first line is read. A plugin that writes more has no port to tell.
+// maxPortLine bounds how much of a plugin's first line is read. A plugin that writes more has no port.
 const maxPortLine = 4096
 
 // invalidPortError quotes what a plugin wrote instead of its port.

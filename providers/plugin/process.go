@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,7 +24,7 @@ type Command struct {
 	Args        []string
 	Directory   string   // the working directory; "" is that of the engine
 	Environment []string // "NAME=value"; of equal names the last counts
-	// Output gets what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
+	// Output receives what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
 	// discards.
 	Output func(Line)
 }
@@ -132,7 +134,7 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
 	})
 	p.watchers.Go(func() {
 		err := p.cmd.Wait()
-		// What the plugin started ends with it. Later the group's number may belong to somebody else.
+		// What the plugin started ends with it. Later the group's number may belong to another process.
 		killGroup(p.cmd.Process)
 		patience, cancel := context.WithTimeout(context.Background(), outputPatience)
 		defer cancel()
@@ -205,8 +207,8 @@ func (p *Process) onExit(f func()) {
 	})
 }
 
-// Stop ends the process: an interrupt, and after five seconds a kill of its whole group. It returns when the process is
-// gone and its output has been forwarded. It may be called more than once.
+// Stop ends the process: an interrupt, and after five seconds a kill of its whole group. It returns when the process
+// has ended and its output has been forwarded. It may be called more than once.
 func (p *Process) Stop() { p.stop(stopPatience) }
 
 // Kill ends the process at once.
@@ -235,7 +237,7 @@ func mergeEnvironment(base []string, more map[string]string) []string {
 			out = append(out, pair)
 		}
 	}
-	for _, name := range sortedNames(more) {
+	for _, name := range slices.Sorted(maps.Keys(more)) {
 		out = append(out, name+"="+more[name])
 	}
 	return out

@@ -20,8 +20,8 @@ type Exit struct {
 }
 
 // Run runs a process that serves nothing, such as a program, to its end. Like a plugin it has a process group of its
-// own, of which nothing is left when Run returns. At the end of ctx the group is interrupted, and killed when that does
-// not help; the error is ctx's cause then. Other errors say that the process could not be started.
+// own, of which nothing is left when Run returns. At the end of ctx the group is interrupted, and killed if it does not
+// end; the error is ctx's cause then. Other errors say that the process could not be started.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Exit{}, err
@@ -73,7 +73,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 // ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
 func (p *Process) ExitedWithin(patience time.Duration) error { return p.exitedSoon(patience) }
 
-// Output is [Run] for a process whose output is what is wanted of it; c.Output is not called.
+// Output is [Run] for a process that is run for its output; c.Output is not called.
 func Output(ctx context.Context, c Command) (stdout, stderr string, exit Exit, err error) {
 	var out, errs strings.Builder // each written by one goroutine
 	c.Output = func(l Line) {

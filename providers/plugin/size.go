@@ -2,6 +2,8 @@ package plugin
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -25,7 +27,7 @@ func largestProperty(req proto.Message) string {
 		if !ok {
 			return true
 		}
-		for _, key := range sortedNames(s.GetFields()) {
+		for _, key := range slices.Sorted(maps.Keys(s.GetFields())) {
 			if n := proto.Size(s.GetFields()[key]); n > size {
 				name, size = key, n
 			}

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// watch is how far one call has got. The code of its error does not say: "unavailable" may be what the provider itself
-// answers, or what the engine's side makes of a broken connection.
+// watch records how far one call has got. The code of its error does not show that: "unavailable" may be what the provider
+// itself answers, or what the engine's side makes of a broken connection.
 type watch struct {
 	// sent is true once the request may have reached the provider, answered once the provider has said how the call ended.
 	sent, answered atomic.Bool
@@ -19,7 +19,7 @@ type watchKey struct{}
 // in returns the context for the call that is watched.
 func (w *watch) in(ctx context.Context) context.Context { return context.WithValue(ctx, watchKey{}, w) }
 
-// watcher tells the watches of the calls of a connection.
+// watcher updates the watches of the calls of a connection.
 type watcher struct{}
 
 // HandleRPC takes note of the request and of the trailers, with which every answer ends.

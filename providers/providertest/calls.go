@@ -55,7 +55,7 @@ type Failure struct {
 
 	// Err is what the call returns; nil makes an error that names the call.
 	Err error
-	// Applied makes the call do its work before it fails: the cloud has changed and the caller is not told.
+	// Applied makes the call do its work before it fails: the cloud has changed and the caller does not know.
 	Applied bool
 	// Hang makes the call wait until the provider is cancelled or closed, or the call's context ends, and then fail.
 	Hang bool
@@ -78,7 +78,7 @@ func (f Failure) err(c Call) error {
 	return errors.New(strings.TrimSpace("the cloud refused to " + string(c.Method) + " " + what))
 }
 
-// log writes down calls.
+// log records calls.
 type log struct {
 	mu      sync.Mutex // guards the rest
 	calls   []Call

@@ -29,7 +29,7 @@ type Options struct {
 	Failures []Failure
 }
 
-// Cloud is a made-up cloud; see the package comment. Its methods, and those of its providers, may be called from many
+// Cloud is a simulated cloud; see the package comment. Its methods, and those of its providers, may be called from many
 // goroutines.
 type Cloud struct {
 	options Options
@@ -49,7 +49,7 @@ func NewCloud(o Options) *Cloud {
 	return c
 }
 
-// Host starts a new provider of the cloud for each Load, whatever the package. The loads are written down.
+// Host starts a new provider of the cloud for each Load, whatever the package. The loads are recorded.
 func (c *Cloud) Host() providers.Host {
 	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
 		c.mu.Lock()
@@ -78,7 +78,7 @@ func (c *Cloud) Records() ([]Record, error) { return c.table.All() }
 // Put makes a resource exist, or changes one, behind the engine's back. Its ID must be given.
 func (c *Cloud) Put(r Record) error { return c.table.Write(r) }
 
-// Remove makes a resource vanish behind the engine's back.
+// Remove deletes a resource behind the engine's back.
 func (c *Cloud) Remove(id string) error { return c.table.Remove(id) }
 
 // Calls returns the calls so far in the order in which they came in, which depends on timing where the engine makes calls

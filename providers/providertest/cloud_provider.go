@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -21,12 +21,12 @@ type provider struct {
 	end  context.CancelFunc
 }
 
-// do is the frame of every call: it writes the call down, waits, fails or works.
+// do is the frame of every call: it records the call, waits, fails or works.
 func do[T any](ctx context.Context, p *provider, c Call, work func() (T, error)) (T, error) {
 	var none T
 	c, over := p.cloud.log.begin(c)
 	defer over()
-	if err := wait.For(ctx, p.cloud.options.latency(c)); err != nil {
+	if err := await.For(ctx, p.cloud.options.latency(c)); err != nil {
 		return none, err
 	}
 	for _, f := range p.cloud.options.Failures {
@@ -106,7 +106,7 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	})
 }
 
-// health is the error of a resource that exists and is not well.
+// health is the error of a resource that exists and is not healthy.
 func (p *provider) health(r Record, out property.Map) error {
 	if !isUnhealthy(r.Inputs) {
 		return nil
@@ -227,7 +227,7 @@ func (p *provider) Cancel(ctx context.Context) error {
 	return err
 }
 
-// Close ends the calls that hang. It takes no time: nobody could cancel it.
+// Close ends the calls that hang. It takes no time, as it could not be cancelled.
 func (p *provider) Close() error {
 	_, over := p.cloud.log.begin(Call{Method: MethodClose})
 	over()

@@ -88,7 +88,7 @@ func (m module) pkg(directory string) (stages.Package, bool) {
 	return stages.Package{Name: match[1], Version: m.version}, true
 }
 
-// fromFile reads a directory's pulumi-plugin.json: found says that there is one, is that it names a resource plugin.
+// fromFile reads a directory's pulumi-plugin.json: found reports that there is one, is that it names a resource plugin.
 func (m module) fromFile(directory string) (pkg stages.Package, found, is bool) {
 	b, err := os.ReadFile(filepath.Join(directory, "pulumi-plugin.json"))
 	if err != nil {

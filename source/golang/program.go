@@ -84,7 +84,7 @@ func (p *Program) environment(monitor, engine string, info stages.RunInfo) ([]st
 	), nil
 }
 
-// binary returns the executable to run, which is built anew for each run: the program may have changed, and the go
+// binary returns the executable to run, which is built for each run: the program may have changed, and the go
 // command's cache makes it cheap when it has not.
 func (p *Program) binary(ctx context.Context) (string, error) {
 	if given := p.project.Option("binary"); given != "" {

@@ -114,7 +114,7 @@ func TestAProgramThatDiesIsReportedWithItsLastOutput(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			m := fake()
 			p := project(t, what)
-			var exit *source.ExitError
+			var exit *source.ProgramExitError
 			require.ErrorAs(t, run(t, p, m), &exit)
 			require.Equal(t, want.status, exit.Status)
 			require.Contains(t, exit.Output, want.output)

@@ -86,7 +86,7 @@ func (h *host) stop() {
 	}
 }
 
-// output shows what the plugin writes. Between runs there is nobody to show it to: it is kept for the next run.
+// output shows what the plugin writes. Between runs it is kept for the next run.
 type output struct {
 	name string
 

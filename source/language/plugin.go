@@ -22,7 +22,7 @@ import (
 // ErrNoPlugins is returned by [StartPlugin] when the language plugin only runs programs.
 var ErrNoPlugins = errors.New("the language plugin does not run plugins")
 
-// PluginCommand says how to run a plugin that is written in a program language.
+// PluginCommand defines how to run a plugin that is written in a program language.
 type PluginCommand struct {
 	Kind        plugin.Kind
 	Name        string // what messages call it
@@ -122,7 +122,7 @@ func (x *Plugin) follow(stream pluginStream) {
 	}
 }
 
-// take takes in one message, and returns how the plugin ended if it has.
+// take processes one message, and returns how the plugin ended if it has.
 func (x *Plugin) take(m *pulumirpc.RunPluginResponse, err error) *plugin.ExitError {
 	if err != nil {
 		return &plugin.ExitError{Plugin: x.name, Status: status.Convert(err).Message()}

@@ -28,13 +28,13 @@ const (
 	exitPatience = 2 * time.Second
 )
 
-// Options say which plugin runs a program.
+// Options define which plugin runs a program.
 type Options struct {
 	// Executable is the plugin's. It is not used when Port is given.
 	Executable string
 	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
-	// EngineAddress is that of the Engine service, which the plugin is told when it is started. A run whose Host has
+	// EngineAddress is that of the Engine service, which the plugin gets when it is started. A run whose Host has
 	// another one starts the plugin again.
 	EngineAddress string
 }
@@ -131,7 +131,7 @@ func (p *Program) start(ctx context.Context, engine string) (*host, error) {
 }
 
 // failed explains the failure of a call. A plugin that died is reported as such, once, with its last output. It is not
-// used again, nor is one whose call was given up: the next call starts another one.
+// used again, nor is one whose call was abandoned: the next call starts another one.
 func (p *Program) failed(ctx context.Context, h *host, what string, err error) error {
 	cause := context.Cause(ctx)
 	if cause == nil && status.Code(err) != codes.Unavailable {

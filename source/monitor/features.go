@@ -1,12 +1,7 @@
 package monitor
 
 import (
-	"context"
-	"maps"
-	"slices"
-
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/protobuf/types/known/emptypb"
 )
 
 // Feature is an ability of the engine that SDKs ask about by name (protocol.md 4.2).
@@ -54,26 +49,4 @@ func allFeatures() map[Feature]bool {
 		all[f] = true
 	}
 	return all
-}
-
-func (h *handler) SupportsFeature(_ context.Context, req *pulumirpc.SupportsFeatureRequest) (*pulumirpc.SupportsFeatureResponse, error) {
-	return &pulumirpc.SupportsFeatureResponse{HasSupport: h.features[Feature(req.GetId())]}, nil
-}
-
-// GetDeploymentInfo answers newer SDKs, which ask this first and then never call SupportsFeature: the list must be
-// complete.
-func (h *handler) GetDeploymentInfo(context.Context, *emptypb.Empty) (*pulumirpc.DeploymentInfo, error) {
-	numbers := featureNumbers()
-	var supported []pulumirpc.ResourceMonitorFeature
-	for f := range maps.Keys(h.features) {
-		supported = append(supported, numbers[f])
-	}
-	slices.Sort(supported)
-	info := h.monitor.Info()
-	return &pulumirpc.DeploymentInfo{
-		Project: info.Project, Stack: info.Stack, Organization: info.Organization,
-		Config: info.Config, ConfigSecretKeys: info.ConfigSecretKeys,
-		DryRun: info.DryRun, Parallel: int32(min(info.Parallel, 1<<31-1)),
-		SupportedFeatures: supported,
-	}, nil
 }

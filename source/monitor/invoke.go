@@ -109,6 +109,6 @@ func (h *handler) decodeCall(req *pulumirpc.ResourceCallRequest) (*stages.CallRe
 	return &stages.CallRequest{
 		Token: req.GetTok(), Args: args, ArgDependencies: dependencies, Provider: req.GetProvider(),
 		Package: packageOf(urn.Type(req.GetTok()), req), PackageRef: req.GetPackageRef(),
-		SourcePosition: h.position(req.GetSourcePosition()), StackTraceHandle: req.GetParentStackTraceHandle(),
+		SourcePosition: h.positions.text(req.GetSourcePosition()), StackTraceHandle: req.GetParentStackTraceHandle(),
 	}, nil
 }

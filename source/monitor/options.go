@@ -119,3 +119,7 @@ func encodeTimeouts(t stages.CustomTimeouts) *pulumirpc.RegisterResourceRequest_
 	}
 	return &pulumirpc.RegisterResourceRequest_CustomTimeouts{Create: t.Create, Update: t.Update, Delete: t.Delete, Read: t.Read}
 }
+
+func decodeTimeouts(t *pulumirpc.RegisterResourceRequest_CustomTimeouts) stages.CustomTimeouts {
+	return stages.CustomTimeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
+}

@@ -13,25 +13,12 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// position returns a source position in the form that states hold: "project:///<path>#<line>[,<column>]" with the path
-// relative to the project's root. Anything but an absolute file URI is dropped (protocol.md 4.13).
-func (h *handler) position(p *pulumirpc.SourcePosition) string {
-	if h.root == "" || p.GetUri() == "" {
-		return ""
-	}
-	key := positionKey{p.GetUri(), p.GetLine(), p.GetColumn()}
-	text, known := h.positions.lookup(key)
-	if !known {
-		text = positionText(h.root, key)
-		h.positions.keep(key, text)
-	}
-	return text
-}
-
-// positions remembers what positions look like in states. Programs declare many resources at few places, each with a
+// positions caches the form of positions in states. Programs declare many resources at few places, each with a
 // stack of positions: together with the work this saves most of a small registration's memory. There are as many as the
-// program has places that declare resources. The zero value is ready for use.
+// program has places that declare resources. The zero value has no root and drops all.
 type positions struct {
+	root string // of the project, absolute; "" when unknown
+
 	mu    sync.RWMutex // guards texts
 	texts map[positionKey]string
 }
@@ -39,6 +26,21 @@ type positions struct {
 type positionKey struct {
 	uri          string
 	line, column int32
+}
+
+// text returns a source position in the form that states hold: "project:///<path>#<line>[,<column>]" with the path relative to
+// the project's root. Anything but an absolute file URI is dropped (protocol.md 4.13).
+func (p *positions) text(at *pulumirpc.SourcePosition) string {
+	if p.root == "" || at.GetUri() == "" {
+		return ""
+	}
+	key := positionKey{at.GetUri(), at.GetLine(), at.GetColumn()}
+	text, known := p.lookup(key)
+	if !known {
+		text = positionText(p.root, key)
+		p.keep(key, text)
+	}
+	return text
 }
 
 func (p *positions) lookup(k positionKey) (text string, ok bool) {
@@ -82,13 +84,13 @@ func positionText(root string, k positionKey) string {
 }
 
 // stack converts every frame: one whose position cannot be recorded stays as an empty frame (state.md 1.6).
-func (h *handler) stack(t *pulumirpc.StackTrace) []state.StackFrame {
+func (p *positions) stack(t *pulumirpc.StackTrace) []state.StackFrame {
 	if len(t.GetFrames()) == 0 {
 		return nil
 	}
 	frames := make([]state.StackFrame, len(t.GetFrames()))
 	for i, f := range t.GetFrames() {
-		frames[i].SourcePosition = h.position(f.GetPc())
+		frames[i].SourcePosition = p.text(f.GetPc())
 	}
 	return frames
 }

@@ -25,7 +25,7 @@ func TestSourcePositionsAreRelativeToTheProject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHandler(nil, ProjectRoot(c.root))
-			require.Equal(t, c.want, h.position(&pulumirpc.SourcePosition{Uri: c.uri, Line: c.line, Column: c.column}))
+			require.Equal(t, c.want, h.positions.text(&pulumirpc.SourcePosition{Uri: c.uri, Line: c.line, Column: c.column}))
 		})
 	}
 }

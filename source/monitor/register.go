@@ -127,8 +127,8 @@ func (h *handler) decodeRegister(req *pulumirpc.RegisterResourceRequest) (*stage
 		Hooks:                   decodeHookNames(req.GetHooks()),
 		EnvVarMappings:          req.GetEnvVarMappings(),
 		SupportsResultReporting: req.GetSupportsResultReporting(),
-		SourcePosition:          h.position(req.GetSourcePosition()),
-		StackTrace:              h.stack(req.GetStackTrace()),
+		SourcePosition:          h.positions.text(req.GetSourcePosition()),
+		StackTrace:              h.positions.stack(req.GetStackTrace()),
 		ParentStackTraceHandle:  req.GetParentStackTraceHandle(),
 	}, nil
 }
@@ -191,10 +191,6 @@ func packageOf(typ urn.Type, req pluginFields) stages.Package {
 	}
 }
 
-func decodeTimeouts(t *pulumirpc.RegisterResourceRequest_CustomTimeouts) stages.CustomTimeouts {
-	return stages.CustomTimeouts{Create: t.GetCreate(), Update: t.GetUpdate(), Delete: t.GetDelete(), Read: t.GetRead()}
-}
-
 // isNodeJS reports whether the caller is the Node.js SDK (steps.md 1.2 item 5).
 func isNodeJS(ctx context.Context) bool {
 	md, ok := metadata.FromIncomingContext(ctx)
@@ -208,17 +204,6 @@ func isNodeJS(ctx context.Context) bool {
 	return len(agent) > 0 && strings.HasPrefix(agent[0], "grpc-node-js/")
 }
 
-func texts[S ~string](list []S) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = string(s)
-	}
-	return out
-}
-
 func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
 	decoded, err := h.decodeRead(req)
 	if err != nil {
@@ -230,7 +215,7 @@ func (h *handler) ReadResource(ctx context.Context, req *pulumirpc.ReadResourceR
 		return nil, statusOf(err)
 	}
 	// The answer has no place for a result. One that failed or was skipped, which happens only with continue-on-error, has no
-	// outputs, and the program goes on: what depends on it is skipped (steps.md 9.4).
+	// outputs, and the program continues: what depends on it is skipped (steps.md 9.4).
 	properties, err := shape.encode(reply.Outputs)
 	if err != nil {
 		return nil, statusOf(err)
@@ -267,8 +252,8 @@ func (h *handler) decodeRead(req *pulumirpc.ReadResourceRequest) (*stages.ReadRe
 		Package:                 packageOf(typ, req),
 		PackageRef:              req.GetPackageRef(),
 		AdditionalSecretOutputs: req.GetAdditionalSecretOutputs(),
-		SourcePosition:          h.position(req.GetSourcePosition()),
-		StackTrace:              h.stack(req.GetStackTrace()),
+		SourcePosition:          h.positions.text(req.GetSourcePosition()),
+		StackTrace:              h.positions.stack(req.GetStackTrace()),
 		ParentStackTraceHandle:  req.GetParentStackTraceHandle(),
 	}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/sluice-iac/sluice/source/monitor"
 )
 
-// viewsFunc takes in what is published.
+// viewsFunc receives what is published.
 type viewsFunc func(token string, steps []providers.ViewStep) error
 
 func (f viewsFunc) PublishViews(_ context.Context, token string, steps []providers.ViewStep) error {

@@ -49,7 +49,7 @@ func requestOptions(name string, outputs property.OutputPolicy) property.WireOpt
 	}
 }
 
-// replyShape says which forms of values the caller understands (protocol.md 4.4). Outputs are never sent.
+// replyShape holds which forms of values the caller understands (protocol.md 4.4). Outputs are never sent.
 type replyShape struct{ secrets, references, partial bool }
 
 func (s replyShape) encode(m property.Map) (*structpb.Struct, error) {

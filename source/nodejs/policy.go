@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// PolicyPack says how to run a policy pack in node: a process that writes the port on which it serves the Analyzer service
+// PolicyPack returns how to run a policy pack in node: a process that writes the port on which it serves the Analyzer service
 // (protocol.md 7.2). p is the pack as a program; engine is the address of the Engine service. clean is to be called when
 // the process has ended, or has not been started.
 func PolicyPack(p source.Project, engine string) (c plugin.Command, clean func(), err error) {

@@ -62,7 +62,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	})
 }
 
-// Close does nothing: each run has its own process, which is gone when Run returns.
+// Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
 func (p *Program) arguments(module, monitor, engine string, info stages.RunInfo) []string {
@@ -112,9 +112,12 @@ func (p *Program) environment(info stages.RunInfo) ([]string, error) {
 	return env, nil
 }
 
-// memoryHint recognizes V8's message about its heap.
+// memoryHint recognizes V8's message about its heap, and the crash that may come instead: the SDK has V8's debugger on, which
+// wants to pause at the end of the heap and fails where it cannot.
 func memoryHint(output string) string {
-	if !strings.Contains(output, "JavaScript heap out of memory") {
+	full := strings.Contains(output, "JavaScript heap out of memory")
+	paused := strings.Contains(output, "V8_Fatal") && strings.Contains(output, "v8::debug::BreakRightNow")
+	if !full && !paused {
 		return ""
 	}
 	return "node had too little memory: set the runtime option `nodeargs: --max-old-space-size=8192` (megabytes) in the project file"

@@ -150,7 +150,7 @@ func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
 	m := fake()
 	p := project(t, "exit")
 	err := run(t, p, m)
-	var exit *source.ExitError
+	var exit *source.ProgramExitError
 	require.ErrorAs(t, err, &exit)
 	require.NotErrorIs(t, err, source.ErrReported)
 	require.Equal(t, "exit status 7", exit.Status)
@@ -162,10 +162,11 @@ func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
 func TestAProgramThatRunsOutOfMemoryGetsAHint(t *testing.T) {
 	p := project(t, "memory")
 	p.Options = map[string]any{"nodeargs": []any{"--max-old-space-size=40"}}
-	err := run(t, p, fake())
-	var exit *source.ExitError
+	m := fake()
+	err := run(t, p, m)
+	var exit *source.ProgramExitError
 	require.ErrorAs(t, err, &exit)
-	require.Contains(t, exit.Hint, "--max-old-space-size")
+	require.Contains(t, exit.Hint, "--max-old-space-size", "what node printed: %+v", m.Record().Logs)
 }
 
 func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {

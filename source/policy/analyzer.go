@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// exitPatience is how long a broken connection waits for the news that the process has ended.
+	// exitPatience is how long to wait for the process to end after its connection broke.
 	exitPatience = time.Second
 	// cancelPatience is how long a pack may take to acknowledge Cancel before it is interrupted.
 	cancelPatience = time.Second
 )
 
-// Analyzer is a policy pack that runs. It satisfies stages.Analyzer; its methods may be called from many goroutines.
+// Analyzer is a running policy pack. It satisfies stages.Analyzer; its methods may be called from many goroutines.
 type Analyzer struct {
 	served    served
 	directory string
@@ -45,7 +45,7 @@ var _ stages.Analyzer = (*Analyzer)(nil)
 // Info describes the pack as it is configured.
 func (a *Analyzer) Info() stages.AnalyzerInfo { return a.info }
 
-// name is what messages call the pack: its folder until it has told its name.
+// name returns the name of the pack for messages: its folder until it has given its name.
 func (a *Analyzer) name() string {
 	if a.info.Name == "" {
 		return a.directory
@@ -82,7 +82,7 @@ func (a *Analyzer) configureStack(ctx context.Context, info stages.RunInfo) erro
 	return a.failed(ctx, "tell the stack to", optional(err))
 }
 
-// description is what a pack says of itself.
+// description is what a pack says about itself.
 type description struct {
 	policies     []described
 	configurable bool
@@ -138,7 +138,7 @@ func (a *Analyzer) configure(ctx context.Context, config map[string]setting) err
 	return nil
 }
 
-// Remediate asks the pack to rewrite inputs. Packs that cannot do that change nothing.
+// Remediate asks the pack to rewrite inputs. A pack without this method changes nothing.
 func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Remedies, error) {
 	req, err := analyzeRequest(r)
 	if err != nil {
@@ -180,7 +180,7 @@ func (a *Analyzer) Analyze(ctx context.Context, r stages.Analysis) (stages.Findi
 	return findings(answer), nil
 }
 
-// AnalyzeStack asks the pack to judge the stack. Packs that cannot do that find nothing.
+// AnalyzeStack asks the pack to judge the stack. A pack without this method finds nothing.
 func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) (stages.Findings, error) {
 	req, err := analyzeStackRequest(rs)
 	if err != nil {
@@ -193,7 +193,7 @@ func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) 
 	return findings(answer), nil
 }
 
-// Cancel asks the pack to give up what it does. Not knowing Cancel counts as an acknowledgement.
+// Cancel asks the pack to abort what it does. A pack without this method counts as one that acknowledged.
 func (a *Analyzer) Cancel(ctx context.Context) error {
 	_, err := a.rpc.Cancel(ctx, &emptypb.Empty{})
 	return a.failed(ctx, "cancel", optional(err))
@@ -205,7 +205,7 @@ func (a *Analyzer) Close() error {
 	a.closing.Do(func() {
 		if a.rpc != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), cancelPatience)
-			_, _ = a.rpc.Cancel(ctx, &emptypb.Empty{}) // it is stopped in any case
+			_, _ = a.rpc.Cancel(ctx, &emptypb.Empty{}) // the process is stopped in any case
 			cancel()
 			err = a.conn.Close()
 		}
@@ -214,7 +214,7 @@ func (a *Analyzer) Close() error {
 	return err
 }
 
-// optional is nil for the error of a method that the pack does not have.
+// optional returns nil for the error of a method that the pack does not have.
 func optional(err error) error {
 	if status.Code(err) == codes.Unimplemented {
 		return nil
@@ -222,7 +222,7 @@ func optional(err error) error {
 	return err
 }
 
-// failed explains the failure of a call. A pack that has died is a *stages.AnalyzerLostError.
+// failed explains the failure of a call. For a pack that has died it returns a *stages.AnalyzerLostError.
 func (a *Analyzer) failed(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil

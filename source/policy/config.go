@@ -12,14 +12,15 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// allPolicies stands for every policy in a configuration; environments are the hosted service's and mean nothing here.
+// allPolicies stands for every policy in a configuration. Environments belong to the hosted service and have no effect
+// here.
 const (
 	allPolicies  = "all"
 	environments = "environments"
 	levelKey     = "enforcementLevel"
 )
 
-// setting configures one policy. Level is nil where nothing is said about it.
+// setting configures one policy. Level is nil if the configuration does not set it.
 type setting struct {
 	Level      *stages.EnforcementLevel
 	Properties map[string]any
@@ -97,15 +98,15 @@ func parseLevel(text string) (*stages.EnforcementLevel, error) {
 	return &level, nil
 }
 
-// described is a policy as its pack describes it, with what its configuration must be like.
+// described is a policy as its pack describes it, with the schema of its configuration.
 type described struct {
 	stages.PolicyInfo
 	properties map[string]any // JSON schemas by name
 	required   []string
 }
 
-// reconcile lays what the pack itself configures, and then what the user does, over the defaults (protocol.md 7.3). All
-// policies of the pack are in the result; names that are not the pack's are ignored.
+// reconcile overrides the defaults with the configuration of the pack, and then with that of the user (protocol.md 7.3).
+// All policies of the pack are in the result; other names are ignored.
 func reconcile(policies []described, initial, user map[string]setting) map[string]setting {
 	out := map[string]setting{}
 	for _, p := range policies {
@@ -134,7 +135,7 @@ func reconcile(policies []described, initial, user map[string]setting) map[strin
 	return out
 }
 
-// ConfigError says that the configuration of a pack is not what its policies ask for.
+// ConfigError reports that the configuration of a pack does not fit its policies.
 type ConfigError struct {
 	Pack, Version string
 	Problems      []string // "<policy>: <problem>", ordered
@@ -142,7 +143,7 @@ type ConfigError struct {
 
 func (e *ConfigError) Error() string { return strings.Join(e.Messages(), "\n") }
 
-// Messages are the problems for the user, one each.
+// Messages returns the problems as messages for the user, one each.
 func (e *ConfigError) Messages() []string {
 	out := make([]string, len(e.Problems))
 	for i, p := range e.Problems {

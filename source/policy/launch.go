@@ -27,8 +27,8 @@ type served interface {
 	Stop()
 }
 
-// start starts the pack in the first way that there is (protocol.md 7.2): by the language plugin of its runtime, if that can
-// run plugins; by an executable pulumi-analyzer-policy-<runtime>; for Node.js directly.
+// start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
+// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; for Node.js directly.
 func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugin.Line)) (served, error) {
 	runtime, finder := p.project.Runtime, p.options.Finder
 	env, err := p.environment(info)
@@ -61,10 +61,10 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugi
 		"install one, or correct `runtime` in %s (nodejs needs no plugin)", runtime, runtime, runtime, manifestFile)
 }
 
-// name is what the process is called in messages, beside the folder.
+// name returns the name of the process in messages, beside the folder.
 func (p *Pack) name() string { return "policy-" + p.project.Runtime }
 
-// flags are the options of the runtime as the arguments of a shim.
+// flags returns the options of the runtime as the arguments of a shim.
 func (p *Pack) flags() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.project.Options)) {
@@ -75,7 +75,7 @@ func (p *Pack) flags() []string {
 	return out
 }
 
-// environment is what packs learn of the stack before they are asked anything.
+// environment returns the environment variables that describe the stack to a pack.
 func (p *Pack) environment(info stages.RunInfo) ([]string, error) {
 	env, err := direct.ConfigEnv(info)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *Pack) startNode(env []string, output func(plugin.Line)) (served, error)
 	return &nodeProcess{Process: process, clean: sync.OnceFunc(clean)}, nil
 }
 
-// nodeProcess removes what node was started with when it has ended.
+// nodeProcess is a node process. It removes the files that node was started with when the process has ended.
 type nodeProcess struct {
 	*plugin.Process
 	clean func()

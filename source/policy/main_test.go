@@ -23,14 +23,15 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// behaviour names the variable that makes this test binary a plugin: what is peculiar about it, comma-separated. journal
-// names the file that gets the requests.
+// behaviour is the variable that makes this test binary a plugin. Its value is the plugin's special behaviour,
+// comma-separated. journal is the variable with the file for the requests.
 const (
 	behaviour = "SLUICE_TEST_POLICY"
 	journal   = "SLUICE_TEST_JOURNAL"
 )
 
-// TestMain makes the binary the plugin as which it has been linked: an analyzer, or a language plugin that runs one.
+// TestMain makes the binary act as the plugin whose name it was linked as: an analyzer, or a language plugin that runs
+// one.
 func TestMain(m *testing.M) {
 	how, is := os.LookupEnv(behaviour)
 	if !is {
@@ -81,7 +82,7 @@ func (l *fakeLanguage) RunPlugin(req *pulumirpc.RunPluginRequest, stream pulumir
 	cmd.Stdout = writer(func(b []byte) {
 		mu.Lock()
 		defer mu.Unlock()
-		for len(b) > 0 { // in pieces, as a stream may come
+		for len(b) > 0 { // in pieces, as in a stream
 			n := min(len(b), 3)
 			_ = stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Stdout{Stdout: b[:n]}})
 			b = b[n:]
@@ -100,7 +101,7 @@ type writer func([]byte)
 
 func (w writer) Write(b []byte) (int, error) { w(slices.Clone(b)); return len(b), nil }
 
-// fakeAnalyzer is a policy pack that writes its requests down.
+// fakeAnalyzer is a policy pack that records its requests.
 type fakeAnalyzer struct {
 	pulumirpc.UnimplementedAnalyzerServer
 	how []string
@@ -220,7 +221,7 @@ func (a *fakeAnalyzer) Cancel(_ context.Context, r *emptypb.Empty) (*emptypb.Emp
 	return &emptypb.Empty{}, nil
 }
 
-// soon waits for something that happens in another process.
+// soon waits for a condition that another process makes true.
 func soon(t *testing.T, what func() bool) {
 	t.Helper()
 	for range 500 {

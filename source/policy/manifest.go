@@ -15,7 +15,7 @@ import (
 // manifestFile describes a policy pack (protocol.md 7.1).
 const manifestFile = "PulumiPolicy.yaml"
 
-// manifest is what a PulumiPolicy.yaml says. What else is in it is for publishing.
+// manifest is the content of a PulumiPolicy.yaml that the engine uses. The rest of the file is for publishing.
 type manifest struct {
 	Runtime runtimeSpec `yaml:"runtime"`
 	Main    string      `yaml:"main"`

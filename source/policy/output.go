@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// output keeps what a pack prints until it is known to have started: before that the message about its failure has it.
+// output keeps what a pack prints until the pack has started. If it does not start, the error message contains the
+// output.
 type output struct {
 	mu       sync.Mutex // guards what follows
 	show     func(plugin.Line)

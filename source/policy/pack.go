@@ -11,26 +11,26 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Options say where the plugins are that run packs, and whom packs are to talk to.
+// Options define where to find the plugins that run packs, and which services packs use.
 type Options struct {
 	Finder plugin.Finder
 	// EngineAddress is that of the Engine service; "" when there is none.
 	EngineAddress string
 }
 
-// Pack is a policy pack on the disk. It may be loaded several times, one after the other.
+// Pack is a policy pack on disk. It may be loaded several times, one after the other.
 type Pack struct {
 	directory string // absolute
 	project   source.Project
 	version   string // of the manifest, "" when it gives none
 	config    map[string]setting
-	// hasConfig is true when there is a file with the configuration, which may be empty.
+	// hasConfig is true if there is a configuration file, which may be empty.
 	hasConfig bool
 	options   Options
 }
 
-// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It starts
-// nothing. Its errors say which file is at fault.
+// Open reads the manifest of the pack in a folder, and its configuration from a JSON file; configFile may be "". It
+// starts nothing. Its errors name the file.
 func Open(directory, configFile string, o Options) (*Pack, error) {
 	absolute, err := filepath.Abs(directory)
 	if err != nil {
@@ -52,9 +52,9 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 // portPatience is how long a pack may take to write its port: TypeScript is compiled first.
 const portPatience = 10 * time.Minute
 
-// Load starts the pack for one run and introduces the run to it (protocol.md 7.3). What the pack prints is told to log, which
-// may be called from many goroutines until the pack is closed. The end of ctx may end the pack. Errors are a *[ConfigError]
-// when the configuration does not fit; the caller must Close what is returned otherwise.
+// Load starts the pack for one run and describes the run to it (protocol.md 7.3). What the pack prints goes to log, which
+// may be called from many goroutines until the pack is closed. The end of ctx may end the pack. If the configuration does
+// not fit, the error is a *[ConfigError]. Otherwise the caller must Close the analyzer.
 func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (*Analyzer, error) {
 	out := newOutput(log, "policy pack "+p.directory)
 	s, err := p.start(ctx, run, out.line)

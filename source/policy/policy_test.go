@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// bench is a folder with a pack, and plugins on a PATH of its own.
+// bench is a folder with a pack, and with plugins on its own PATH.
 type bench struct {
 	t       *testing.T
 	pack    string
@@ -34,7 +34,7 @@ type bench struct {
 	said []stages.LogMessage
 }
 
-// newBench links this binary as the named plugins. how is what they are peculiar in.
+// newBench links this binary as the named plugins. how defines their behaviour.
 func newBench(t *testing.T, how string, plugins ...string) *bench {
 	b := &bench{t: t, pack: t.TempDir(), tools: t.TempDir(), engine: "127.0.0.1:1"}
 	b.journal = filepath.Join(b.tools, "journal")

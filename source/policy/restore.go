@@ -4,9 +4,10 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// restore lays over remediated properties what packs cannot return or lose by accident, wherever the value at the same
-// place has otherwise not changed: references to resources, which packs see as IDs, and the hashes of assets. What was
-// secret stays secret, also when a policy has changed it: a copy of an object, `{...args.props}`, has lost that.
+// restore puts back into remediated properties what packs cannot return or lose by accident, wherever the value at the
+// same place has otherwise not changed. These are references to resources, which packs see as IDs, and the hashes of
+// assets. What was secret stays secret, even if a policy has changed it: a copy of an object, `{...args.props}`, has lost
+// that mark.
 func restore(before, after property.Map) property.Map {
 	out := after.Mutable()
 	for name, v := range out {
@@ -55,7 +56,7 @@ func restoreValue(was, is property.Value) property.Value {
 	return is
 }
 
-// downgraded is a value as a pack has seen it.
+// downgraded returns a value as a pack has seen it.
 func downgraded(v property.Value) property.Value {
 	const name = "v"
 	s, err := encode(property.NewMap(map[string]property.Value{name: v}))

@@ -12,8 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// encode encodes properties for a pack: with unknowns and secrets, but with references to resources as plain IDs, because
-// the SDKs of policy packs know no references.
+// encode encodes properties for a pack. It keeps unknowns and secrets. References to resources become plain IDs, because
+// the SDKs of policy packs do not support references.
 func encode(m property.Map) (*structpb.Struct, error) {
 	return property.MarshalStruct(m, property.WireOptions{Unknowns: property.KeepUnknowns, KeepSecrets: true})
 }
@@ -101,7 +101,7 @@ func notApplicable(list []*pulumirpc.PolicyNotApplicable) []string {
 	return out
 }
 
-// levelOf reads a level. One that is not known is the strictest: a newer pack must not be weakened by an older engine.
+// levelOf reads a level. An unknown level is read as the strictest, so that an older engine does not weaken a newer pack.
 func levelOf(l pulumirpc.EnforcementLevel) stages.EnforcementLevel {
 	if _, known := pulumirpc.EnforcementLevel_name[int32(l)]; !known {
 		return stages.Mandatory

@@ -33,14 +33,14 @@ type Options struct {
 	Providers providers.Host
 }
 
-// UnsupportedError says that there is no way to run a program.
-type UnsupportedError struct {
+// UnsupportedRuntimeError says that there is no way to run a program.
+type UnsupportedRuntimeError struct {
 	Runtime string
 	Looked  []string // where a language plugin could have been
-	Asked   bool     // the runtime needs no plugin, but somebody has asked for it
+	Asked   bool     // the runtime needs no plugin, but one was asked for
 }
 
-func (e *UnsupportedError) Error() string {
+func (e *UnsupportedRuntimeError) Error() string {
 	if e.Asked {
 		return fmt.Sprintf("PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-%s, which was not found (looked in %s); "+
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
@@ -53,7 +53,7 @@ func (e *UnsupportedError) Error() string {
 // Choose returns the program of a project: attached to if PULUMI_DEBUG_LANGUAGES names its runtime ("go:12345,...",
 // protocol.md 1.9), else run by its language plugin if there is one, else directly (protocol.md 6.5). YAML programs are
 // evaluated in this process unless their plugin is asked for. Errors are an
-// *[UnsupportedError], and those of a malformed environment or project.
+// *[UnsupportedRuntimeError], and those of a malformed environment or project.
 func Choose(p source.Project, o Options) (source.Program, error) {
 	port, err := attached(p.Runtime, o.Finder)
 	if err != nil {
@@ -79,10 +79,10 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	case "go":
 		return golang.New(p), nil
 	}
-	return nil, &UnsupportedError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
+	return nil, &UnsupportedRuntimeError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
 }
 
-// wantsYAMLPlugin reports whether somebody has asked for a language plugin for YAML programs: the project names one, or
+// wantsYAMLPlugin reports whether a language plugin was asked for for YAML programs: the project names one, or
 // PULUMI_YAML_PLUGIN is true. One that is merely installed is not used.
 func wantsYAMLPlugin(f plugin.Finder) bool {
 	named := slices.ContainsFunc(f.Project, func(p plugin.ProjectPlugin) bool { return p.Kind == plugin.Language && p.Name == "yaml" })

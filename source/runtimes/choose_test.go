@@ -52,7 +52,7 @@ func TestARuntimeWithoutAPluginIsAnErrorThatSaysWhereItWasLookedFor(t *testing.T
 	f := finder(nil)
 	f.Home, f.Bundled = "/home/me/.pulumi", "/opt/sluice"
 	_, err := runtimes.Choose(source.Project{Runtime: "dotnet"}, runtimes.Options{Finder: f})
-	var unsupported *runtimes.UnsupportedError
+	var unsupported *runtimes.UnsupportedRuntimeError
 	require.ErrorAs(t, err, &unsupported)
 	for _, part := range []string{"pulumi-language-dotnet", "$PATH", "/opt/sluice", filepath.Join("/home/me/.pulumi", "plugins")} {
 		require.ErrorContains(t, err, part)

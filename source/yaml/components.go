@@ -25,17 +25,18 @@ import (
 // pluginFile is the file that makes a directory a plugin.
 const pluginFile = "PulumiPlugin.yaml"
 
-// ComponentOptions are what components need besides their files.
+// ComponentOptions are what components need in addition to their files.
 type ComponentOptions struct {
 	Options
-	// Project is that of the program which uses the components: files are relative to its directory.
+	// Project is the project of the program that uses the components. Files are relative to its directory.
 	Project source.Project
-	// Monitor is where components register what they consist of; nil if none will be made.
+	// Monitor returns the monitor with which components register their resources; nil if none will be constructed.
 	Monitor func() stages.Monitor
 }
 
-// ComponentHost returns a host that serves plugins whose components are written in YAML, and has next start all others. It
-// takes over where next finds a directory with a PulumiPlugin.yaml and no executable (protocol.md 1.10, 11.11).
+// ComponentHost returns a host that serves plugins whose components are written in YAML, and starts all others through
+// next. It serves a plugin if next finds a directory with a PulumiPlugin.yaml and no executable (protocol.md 1.10,
+// 11.11).
 func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
 	var host providers.Host
 	host = providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
@@ -72,11 +73,11 @@ type components struct {
 	monitor  func() stages.Monitor
 	packages []stages.Package // of the lock files
 	plugin   *ast.Plugin
-	byToken  map[string]*ast.Component // in lower case: tokens mean the same in any
+	byToken  map[string]*ast.Component // by lower-case token: case does not matter
 	schema   string
 
 	warnings []string  // about the files
-	remarks  sync.Once // when they are said
+	remarks  sync.Once // when they are shown
 }
 
 var _ providers.Provider = (*components)(nil)
@@ -142,12 +143,12 @@ func (c *components) read(directory, name string) (*ast.Plugin, error) {
 
 func (c *components) token(component *ast.Component) string { return tokenOf(c.plugin, component) }
 
-// tokenOf is the type of a component.
+// tokenOf returns the type of a component.
 func tokenOf(p *ast.Plugin, component *ast.Component) string {
 	return p.Name.Value + ":index:" + component.Key.Value
 }
 
-// refuseCycles makes sure that no component contains itself: making it would have no end.
+// refuseCycles refuses components that contain themselves: their construction would never end.
 func (c *components) refuseCycles() error {
 	all := c.plugin.Components
 	number := make(map[*ast.Component]graph.ID, len(all))
@@ -171,7 +172,7 @@ func (c *components) refuseCycles() error {
 		bind.CycleText(cycle, func(id graph.ID) string { return all[id].Key.Value }))
 }
 
-// named returns the component that a type means, nil if it is of something else.
+// named returns the component of a type, nil if the type is not one of the components.
 func (c *components) named(token string) *ast.Component {
 	parts := strings.Split(token, ":")
 	if len(parts) == 2 {

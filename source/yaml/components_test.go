@@ -20,7 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// makeComponents opens the plugin of a session and makes each of the components that its run.json asks for.
+// makeComponents opens the plugin of a session and constructs each of the components that its run.json lists.
 func (s *session) makeComponents(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func (s *session) makeComponents(t *testing.T) string {
 	return strings.ReplaceAll(b.String(), dir, "$DIR")
 }
 
-// plainInput is a value of a session's run.json.
+// plainInput returns a value of a session's run.json.
 func plainInput(v any) property.Value {
 	switch v := v.(type) {
 	case string:

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// packageSchema is what a provider says about its package, as far as components need it.
+// packageSchema is the schema of a package, as far as components need it.
 type packageSchema struct {
 	Name        string                     `json:"name"`
 	Version     string                     `json:"version"`
@@ -40,7 +40,7 @@ type typeSchema struct {
 	AdditionalProperties *typeSchema `json:"additionalProperties,omitempty"`
 }
 
-// schemaOf describes a plugin whose components are written in YAML, for everybody who uses them. Outputs may be anything.
+// schemaOf returns the schema of a plugin whose components are written in YAML. Outputs may have any type.
 func schemaOf(p *ast.Plugin) (string, error) {
 	s := packageSchema{
 		Name: p.Name.Value, Version: p.Version.Value, Namespace: p.Namespace.Value, Description: p.Description.Value,

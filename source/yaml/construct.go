@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
@@ -14,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Construct makes a component: it registers the component itself, then what it consists of, each resource under the name
-// of the component and its own (protocol.md 3.10, 11.11).
+// Construct constructs a component. It registers the component itself, then its resources, each with the name of the
+// component as the prefix of its own (protocol.md 3.10, 11.11).
 func (c *components) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
 	component := c.named(string(req.Type))
 	switch {
@@ -35,7 +36,7 @@ func (c *components) Construct(ctx context.Context, req providers.ConstructReque
 	case e.monitor.Err() != nil:
 		return res, e.monitor.Err()
 	case found.HasErrors():
-		return res, errors.New(found.ErrorText(t.File))
+		return res, advice.With(errors.New(found.ErrorText(t.File)), found.Advice()...)
 	}
 	for _, d := range found {
 		e.engine.Log(ctx, stages.LogMessage{Severity: stages.Warning, URN: res.URN, Message: d.Text(t.File) + "\n"})
@@ -75,7 +76,7 @@ func (e *evaluation) construct(ctx context.Context, req providers.ConstructReque
 	return providers.ConstructResponse{URN: reply.URN, Outputs: property.NewMap(outputs), OutputDependency: deps}, nil
 }
 
-// componentRequest registers the component itself, with everything that was asked of it.
+// componentRequest returns the registration of the component itself, with all options of the request.
 func componentRequest(req providers.ConstructRequest) *stages.RegisterRequest {
 	inputs := map[string]property.Value{}
 	for name, v := range req.Inputs.All() {
@@ -95,7 +96,7 @@ func componentRequest(req providers.ConstructRequest) *stages.RegisterRequest {
 	}
 }
 
-// seconds is a timeout as a program writes it, "" for none.
+// seconds returns a timeout as a program writes it, "" for none.
 func seconds(s float64) string {
 	if s == 0 {
 		return ""

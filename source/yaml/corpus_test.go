@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the programs of the corpus are expected to do")
 
-// session is one program of the corpus: its files, how it is run, and what is expected in the file "want".
+// session is one program of the corpus: its files, how to run it, and the expected result in the file "want".
 type session struct {
 	archive *txtar.Archive
 	path    string
@@ -41,7 +41,8 @@ type session struct {
 		Env     map[string]string
 		// Results answers registrations by name: "fail", "skip" or "unknown".
 		Results map[string]string
-		// Make are the components to make, where the session is a plugin. None asks for the schema.
+		// Make lists the components to construct if the session is a plugin. If it is empty, the test requests the
+		// schema.
 		Make []struct {
 			Type   urn.Type
 			Name   string
@@ -67,7 +68,7 @@ func openSession(t testing.TB, path string) *session {
 	return s
 }
 
-// outcome runs the program against a monitor that answers from memory, and describes all that it asked.
+// outcome runs the program against a monitor that answers from memory, and describes all of its requests.
 func (s *session) outcome(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -104,7 +105,7 @@ func (s *session) outcome(t *testing.T) string {
 	return strings.ReplaceAll(b.String(), dir, "$DIR")
 }
 
-// sharedSchemas are those that many programs use, by package.
+// sharedSchemas returns the schemas that many programs use, by package.
 func sharedSchemas(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -118,7 +119,7 @@ func sharedSchemas(t testing.TB) map[string]string {
 	return out
 }
 
-// hostOf serves the schemas that the session has; other packages have none.
+// hostOf returns a host that serves the schemas of the session; other packages have none.
 func hostOf(t *testing.T, schemas map[string]string) providers.Host {
 	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
 		if strings.HasPrefix(spec.Package, "missing") {
@@ -138,7 +139,8 @@ func hostOf(t *testing.T, schemas map[string]string) providers.Host {
 	})
 }
 
-// monitor answers registrations with their inputs, a component with none, and invokes with what is told below.
+// monitor returns a monitor that answers registrations with their inputs, components with none, and invokes with the
+// replies below.
 func (s *session) monitor() *monitortest.Monitor {
 	m := &monitortest.Monitor{Run: stages.RunInfo{
 		Organization: "org", Project: "proj", Stack: "dev", Config: s.run.Config, ConfigSecretKeys: s.run.Secrets, DryRun: s.run.Preview,
@@ -179,7 +181,7 @@ func (s *session) monitor() *monitortest.Monitor {
 	return m
 }
 
-// invokeReply is the world that functions of the corpus see, by the last part of their token.
+// invokeReply returns the replies of the functions of the corpus, by the last part of their token.
 func invokeReply(_ context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
 	one := func(name string, v property.Value) (*stages.InvokeReply, error) {
 		return &stages.InvokeReply{Return: property.NewMap(map[string]property.Value{name: v})}, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// describeRecord writes down what a program asked of the monitor. Independent resources arrive in any order, so they are
-// sorted by name.
+// describeRecord describes the requests of a program to the monitor. Independent resources arrive in any order, so they
+// are sorted by name.
 func describeRecord(r monitortest.Record) string {
 	var b strings.Builder
 	for i, p := range r.Packages {
@@ -38,11 +38,14 @@ func describeRecord(r monitortest.Record) string {
 	}
 	for _, l := range r.Logs {
 		fmt.Fprintf(&b, "%s: %s", l.Severity, l.Message)
+		for _, a := range l.Advice {
+			fmt.Fprintf(&b, "  advice: %s\n", a)
+		}
 	}
 	return b.String()
 }
 
-// inOrder writes items by their names, and by what is written of them where names are equal.
+// inOrder writes items sorted by their names, and by their text where names are equal.
 func inOrder[T any](b *strings.Builder, items []T, name func(T) string, describe func(*strings.Builder, T)) {
 	texts := make([][2]string, len(items))
 	for i, item := range items {
@@ -80,7 +83,8 @@ func describeMap(b *strings.Builder, m property.Map) {
 	}
 }
 
-// describeFields writes the fields of a request that have a value, but for those that are always there or shown already.
+// describeFields writes the fields of a request that have a value, except for those that are always there or shown
+// already.
 func describeFields(b *strings.Builder, req any) {
 	v := reflect.ValueOf(req)
 	for i := range v.NumField() {
@@ -121,7 +125,7 @@ func describeFields(b *strings.Builder, req any) {
 	}
 }
 
-// short is a URN without the parts that are the same everywhere.
+// short returns a URN without the parts that are the same everywhere.
 func short(u urn.URN) string { return strings.TrimPrefix(string(u), "urn:pulumi:dev::proj::") }
 
 func shortRef(s string) string { return strings.ReplaceAll(s, "urn:pulumi:dev::proj::", "") }
@@ -134,7 +138,7 @@ func shorts(us []urn.URN) string {
 	return strings.Join(out, ", ")
 }
 
-// show is a value as text.
+// show returns a value as text.
 func show(v property.Value) string {
 	switch {
 	case v.IsNull():

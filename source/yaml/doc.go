@@ -1,9 +1,9 @@
 // Package yaml runs Pulumi YAML programs in this process, without a language plugin (protocol.md section 11).
 //
-// A program goes through the packages in internal, each of which knows only those before it: its text is parsed (syntax, ast),
+// A program goes through the packages in internal, each of which uses only those before it: its text is parsed (syntax, ast),
 // its settings are read (config), its names are bound to what they mean (bind), its types are checked against the schemas of
 // the packages (packages, schema, check), and then everything is evaluated at once (eval, functions, values) and its resources
-// are declared (declare), each as soon as what it refers to is known. This package has what comes after what.
+// are declared (declare), each as soon as what it refers to is known. This package determines the order.
 //
 // It makes no decision about resources: it registers them with the monitor like every other program.
 //

@@ -17,14 +17,14 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// written is a program as it stands in its file.
+// written is a program as it is in its file.
 type written struct {
 	name    string // of its file, or "output of" the command that wrote it
 	content string
 	remarks string // of that command
 }
 
-// text returns the program (protocol.md 11.1).
+// text returns the text of the program (protocol.md 11.1).
 func (p *Program) text(ctx context.Context, info stages.RunInfo) (written, error) {
 	if command := p.project.Option("compiler"); command != "" {
 		return p.compile(ctx, command, info)

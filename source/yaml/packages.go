@@ -10,8 +10,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). What a lock
-// file says counts for all of a package; else the version and URL of the first mention do.
+// Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock
+// file determines all properties of its package. For other packages, the version and URL of the first mention count.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	l, err := p.load(ctx, stages.RunInfo{})
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Options are what a program needs besides its files.
+// Options are what a program needs in addition to its files.
 type Options struct {
-	// Providers starts the providers that are asked for schemas. Without one nothing is known about packages: types are
-	// taken as they are written, and nothing is checked.
+	// Providers starts the providers that are asked for schemas. If it is nil, packages are unknown: types are used as
+	// they are written, and nothing is checked.
 	Providers providers.Host
 	// LookupEnv reads the environment; nil reads nothing.
 	LookupEnv func(name string) (string, bool)
@@ -31,8 +31,8 @@ type Program struct {
 	last    parsed
 }
 
-// parsed is what a text means. An operation asks for the packages of a program before it runs it, and an update previews
-// first: the text is parsed once.
+// parsed is the result of parsing a text. An operation asks for the packages of a program before it runs it, and an
+// update previews first: the text is parsed once.
 type parsed struct {
 	name, text  string
 	template    *ast.Template
@@ -55,7 +55,7 @@ func New(p source.Project, o Options) *Program {
 
 var _ source.Program = (*Program)(nil)
 
-// ProgramError says what is wrong with a program, for callers that have no monitor to report to.
+// ProgramError reports the errors of a program, for callers that have no monitor to report to.
 type ProgramError struct {
 	Program string // as source.Project.Program
 	Text    string // every error with its place and line
@@ -78,10 +78,10 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	return e.conclude(ctx)
 }
 
-// Close does nothing: nothing is kept running.
+// Close does nothing, because no process is kept running.
 func (p *Program) Close() error { return nil }
 
-// loaded is a program that was read.
+// loaded is a program that has been read.
 type loaded struct {
 	template    *ast.Template // nil when there are errors
 	file        *syntax.File

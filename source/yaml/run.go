@@ -22,8 +22,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// evaluation is one run of a program, or the making of one component: it has the parts that evaluate it, and says what comes
-// after what.
+// evaluation is one run of a program, or the construction of one component. It has the parts that evaluate it, and
+// determines their order.
 type evaluation struct {
 	program   *Program
 	loaded    *loaded
@@ -51,7 +51,7 @@ func newEvaluation(ctx context.Context, p *Program, m stages.Monitor, l *loaded,
 	return e
 }
 
-// facts are what programs may know about the run.
+// facts returns what programs may know about the run.
 func facts(p source.Project, info stages.RunInfo) property.Map {
 	return property.NewMap(map[string]property.Value{
 		"cwd":           property.String(p.Directory),
@@ -62,10 +62,10 @@ func facts(p source.Project, info stages.RunInfo) property.Map {
 	})
 }
 
-// settings returns what enters the settings of the program.
+// settings returns the part that evaluates the settings of the program.
 func (e *evaluation) settings() *settings { return &settings{e.scope, e.evaluator, e.report} }
 
-// run does everything that leads to diagnostics. The error is one that ended the evaluation.
+// run evaluates the program and adds to the diagnostics. It returns the error that ended the evaluation.
 func (e *evaluation) run(ctx context.Context) error {
 	if err := e.registerPackages(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (e *evaluation) run(ctx context.Context) error {
 	return err
 }
 
-// registerPackages tells the engine about the packages with lock files.
+// registerPackages registers the packages of the lock files with the engine.
 func (e *evaluation) registerPackages(ctx context.Context) (err error) {
 	e.packages, err = packages.Register(ctx, e.engine, e.loaded.packages)
 	return err
@@ -98,8 +98,8 @@ type prepared struct {
 	check.Meanings
 }
 
-// prepare does what comes before everything else: it gives names their meaning and checks types. A setting that is wrong is
-// missing to what uses it; every other mistake means that nothing is evaluated.
+// prepare does what comes before everything else: it binds names and checks types. A setting with a mistake is missing to
+// the expressions that use it. After any other mistake, nothing is evaluated.
 func (e *evaluation) prepare(ctx context.Context) (prepared, bool) {
 	tolerated := e.report.Errors()
 	bound := bind.Bind(e.loaded.template, e.scope, e.report)
@@ -113,7 +113,7 @@ func (e *evaluation) prepare(ctx context.Context) (prepared, bool) {
 	return prepared{bound, meanings}, version == nil || e.requireVersion(version)
 }
 
-// isLenient reports whether mistakes in types are only warned about.
+// isLenient reports whether mistakes in types are only warnings.
 func (o Options) isLenient() bool {
 	if o.LookupEnv == nil {
 		return false
@@ -147,8 +147,8 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 	return ok
 }
 
-// evaluate evaluates every resource and variable as soon as what it needs is there, all that is independent at once, and then
-// registers the outputs, which it returns.
+// evaluate evaluates every resource and variable as soon as everything it needs is there, independent ones at once. Then
+// it registers the outputs, which it returns.
 func (e *evaluation) evaluate(ctx context.Context, r prepared, owner eval.Owner) (map[string]property.Value, error) {
 	evaluator := e.evaluator.Checked(owner, r.Functions)
 	declarer := declare.New(r.Template, declare.Inputs{
@@ -197,7 +197,7 @@ func evaluateOutputs(evaluator *eval.Evaluator, outputs []*ast.Named) map[string
 	return out
 }
 
-// maxShown is how many diagnostics are shown. A program that a tool has written wrongly may have as many as it has lines.
+// maxShown is how many diagnostics are shown. A generated program may have as many as it has lines.
 const maxShown = 100
 
 // conclude shows the diagnostics in the order of the file.
@@ -216,7 +216,7 @@ func (e *evaluation) conclude(ctx context.Context) error {
 		if d.Severity == syntax.Error {
 			severity = stages.Error
 		}
-		e.engine.Log(ctx, stages.LogMessage{Severity: severity, Message: d.Text(e.loaded.file) + "\n"})
+		e.engine.Log(ctx, stages.LogMessage{Severity: severity, Message: d.Text(e.loaded.file) + "\n", Advice: d.Advice})
 	}
 	if err := e.monitor.Err(); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
@@ -16,15 +17,15 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// settings evaluates what is known before names are bound: the configuration of a program (protocol.md 11.3), or the inputs of
-// a component. A setting that is wrong is missing.
+// settings evaluates what is known before names are bound: the configuration of a program (protocol.md 11.3), or the
+// inputs of a component. A setting with a mistake is missing.
 type settings struct {
 	scope     *bind.Scope
 	evaluator *eval.Evaluator
 	report    *syntax.Report
 }
 
-// configure enters the values that the stack has, and then what the program declares about them.
+// configure adds the values of the stack, and then the program's declarations of them.
 func (s *settings) configure(info stages.RunInfo, declared []*ast.Config) {
 	for key, text := range info.Config {
 		v := config.Untyped(text)
@@ -46,7 +47,7 @@ func (s *settings) configure(info stages.RunInfo, declared []*ast.Config) {
 	}
 }
 
-// configured returns the value of a setting: given, which the stack has as a text, wins over a default.
+// configured returns the value of a setting. The stack's value, given, is a text and takes precedence over a default.
 func (s *settings) configured(c *ast.Config, setting, given *bind.Setting, text string) (property.Value, bool) {
 	t, ok := s.declaredType(c)
 	if !ok {
@@ -61,8 +62,8 @@ func (s *settings) configured(c *ast.Config, setting, given *bind.Setting, text 
 	case t.Name == "":
 		_ = s.report.Fail(c.Key.At, "declare one of them", "the configuration value %q has neither a `type` nor a `default`", c.Key.Value)
 	default:
-		_ = s.report.Fail(c.Key.At, fmt.Sprintf("set it with `sluice config set %s <value>`", c.Lookup()),
-			"the configuration value %q has no default, and the stack does not set it", c.Key.Value)
+		_ = s.report.Fail(c.Key.At, "", "%w", advice.Errorf(toSet(c),
+			"the configuration value %q has no default, and the stack does not set it", c.Key.Value))
 	}
 	return property.Null, false
 }
@@ -76,7 +77,7 @@ func (s *settings) declaredType(c *ast.Config) (config.Type, bool) {
 	return t, ok
 }
 
-// stackValue returns what the stack has, as a value of the declared type.
+// stackValue returns the stack's value as a value of the declared type.
 func (s *settings) stackValue(c *ast.Config, t config.Type, given property.Value, text string) (property.Value, bool) {
 	if given.IsSecret() && c.Secret.IsGiven() && !c.Secret.Value {
 		_ = s.report.Fail(c.Secret.At, "",
@@ -86,14 +87,19 @@ func (s *settings) stackValue(c *ast.Config, t config.Type, given property.Value
 	inner, secret := given.Unwrap()
 	v, ok := t.Fit(inner, text)
 	if !ok {
-		_ = s.report.Fail(c.Key.At, fmt.Sprintf("correct it with `sluice config set %s`", c.Lookup()),
-			"the configuration value %q is declared as %v, and the stack has something else", c.Key.Value, t)
+		_ = s.report.Fail(c.Key.At, "", "%w", advice.Errorf(toSet(c),
+			"the configuration value %q is declared as %v, and the stack has something else", c.Key.Value, t))
 		return property.Null, false
 	}
 	if secret {
 		v = property.MakeSecret(v)
 	}
 	return v, true
+}
+
+// toSet returns the advice to set a value.
+func toSet(c *ast.Config) advice.Advice {
+	return advice.Advice{Action: advice.SetConfig, Key: c.Lookup()}
 }
 
 // defaultValue evaluates the default of a setting.
@@ -121,7 +127,7 @@ func (s *settings) defaultValue(c *ast.Config, t config.Type) (property.Value, b
 	return v, true
 }
 
-// receive enters what a component was given for its inputs.
+// receive adds the inputs of a component.
 func (s *settings) receive(req providers.ConstructRequest, declared []*ast.Config) {
 	for _, c := range declared {
 		setting, _ := s.scope.Declare(c, s.report)
@@ -136,7 +142,7 @@ func (s *settings) receive(req providers.ConstructRequest, declared []*ast.Confi
 	}
 }
 
-// input returns what a component was given under the name of an input, or the input's default.
+// input returns the value of a component's input, or its default.
 func (s *settings) input(c *ast.Config, setting *bind.Setting, req providers.ConstructRequest) (property.Value, bool) {
 	t, ok := s.declaredType(c)
 	if !ok {

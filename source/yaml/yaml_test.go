@@ -22,7 +22,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// programOf is a program with a text in Main.yaml.
+// programOf returns a program with a text in Main.yaml.
 func programOf(t testing.TB, text string, host providers.Host) *yaml.Program {
 	t.Helper()
 	dir := t.TempDir()
@@ -131,7 +131,7 @@ func TestAnInvalidProgramHasNoPackages(t *testing.T) {
 	require.Contains(t, invalid.Text, "Main.yaml:2:1: this is not YAML")
 }
 
-// seeds are the programs of the corpus.
+// seeds adds the programs of the corpus.
 func seeds(f *testing.F) {
 	for _, dir := range []string{"corpus", "mistakes"} {
 		paths, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
@@ -145,11 +145,11 @@ func seeds(f *testing.F) {
 	}
 }
 
-// filesRead are the functions that a fuzzer must not have: there are files without an end.
+// filesRead matches the functions that a fuzzer must not call: there are files without an end.
 var filesRead = regexp.MustCompile(`(?i)readfile|filebase64(sha256)?`)
 
-// FuzzProgram runs whatever it is given. A program ends, without a panic, and either says what is wrong or evaluates
-// everything; twice the same is said.
+// FuzzProgram runs any program. It must end without a panic, and either report what is wrong or evaluate everything. A
+// second run must report the same.
 func FuzzProgram(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string, preview bool) {

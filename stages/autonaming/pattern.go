@@ -2,13 +2,14 @@ package autonaming
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/advice"
 )
 
 // pattern is a template of a name in which only what differs from resource to resource is left open.
@@ -42,7 +43,7 @@ func parsePattern(text string, s Stack) (pattern, error) {
 			name := strings.TrimPrefix(what, configStart)
 			v, ok := s.Config(name)
 			if !ok && bad == nil {
-				bad = fmt.Errorf("pattern %q: no value found for key %q; set it with `sluice config set %s <value>`", text, name, name)
+				bad = advice.Errorf(advice.Advice{Action: advice.SetConfig, Key: name}, "pattern %q: no value found for key %q", text, name)
 			}
 			return v
 		}

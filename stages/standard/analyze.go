@@ -23,13 +23,13 @@ type analyst struct {
 	*book.Book
 	families  *admit.Families
 	analyzers []stages.Analyzer
-	limit     int    // how many judge at once; 0 is all
-	directory string // against which relative paths of assets are resolved
+	limit     int    // how many analyzers judge at once; 0 is all
+	directory string // relative paths of assets are resolved against it
 }
 
-// stage is the stage that asks the analyzers (steps.md 11): for each registration first every analyzer's
+// stage returns the stage that asks the analyzers (steps.md 11). For each registration it runs first every analyzer's
 // remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
-// update; a preview goes on and fails at its end.
+// update; a preview continues and fails at its end.
 func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
 	workers := access.ReadWorkers
 	if len(r.analyzers) == 0 {
@@ -87,7 +87,7 @@ func (r *analyst) analyze(ctx context.Context, a stages.Analyzed) (stages.Analyz
 }
 
 // remediate lets the analyzers rewrite the inputs, one after the other, and returns the result. It reports what they
-// rewrote and what they could not.
+// rewrote and which remediations failed.
 func (r *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(stages.Event)) (property.Map, error) {
 	for _, an := range r.analyzers {
 		info := an.Info()
@@ -116,7 +116,7 @@ func (r *analyst) remediate(ctx context.Context, a stages.Analyzed, report func(
 }
 
 // askAll asks all analyzers at once, or as many as the run allows, and returns their answers in the analyzers' order. Its
-// error joins those of the analyzers that could not answer, in that order too.
+// error joins the errors of the analyzers that could not answer, in that order too.
 func (r *analyst) askAll(ask func(stages.Analyzer) (stages.Findings, error)) ([]stages.Findings, error) {
 	found := make([]stages.Findings, len(r.analyzers))
 	errs := make([]error, len(r.analyzers))
@@ -150,12 +150,13 @@ func (r *analyst) analysis(a stages.Analyzed) stages.Analysis {
 	return out
 }
 
-// violate reports a violation at a resource.
+// violate reports a violation by a resource.
 func (r *analyst) violate(at urn.URN, an stages.Analyzer, v stages.Violation) {
 	r.Emit(violationEvent(at, an.Info(), v))
 }
 
-// bailAnalysis is bail for an analyzer that could not answer. That one is gone is said once, and not of a resource.
+// bailAnalysis is like Bail, for an analyzer that could not answer. That an analyzer has ended is reported once, and not
+// for a resource.
 func (r *analyst) bailAnalysis(l stages.Located, err error) error {
 	var lost *stages.AnalyzerLostError
 	if !errors.As(err, &lost) {

@@ -9,9 +9,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// analyzeStack lets the analyzers judge the stack as it has become (steps.md 11.4). It is called once, when everything is
-// done and the outputs of the stack are final, and asks nothing after a failure: except in a preview that has failed for
-// policies alone, so that all that is wrong comes to light at once.
+// analyzeStack lets the analyzers judge the resulting stack (steps.md 11.4). It is called once, when all steps are done
+// and the outputs of the stack are final. It does nothing after a failure, except in a preview that has failed because of
+// policies alone, so that all violations are shown at once.
 func (r *analyst) analyzeStack(ctx context.Context) error {
 	if len(r.analyzers) == 0 || r.IsHalted() || !r.onlyViolations() {
 		return nil
@@ -48,7 +48,7 @@ func (r *analyst) analyzeStack(ctx context.Context) error {
 	return nil
 }
 
-// onlyViolations reports whether nothing has failed but policies in a preview.
+// onlyViolations reports whether all failures are policy violations in a preview.
 func (r *analyst) onlyViolations() bool {
 	for _, f := range r.Failures() {
 		if !r.DryRun() || !errors.As(f.Err, new(*stages.ViolationError)) {
@@ -82,7 +82,7 @@ func (r *analyst) stackResources() ([]stages.StackResource, error) {
 	return out, nil
 }
 
-// deleteFirstOf returns what the program demanded of a replacement. States that are only carried over have no demands.
+// deleteFirstOf returns what the program asked of a replacement. For states that are carried forward it asks nothing.
 func (r *analyst) deleteFirstOf(u urn.URN) *bool {
 	if f := r.families.Of(u); f != nil && f.Goal != nil {
 		return f.Goal.DeleteBeforeReplace

@@ -10,10 +10,10 @@ const always = -1
 
 // openAncestor walks up from a base state to the nearest ancestor whose registration is earlier and undecided.
 //
-// Ancestors that have nothing of that kind above them are marked and end later walks, so that the cost over a whole run is
-// linear for programs in dependency order. A mark is for good when everything above is decided. Where something above is
-// not registered, which is never going to change for what has left the program, it holds as long as nothing of the kind is
-// claimed: the epoch of the names. Old copies that await deletion are never registered and decide nothing.
+// Ancestors without such a state above them are marked and end later walks, so that the cost over a whole run is linear
+// for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
+// registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
+// that await deletion are never registered and decide nothing.
 func (b *builder) openAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (int, bool) {
 	type frame struct {
 		id   graph.ID

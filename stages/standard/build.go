@@ -20,14 +20,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// stage is the stage that decides. It turns what a comparison found into steps, and owns the outcomes of every URN. It
-// has one writer and does no I/O: the questions that a decision raises (would this dependent have to be replaced too?)
-// go to a pool of workers, and the decision waits for the answers while others are made.
+// stage returns the stage that decides. It turns the result of a comparison into steps, and owns the outcomes of every
+// URN. It has one writer and does no I/O. A decision may raise questions, such as whether a dependent has to be replaced
+// too. These go to a pool of workers, and the decision waits for the answers while others are made.
 //
-// Decisions come out as if they were made one at a time in order of arrival. A registration therefore waits for an
-// earlier one only if that one's decision could concern it: if it continues a recorded state that its own recorded
-// state depends on. Programs that declare a resource after what it depends on never make it wait.
-func (b *builder) stage(crew *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
+// Decisions are the same as if they were made one at a time in order of arrival. A registration therefore waits for an
+// earlier one only if the decision about that one could concern it: if the earlier one continues a recorded state that
+// its own recorded state depends on. Programs that declare a resource after what it depends on never make it wait.
+func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
 	return pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]{
 		Name:    "build",
 		Workers: access.ReadWorkers,
@@ -35,12 +35,12 @@ func (b *builder) stage(crew *questioner) pipeline.Actor[stages.Diffed, Ask, Ans
 		Receive: func(_ context.Context, d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 			return b.receive(d, x)
 		},
-		Work:   crew.work,
+		Work:   workers.work,
 		Resume: func(_ context.Context, a Answer, x pipeline.Exchange[Ask, stages.Built]) error { return b.resume(a, x) },
 	}
 }
 
-// newBuilder returns the builder of a run. It comes after the phase that may change the base.
+// newBuilder returns the builder of a run. It must be called after the phase that may change the base.
 func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
 		Control: c, Book: b, Plans: p, Targets: t, noOpenAncestor: make([]int, len(b.Resources)), parked: map[int][]stages.Diffed{},
@@ -54,7 +54,7 @@ type builder struct {
 	*book.Book
 	*plan.Plans
 	*targeting.Targets
-	noOpenAncestor []int                   // base states that no open decision can concern: see openAncestor
+	noOpenAncestor []int                   // base states that no undecided registration can concern: see openAncestor
 	parked         map[int][]stages.Diffed // by the number of the registration that they wait for
 	roots          map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
 	rechecks       map[int]stages.Diffed   // re-creations whose inputs are being checked again
@@ -69,21 +69,21 @@ func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 	return b.decide(d, x)
 }
 
-// waitsFor returns the earlier registration, not decided yet, whose decision could concern the recorded state old.
+// waitsFor returns the earlier, undecided registration whose decision could concern the recorded state old.
 func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
-	id, ok := b.Base.Ids[old]
+	id, ok := b.Base.ID(old)
 	if old == nil || !ok {
 		return 0, false
 	}
 	return b.openAncestor(seq, id, map[graph.ID]bool{})
 }
 
-// commit records that a registration is decided, hands its steps over and wakes what waited for it, in order of arrival.
+// commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.
 func (b *builder) commit(d stages.Diffed, steps []*stages.Decision, x pipeline.Exchange[Ask, stages.Built]) error {
 	return b.commitAfter(d, steps, nil, x)
 }
 
-// commitAfter is commit for steps that must not begin before others are over.
+// commitAfter is like commit, for steps that must not begin before others are over.
 func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after []stages.Deletion, x pipeline.Exchange[Ask, stages.Built]) error {
 	var tasks []stages.Task
 	if len(steps) > 0 {
@@ -92,7 +92,7 @@ func (b *builder) commitAfter(d stages.Diffed, steps []*stages.Decision, after [
 	return b.commitTasks(d, steps, stages.Built{Located: d.Located, Tasks: tasks, After: after}, x)
 }
 
-// commitTasks is commit for steps that are taken in several tasks.
+// commitTasks is like commit, for steps in several tasks.
 func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out stages.Built, x pipeline.Exchange[Ask, stages.Built]) error {
 	if err := b.Plans.Follow(d, steps); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (b *builder) commitTasks(d stages.Diffed, steps []*stages.Decision, out sta
 	return nil
 }
 
-// decide is the case split of steps.md 3.6.
+// decide chooses among the cases of steps.md 3.6.
 func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
 	switch {
@@ -165,7 +165,7 @@ func (b *builder) decide(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]
 		return b.commit(d, b.withPrelude(d, s), x)
 	}
 	if d.Origin == stages.FromImport {
-		d.Question.Answer(importedReply(d.URN, d.Old))
+		d.PendingReply.Answer(importedReply(d.URN, d.Old))
 		return b.commit(d, b.carryForwardProvider(d, d.Goal.Provider), x)
 	}
 	o.Add(d.URN, book.Same)
@@ -193,8 +193,9 @@ func (b *builder) same(d stages.Diffed) *stages.Decision {
 	return s
 }
 
-// withPrelude puts same steps before a registration's own: for the recorded provider that it names and that this run has
-// not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else has registered (6.5).
+// withPrelude puts same steps before the steps of a registration. They are for the recorded provider that it names and
+// that this run has not registered (steps.md 3.3), and, when there are targets, for what it refers to and nothing else
+// has registered (6.5).
 func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*stages.Decision {
 	var before []*stages.Decision
 	if d.Goal.Custom {
@@ -202,16 +203,16 @@ func (b *builder) withPrelude(d stages.Diffed, steps ...*stages.Decision) []*sta
 	}
 	if b.Targeting.Targets.IsConstrained() {
 		own := steps[len(steps)-1]
-		more, _ := b.carryReferences(own.New, d.Located) // what is missing is no error for what is included
+		more, _ := b.carryReferences(own.New, d.Located) // an included resource may refer to what is missing
 		before = append(before, more...)
 	}
 	return append(before, steps...)
 }
 
-// carryForwardProvider makes the steps that leave a recorded provider, and what that refers to, as they are for a resource that
-// names it, unless a registration goes on with it or something else has kept it (steps.md 3.3). It goes by what is recorded
-// and not by who has started the provider: that may have been another registration, or an import or a refresh of the same
-// one.
+// carryForwardProvider makes the steps that carry forward a recorded provider, and what that refers to, for a resource
+// that names it. It makes none if a registration continues the provider or it is carried forward already (steps.md 3.3).
+// This depends on what is recorded and not on what has started the provider: another registration may have started it, or
+// an import or a refresh of the same one.
 func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.Decision {
 	p := b.Base.Providers[ref]
 	if p == nil || p.Delete {
@@ -220,18 +221,18 @@ func (b *builder) carryForwardProvider(d stages.Diffed, ref string) []*stages.De
 	if _, claimed := b.Names.Claimant(p); claimed {
 		return nil
 	}
-	b.Record.Use(p, d.URN)
+	b.Use(p, d.URN)
 	if b.isGenerated(p.URN) {
 		return nil
 	}
 	b.Outcomes.Add(p.URN, book.Same)
-	steps, _ := b.carryReferences(p, d.Located) // what is missing is no error for what is not itself registered
-	s := stages.CarriedStep(p)
-	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarried, Cause: d.URN}
+	steps, _ := b.carryReferences(p, d.Located) // a provider that is not registered itself may refer to what is missing
+	s := stages.CarriedForwardStep(p)
+	s.Kind, s.Reason = stages.Provisional, stages.Reason{Kind: stages.ReasonCarriedForward, Cause: d.URN}
 	return append(steps, s)
 }
 
-// replacement is the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
+// replacement returns the pair of steps that makes the new object: in a create-before-delete the marker comes after it.
 func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Decision {
 	if d.Rechecked != nil {
 		d.Inputs = *d.Rechecked
@@ -246,17 +247,17 @@ func (b *builder) replacement(d stages.Diffed, deletedFirst bool) []*stages.Deci
 	return []*stages.Decision{makes, marker}
 }
 
-// recreate makes again what a delete-before-replace of something else has deleted (steps.md 3.6).
+// recreate creates again a member of a closure that a delete-before-replace has deleted (steps.md 3.6).
 func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
 	if d.Old == nil {
-		d.Old = d.Claimed // a refresh did not find it any more
+		d.Old = d.Claimed // a refresh has not found it
 	}
 	d.Raw = true // what the deleted object had does not count
 	if err := b.Plans.HoldAnew(d); err != nil {
 		return err
 	}
-	why := o.ReasonOf(d.Claimed)
+	why, _ := o.ReasonOf(d.Claimed)
 	o.Remove(d.Claimed.URN, book.Deleted)
 	o.Add(d.URN, book.Replaced)
 	d.Reason = why
@@ -266,15 +267,15 @@ func (b *builder) recreate(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	return b.commitAfter(d, b.withPrelude(d, steps...), o.DeletionsOf(d.Claimed), x)
 }
 
-// renew is recreate for a resource that has another name now. It has been compared with what was deleted, which is replaced
-// whatever the comparison says (steps.md 3.16).
+// renew is like recreate, for a resource that has been renamed. It has been compared with the deleted state, and is
+// replaced whatever the comparison found (steps.md 3.16).
 func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	forced := !d.Replaces()
 	d.DeletedByClosure = true
 	if !forced {
 		return b.replace(d, x)
 	}
-	d.Reason = b.Outcomes.ReasonOf(d.Claimed)
+	d.Reason, _ = b.Outcomes.ReasonOf(d.Claimed)
 	if !d.Goal.Custom || d.Raw {
 		return b.replace(d, x)
 	}
@@ -283,12 +284,11 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 	return nil
 }
 
-// replace is steps.md 3.9.
+// replace decides a replacement (steps.md 3.9).
 func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	r := b
 	if r.IsProtected(d.Located) {
-		err := fmt.Errorf("unable to replace resource %q\nas it is currently marked for protection. To unprotect the resource, "+
-			"remove the `protect` flag from the resource in your program and run `sluice up`", d.URN)
+		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
 		if !r.DryRun() {
 			return r.Bail(d.Located, 0, err)
 		}
@@ -312,7 +312,7 @@ func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built
 	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
 }
 
-// orderOf says who wants the old object deleted before the new one is made; "" when it is deleted afterwards.
+// orderOf returns why the old object is deleted before the new one is created; "" if it is deleted afterwards.
 func orderOf(d stages.Diffed) stages.Order {
 	wish := d.Goal.DeleteBeforeReplace
 	switch {
@@ -330,7 +330,7 @@ func orderOf(d stages.Diffed) stages.Order {
 	return ""
 }
 
-// read is steps.md 4.1.
+// read decides a read (steps.md 4.1).
 func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	g, o := d.Read, b.Outcomes
 	if g.ID.IsString() && g.ID.AsString() == "" {
@@ -352,7 +352,7 @@ func (b *builder) read(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) 
 	return b.commit(d, append(b.carryForwardProvider(d, g.Provider), s, marker), x)
 }
 
-// Ask is a question that build puts to providers while it decides.
+// Ask is a question to a provider that the build stage has while it decides.
 type Ask struct {
 	recheck *stages.Diffed
 	probe   *closure.Probe
@@ -367,13 +367,13 @@ type Answer struct {
 	err              error
 }
 
-// questioner is what the crew of build works with.
+// questioner is what the workers of the build stage share.
 type questioner struct {
 	prober *closure.Prober
 	differ *differ
 }
 
-// work answers a question. It runs in many goroutines and reads no state of build.
+// work answers a question. It runs in many goroutines and reads no state of the builder.
 func (r *questioner) work(ctx context.Context, q Ask) (Answer, error) {
 	if q.recheck != nil {
 		accepted, inputs, err := r.differ.checkAnew(ctx, q.recheck.Analyzed)
@@ -397,7 +397,7 @@ func (b *builder) resume(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	return b.probed(a, x)
 }
 
-// importedReply answers a registration for which the import was all there was to do.
+// importedReply returns the answer to a registration that needs nothing but its import.
 func importedReply(u urn.URN, s *state.Resource) *stages.RegisterReply {
 	return &stages.RegisterReply{URN: u, ID: s.ID, Outputs: s.Outputs}
 }

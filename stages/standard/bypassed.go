@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// decideBypassed decides about what is passive.
+// decideBypassed decides about bypassed registrations.
 func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o, mode := b.Outcomes, b.Mode
 	switch {
@@ -15,7 +15,7 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 		o.Add(d.URN, book.Same|book.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
 	case d.Old == nil, d.Course == stages.RefersToSkipped && mode == stages.ModeDestroy:
-		// What is recorded of it, if anything, is deleted in the end, as nothing is decided about the URN.
+		// Its recorded state, if it has one, is deleted in the end phase, because nothing is decided about the URN.
 		o.Add(d.URN, book.SkippedCreate)
 		return b.commit(d, []*stages.Decision{b.skippedCreate(d)}, x)
 	case mode == stages.ModeRefresh && d.Old.URN != d.URN && d.Course != stages.RefersToSkipped && !o.IsDeletedByClosure(d.Claimed):
@@ -26,30 +26,30 @@ func (b *builder) decideBypassed(d stages.Diffed, x pipeline.Exchange[Ask, stage
 		// There is nothing more to do: it has been read, or something else in this run deletes it. The program may still
 		// register outputs of a component.
 		if (d.Course == stages.RefersToSkipped || o.IsDeletedByClosure(d.Claimed)) && d.Old.URN != d.URN {
-			o.Add(d.URN, book.SkippedCreate) // it stays under its old name, so that nothing made now may refer to the new one
+			o.Add(d.URN, book.SkippedCreate) // it keeps its old name, so that nothing made now may refer to the new one
 		}
 		b.Results.OpenFor(&stages.Decision{StepInfo: stages.StepInfo{URN: d.URN, Type: d.Subject().Typ}, Kind: stages.Uncreated})
-		d.Question.Answer(importedReply(d.URN, d.Old))
+		d.PendingReply.Answer(importedReply(d.URN, d.Old))
 		return b.commit(d, nil, x)
 	}
 	o.Add(d.URN, book.Same)
 	s := b.same(d)
-	// The object is what it was, and so is what has happened to it.
+	// The object has not changed, and neither has its recorded history.
 	s.New.Inputs, s.New.External, s.New.PendingReplacement = d.Old.Inputs, d.Old.External, d.Old.PendingReplacement
 	s.Reason = stages.Reason{Kind: stages.ReasonDestroy}
 	return b.commit(d, append([]*stages.Decision{s}, b.sameViews(s)...), x)
 }
 
-// renamedStep leaves a recorded state as it is but for its name.
+// renamedStep carries forward a recorded state under its new name.
 func renamedStep(d stages.Diffed) *stages.Decision {
-	s := stages.CarriedStep(d.Old)
+	s := stages.CarriedForwardStep(d.Old)
 	s.New = d.Old.Clone()
 	s.New.URN, s.New.Aliases, s.New.Parent = d.URN, []urn.URN{d.Alias}, d.Subject().Parent
 	s.URN, s.Kind, s.Answers = d.URN, stages.Plain, true
 	return s
 }
 
-// skippedCreate makes the step of a resource that is not created because a refresh and a destroy create nothing.
+// skippedCreate makes the step of a resource that is not created because a refresh or a destroy creates nothing.
 func (b *builder) skippedCreate(d stages.Diffed) *stages.Decision {
 	fresh := d.Unmade(d.Checked)
 	s := &stages.Decision{StepInfo: stages.StepInfo{

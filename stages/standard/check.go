@@ -17,17 +17,18 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/plan"
 )
 
-// checker has inputs checked.
+// checker makes providers check inputs.
 type checker struct {
 	*control.Control
 	*book.Book
 	*access.Access
 	*plan.Plans
-	autonamer stages.Autonamer // nil: providers make up names as they like
+	autonamer stages.Autonamer // nil: providers choose names
 }
 
-// stage is the stage that has providers validate inputs (steps.md 3.5). It calls Check of custom resources, and of the
-// registry for provider resources; components and reads pass through. What its provider refuses stops the run.
+// stage returns the stage in which providers validate inputs (steps.md 3.5). It calls Check for custom resources, and the
+// registry's check for provider resources; components and reads pass through. If a provider refuses inputs, the run
+// stops.
 func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 	return pipeline.Stage[stages.Located, stages.Checked]{
 		Name:    "check",
@@ -69,7 +70,7 @@ func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, 
 	if r.autonamer != nil {
 		options, random := r.autonamer.Autoname(l.URN, c.Seed)
 		c.DeleteFirst = options != nil && !random
-		if !l.Goal.Type.IsProvider() { // CheckConfig is not told of names
+		if !l.Goal.Type.IsProvider() { // CheckConfig gets no names
 			c.Autonaming = options
 		}
 	}
@@ -84,8 +85,8 @@ func (r *checker) check(ctx context.Context, l stages.Located) (stages.Checked, 
 	return c, err
 }
 
-// checkAgainst calls Check for a resource with a recorded state. What a refusal says only counts once it is certain that
-// the state does.
+// checkAgainst calls Check for a resource with a recorded state. A refusal counts only once it is certain that the state
+// counts.
 func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property.Map, error) {
 	var olds, news property.Map
 	olds, news, c.Raw = r.checkInputs(c.Located)
@@ -106,7 +107,7 @@ func (r *checker) checkAgainst(ctx context.Context, c *stages.Checked) (property
 	return r.accepted(*c, news, res, err)
 }
 
-// checkInputs says what Check is called with (steps.md 3.5).
+// checkInputs returns the inputs for Check (steps.md 3.5).
 func (r *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bool) {
 	if l.Old == nil || l.Old.External || l.Old.Taint || r.Targeting.Replace.Matches(l.URN) || r.IsDeletedBefore(l) {
 		return property.Map{}, l.Goal.Inputs, true
@@ -114,8 +115,8 @@ func (r *checker) checkInputs(l stages.Located) (olds, news property.Map, raw bo
 	return l.Old.Inputs, r.withoutIgnored(l), false
 }
 
-// withoutIgnored returns the program's inputs with the recorded values where changes are ignored, and says where that is
-// impossible.
+// withoutIgnored returns the program's inputs with the recorded values where changes are ignored. It also returns the
+// paths where that is impossible.
 func (r *checker) withoutIgnored(l stages.Located) property.Map {
 	news, kept := compare.IgnoreChanges(l.Goal.IgnoreChanges, l.Old.Inputs, l.Goal.Inputs)
 	if len(kept) > 0 {
@@ -124,7 +125,7 @@ func (r *checker) withoutIgnored(l stages.Located) property.Map {
 	return news
 }
 
-// callCheck calls Check and reports what it refuses.
+// callCheck calls Check and reports the inputs that it refuses.
 func (r *checker) callCheck(ctx context.Context, c stages.Checked, olds, news property.Map) (property.Map, error) {
 	p, err := r.ProviderOf(c.Located)
 	if err != nil {

@@ -1,30 +1,31 @@
 package standard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// circles watches for resources that would come to refer to themselves. A program cannot declare that, and a valid state does
-// not hold it; together they can: what is left out of an operation keeps the references that it is recorded with, and
-// the program may have turned round what is between it and a resource that is part of the operation. build owns it.
+// circles finds resources that would come to refer to themselves. A program cannot declare that, and a valid state does
+// not hold it, but together they can cause it: a resource that is left out keeps its recorded references, and the program
+// may have reversed the references between it and an included resource. The builder owns it.
 type circles struct {
-	decided map[urn.URN]*state.Resource // what registrations have come to so far
-	held    map[*state.Resource]bool    // base states that something left out refers to, and no registration went on with before
+	decided        map[urn.URN]*state.Resource // the states that registrations have led to so far
+	carriedForward map[graph.ID]bool           // base states that something left out refers to and no registration had continued before
 }
 
 func newCircles() circles {
-	return circles{decided: map[urn.URN]*state.Resource{}, held: map[*state.Resource]bool{}}
+	return circles{decided: map[urn.URN]*state.Resource{}, carriedForward: map[graph.ID]bool{}}
 }
 
-// circular refuses steps after which a resource would refer to itself: no valid state could record it, so nothing is done. Of
-// the resources on a circle the last one that is decided is refused, and it is held by then: only its own references can
-// close the circle, as those of what is left out have been there from the start.
+// circular refuses steps after which a resource would refer to itself. No valid state could record it, so nothing is
+// done. Of the resources on a circle, the last one that is decided is refused. It is always included: only its own
+// references can close the circle, as those of what is left out exist from the start.
 func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 	if !b.Targeting.IsPartial() {
 		return nil
@@ -33,10 +34,11 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 		if s.New == nil || s.Kind == stages.Provisional || s.Kind == stages.Uncreated {
 			continue
 		}
-		if !s.IsKept() && b.circles.held[d.Old] && s.URN == d.URN {
+		if !s.IsKept() && b.isCarriedForward(d.Old) && s.URN == d.URN {
 			if path := b.cyclePath(s.New); path != nil {
-				return b.Bail(d.Located, 0, fmt.Errorf("%s would depend on itself: %s. Some of these are left out of this operation and "+
-					"recorded with what they depended on: make them part of it, for example with --target-dependents, or leave out %s, too",
+				return b.Bail(d.Located, 0, advice.Errorf(advice.On(advice.TargetDependents),
+					"%s would depend on itself: %s. Some of these are left out of this operation and "+
+						"recorded with what they depended on: make them part of it, or leave out %s, too",
 					s.URN, strings.Join(path, " depends on "), s.URN))
 			}
 		}
@@ -45,7 +47,12 @@ func (b *builder) circular(d stages.Diffed, steps []*stages.Decision) error {
 	return nil
 }
 
-// cyclePath returns the shortest way from a state along references back to its own name, nil if there is none.
+func (b *builder) isCarriedForward(old *state.Resource) bool {
+	id, ok := b.Base.ID(old)
+	return ok && b.circles.carriedForward[id]
+}
+
+// cyclePath returns the shortest path from a state along references back to its own name, nil if there is none.
 func (b *builder) cyclePath(from *state.Resource) []string {
 	before := map[urn.URN]urn.URN{from.URN: ""}
 	for todo := []*state.Resource{from}; len(todo) > 0; todo = todo[1:] {
@@ -66,7 +73,7 @@ func (b *builder) cyclePath(from *state.Resource) []string {
 	return nil
 }
 
-// pathTo lists the names from the first one to last, and the first one again.
+// pathTo lists the names from first to last, and first again.
 func pathTo(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 	path := []string{first.Name()}
 	for u := last; u != first; u = before[u] {
@@ -77,7 +84,7 @@ func pathTo(before map[urn.URN]urn.URN, last, first urn.URN) []string {
 	return path
 }
 
-// referencesOf returns the names of today of what a state refers to, sorted.
+// referencesOf returns the current names of everything that a state refers to, sorted.
 func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	var us []urn.URN
 	for ref := range r.References() {
@@ -87,8 +94,8 @@ func (b *builder) referencesOf(r *state.Resource) []urn.URN {
 	return slices.Compact(us)
 }
 
-// expectedState is the state that a name will have as far as that is known: what was decided, or what is recorded of something that
-// is left out. What is part of the operation and not decided yet will be looked at itself.
+// expectedState returns the state that a name will have as far as that is known: what was decided, or what is recorded if
+// it is left out. An included resource that is not decided yet will be checked itself.
 func (b *builder) expectedState(u urn.URN) *state.Resource {
 	if s := b.circles.decided[u]; s != nil {
 		return s

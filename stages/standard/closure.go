@@ -12,17 +12,18 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
 func (b *builder) replaceDeletingFirst(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	c := closure.NewRoot(d, d.Old)
-	if id, ok := b.Base.Ids[d.Claimed]; ok {
+	if id, ok := b.Base.ID(d.Claimed); ok {
 		c.Closure = graph.NewClosure(b.Base.Graph, id, book.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
 			if first, open := b.openAncestor(d.Seq, candidate, visited); open {
-				// Another registration, which came before, may want one of these: it decides first.
+				// An earlier registration may claim one of these: it decides first.
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}
@@ -32,10 +33,10 @@ func (b *builder) replaceDeletingFirst(d stages.Diffed, x pipeline.Exchange[Ask,
 	return b.advance(c, x)
 }
 
-// impossible says which recorded states cannot depend on a root any more: those that a registration before it continues
-// or that are deleted already (steps.md 3.11).
+// impossible returns which recorded states can no longer depend on a root: those that an earlier registration continues,
+// and those that are deleted already (steps.md 3.11).
 //
-// One that is deleted already has to be gone before the root is.
+// The deletes of the latter must be over before that of the root.
 func (b *builder) impossible(c *closure.Root) func(graph.ID) bool {
 	return func(id graph.ID) bool {
 		res := b.Base.Resources[id]
@@ -67,7 +68,7 @@ func (b *builder) advance(c *closure.Root, x pipeline.Exchange[Ask, stages.Built
 	return b.finishClosure(c, x)
 }
 
-// probed takes an answer up.
+// probed processes the answer to a probe.
 func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error {
 	c := b.roots[a.probe.Root]
 	if a.err != nil {
@@ -78,25 +79,24 @@ func (b *builder) probed(a Answer, x pipeline.Exchange[Ask, stages.Built]) error
 	return b.advance(c, x)
 }
 
-// finishClosure decides a closure whose extent is known (steps.md 3.9): the deletes of the dependents, each of which waits for
-// those of what depends on it; and when all of them are over the root's own, the marker, and the new object. Marking and
-// handing over are one action (ORD-3, ORD-4).
+// finishClosure decides a closure whose extent is known (steps.md 3.9). First come the deletes of the members, each of
+// which waits for those of its dependents. When all of them are over, the root's delete, the marker and the new object
+// follow. Marking and emitting are one action (ORD-3, ORD-4).
 func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages.Built]) error {
 	delete(b.roots, c.D.Seq)
 	r, d := b, c.D
 	members := c.Members(r.Book)
 	b.Plans.MarkClosureUncertain(d, members)
-	lingers := func(res *state.Resource) bool { return b.isStillUsed(res, members) }
 	deletes := map[graph.ID]*stages.Decision{}
 	for _, m := range slices.Backward(members) {
 		if r.Outcomes.IsDeletedByClosure(m.Res) {
-			if _, own := deletes[r.Base.Ids[m.Res]]; !own {
+			if _, own := deletes[m.ID]; !own {
 				c.After = append(c.After, r.Outcomes.DeletionsOf(m.Res)...)
 			}
 			continue
 		}
-		r.Outcomes.DeleteByClosure(m.Res, m.Why)
-		if m.Res.PendingReplacement || lingers(m.Res) {
+		r.Outcomes.DeleteByClosure(m.ID, m.Why)
+		if m.Res.PendingReplacement || b.isStillUsed(m.ID, members) {
 			continue
 		}
 		s := &stages.Decision{StepInfo: stages.StepInfo{
@@ -104,13 +104,11 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		}}
 		if !m.Res.Delete {
 			if m.Res.Protect && !r.IgnoreProtect {
-				return r.Bail(d.Located, 0, fmt.Errorf("unable to replace resource %q as part of replacing %q as it is currently marked for protection. "+
-					"To unprotect the resource, remove the `protect` flag from the resource in your program and run `sluice up`, or use the command:\n"+
-					"`sluice state unprotect %s`", m.Res.URN, d.URN, m.Res.URN.ShellQuoted()))
+				return r.Bail(d.Located, 0, &state.ProtectedError{URNs: []urn.URN{m.Res.URN}, Refused: state.RefusedReplace, With: d.URN})
 			}
 			s.Op, s.Kind = stages.OpDeleteReplaced, stages.DeletedFirst
 		}
-		deletes[r.Base.Ids[m.Res]] = s
+		deletes[m.ID] = s
 	}
 	tasks, err := b.scheduleDeletes(d.Seq, deletes)
 	if err != nil {
@@ -121,12 +119,15 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 		c.After = append(c.After, r.Outcomes.DeletionsOf(d.Claimed)...)
 	}
 	var own []*stages.Decision
-	deletedFirst := d.DeletedByClosure || !lingers(d.Old)
+	deletedFirst := d.DeletedByClosure || !b.claimedIsStillUsed(d, members)
 	if deletedFirst && !d.IsPending() {
 		r.Outcomes.Add(d.Old.URN, book.Deleted)
 		own = append(own, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpDeleteReplaced, URN: d.Old.URN, Type: d.Old.Type, Old: d.Old, Provider: d.Old.Provider, Internal: d.Internal, Reason: d.Reason,
 		}, Kind: stages.DeletedFirst})
+	}
+	if err := closure.ShowWaves(b.Control, b.Base.WithinComponents(), deletes, d.URN, own); err != nil {
+		return err
 	}
 	own = b.withPrelude(d, append(own, b.replacement(d, deletedFirst)...)...)
 	last := stages.Task{ID: r.Outcomes.NewTasks(1), Steps: own}
@@ -138,8 +139,8 @@ func (b *builder) finishClosure(c *closure.Root, x pipeline.Exchange[Ask, stages
 	return b.commitTasks(d, append(steps, own...), stages.Built{Located: d.Located, Tasks: append(tasks, last), After: c.After}, x)
 }
 
-// scheduleDeletes makes the tasks of a closure's deletes, by base position: a dependent goes before what it depends on, also
-// if it does so through something that stays.
+// scheduleDeletes makes the tasks of a closure's deletes, by base position. A dependent is deleted before what it depends
+// on, even if it depends on that through something that stays.
 func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decision) ([]stages.Task, error) {
 	r := b
 	schedule, err := r.Base.WithinComponents().Schedule(slices.Collect(maps.Keys(deletes)), closure.DeletesFirst)
@@ -152,24 +153,31 @@ func (b *builder) scheduleDeletes(root int, deletes map[graph.ID]*stages.Decisio
 		tasks[i] = closure.TaskOf(entry, first, graph.ID(i))
 		if s := deletes[entry.Node]; !entry.Relay {
 			tasks[i].Steps = []*stages.Decision{s}
-			r.Outcomes.SetDeletion(s.Old, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
+			r.Outcomes.SetDeletion(entry.Node, stages.Deletion{Task: tasks[i].ID, URN: s.URN, Root: root})
 		}
 	}
 	return tasks, nil
 }
 
-// isStillUsed reports whether a provider is used by something that does not go with it: a resource that is only read, or the old
-// copy of one that has moved to another provider. A state may not name a provider that is not recorded (state.md 1.14
-// I-4), so the old provider stays until the end, as in a replacement that deletes last.
-func (b *builder) isStillUsed(res *state.Resource, members []closure.Member) bool {
+// isStillUsed reports whether a provider is used by something that is not a member of its closure: a resource that is
+// only read, or the old copy of one that has moved to another provider. A state may not name a provider that is not
+// recorded (state.md 1.14 I-4), so the old provider stays until the end phase, as in a create-before-delete.
+func (b *builder) isStillUsed(id graph.ID, members []closure.Member) bool {
+	res := b.Base.Resources[id]
 	if !res.Type.IsProvider() || res.PendingReplacement {
 		return false
 	}
 	r, ref := b, state.ProviderRefOf(res)
-	return slices.ContainsFunc(r.Base.Graph.Dependents(r.Base.Ids[res]), func(e graph.Edge) bool {
+	return slices.ContainsFunc(r.Base.Graph.Dependents(id), func(e graph.Edge) bool {
 		user := r.Base.Resources[e.ID]
 		goes := user.PendingReplacement || r.Outcomes.IsDeletedByClosure(user) ||
-			slices.ContainsFunc(members, func(m closure.Member) bool { return m.Res == user })
+			slices.ContainsFunc(members, func(m closure.Member) bool { return m.ID == e.ID })
 		return user.Provider == ref && !goes
 	})
+}
+
+// claimedIsStillUsed is like isStillUsed, for the recorded state that a registration continues.
+func (b *builder) claimedIsStillUsed(d stages.Diffed, members []closure.Member) bool {
+	id, ok := b.Base.ID(d.Claimed)
+	return ok && b.isStillUsed(id, members)
 }

@@ -27,8 +27,8 @@ type differ struct {
 	legacyDiff bool
 }
 
-// stage is the stage that compares a registration with its recorded state (steps.md 3.8) and, where that asks for a
-// replacement, has the inputs checked again for the new object (3.9). Reads and new resources pass through.
+// stage returns the stage that compares a registration with its recorded state (steps.md 3.8). Where that asks for a
+// replacement, it checks the inputs again for the new object (3.9). Reads and new resources pass through.
 func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 	return pipeline.Stage[stages.Analyzed, stages.Diffed]{
 		Name:    "diff",
@@ -50,18 +50,18 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 	case a.Goal == nil || a.Course == stages.Answered || a.Course.IsBypassed() || a.Violation != nil:
 		return d, nil
 	case a.Old != nil && a.Old.External:
-		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is part of the operation (steps.md 3.6)
+		d.Reason = stages.Reason{Kind: stages.ReasonTakenOver} // whether or not it is included (steps.md 3.6)
 		return d, nil
 	case a.Course == stages.LeftOut:
 		return d, nil
 	case a.Old == nil:
 		d.Reason = stages.Reason{Kind: stages.ReasonNew}
-		if r.Vanished[a.URN] || a.Claimed != nil {
+		if r.HasVanished(a.URN) || a.Claimed != nil {
 			d.Reason.Kind = stages.ReasonVanished
 		}
 		return d, nil
 	case r.IsDeletedBefore(a.Located):
-		return d, nil // it was deleted before its dependency's replacement; build makes it again
+		return d, nil // it was deleted before its dependency's replacement; build recreates it
 	}
 	d.Compared = true
 	if err := r.compare(ctx, &d); err != nil {
@@ -87,8 +87,8 @@ func (r *differ) diff(ctx context.Context, a stages.Analyzed) (stages.Diffed, er
 	return d, r.recheck(ctx, &d)
 }
 
-// compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors that are no bails are a
-// provider's.
+// compare finds out what changed. The first rule of steps.md 3.8 that applies decides. Its errors come from a provider,
+// except those of Bail.
 func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 	fired, err := r.triggerFired(d.Located)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *differ) compare(ctx context.Context, d *stages.Diffed) error {
 		d.Diff.Changes = providers.DiffNone
 		news := d.Inputs
 		if len(d.Goal.IgnoreChanges) > 0 && !d.Remediated {
-			news = r.checker.withoutIgnored(d.Located) // what is recorded are the program's all the same
+			news = r.checker.withoutIgnored(d.Located) // the recorded inputs are still those of the program
 		}
 		if !property.IdenticalMaps(d.Old.Inputs, news) {
 			d.Diff.Changes = providers.DiffSome
@@ -159,7 +159,7 @@ func (r *differ) triggerFired(l stages.Located) (bool, error) {
 	return !property.Equal(now.StripSecretsAndOutputs(), before.StripSecretsAndOutputs()), nil
 }
 
-// ordered reports whether something other than a difference demands a replacement, and the key that events name.
+// ordered reports whether something other than a difference requires a replacement. It also returns the key for events.
 func (r *differ) ordered(l stages.Located) (why stages.Reason, key string) {
 	if r.Targeting.Replace.Matches(l.URN) {
 		return stages.Reason{Kind: stages.ReasonRequested}, "id"
@@ -194,8 +194,8 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	if err != nil {
 		return false, r.Bail(l, stages.CodeBadProvider, fmt.Errorf("bad provider reference '%v' for resource '%v': %v", l.Goal.Provider, l.URN, err))
 	}
-	// A replacement of the provider that broke off may have left the one that the resource was made with beside the new one
-	// (decision 0021).
+	// After an interrupted replacement of the provider, the provider that made the resource may be recorded beside the
+	// new one (decision 0021).
 	made := r.Base.Providers[before.String()]
 	if made == nil {
 		made = r.Base.Olds[before.URN]
@@ -223,7 +223,7 @@ func (r *differ) providerChanged(ctx context.Context, l stages.Located) (bool, e
 	return res.Replaces(), err
 }
 
-// recheck has the inputs of a replacement's new object checked, without old ones (steps.md 3.9). A replacement that will
+// recheck checks the inputs for the new object of a replacement, without old ones (steps.md 3.9). A replacement that will
 // be refused is not checked again.
 func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	if !d.Goal.Custom || d.Raw || d.Reason.Kind == stages.ReasonTainted || d.Reason.Kind == stages.ReasonRequested {
@@ -240,8 +240,8 @@ func (r *differ) recheck(ctx context.Context, d *stages.Diffed) error {
 	return nil
 }
 
-// checkAnew has the program's inputs checked as those of a new object, and returns them as accepted. The analyzers may
-// rewrite the answer as they did the first one: what they demand holds for replacements too.
+// checkAnew checks the program's inputs as those of a new object, and returns the accepted ones. The analyzers may
+// rewrite them as they did the first time: their rules apply to replacements too.
 func (r *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, inputs property.Map, err error) {
 	if accepted, err = r.checker.callCheck(ctx, a.Checked, property.Map{}, a.Goal.Inputs); err != nil {
 		return accepted, accepted, err
@@ -251,7 +251,7 @@ func (r *differ) checkAnew(ctx context.Context, a stages.Analyzed) (accepted, in
 	return accepted, inputs, err
 }
 
-// importRefusal says why a resource that still has an import ID may not be replaced (steps.md A.2).
+// importRefusal returns why a resource that still has an import ID may not be replaced (steps.md A.2).
 func importRefusal(d stages.Diffed) string {
 	lines := []string{"previously-imported resources that still specify an ID may not be replaced; " +
 		"please remove the `import` declaration from your program;"}

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// explain gives the reason for what the comparison found. upgraded are the properties that replaceOnChanges named.
+// explain returns the reason for the result of the comparison. upgraded are the properties that replaceOnChanges named.
 func explain(d *stages.Diffed, upgraded []string) stages.Reason {
 	switch {
 	case d.Reason.Kind != stages.ReasonNone:
@@ -42,8 +42,8 @@ func newProviderReason(old, now string) stages.Reason {
 	return why
 }
 
-// completeReason adds to the reason of a comparison what only the registration tells: options that changed, and whose the
-// changed values are.
+// completeReason adds to the reason of a comparison what only the registration shows: options that changed, and where the
+// changed values come from.
 func completeReason(d *stages.Diffed) {
 	why := &d.Reason
 	switch why.Kind {
@@ -63,7 +63,7 @@ func completeReason(d *stages.Diffed) {
 	why.Ignored = ignoredDifferences(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 }
 
-// notTheProgramsOwn picks the changed properties whose values are not what the program gives.
+// notTheProgramsOwn returns the changed properties whose values are not those that the program gives.
 func notTheProgramsOwn(d *stages.Diffed, paths []string) (filled, remediated []string) {
 	for _, text := range paths {
 		path, err := property.ParsePath(text)
@@ -85,7 +85,7 @@ func notTheProgramsOwn(d *stages.Diffed, paths []string) (filled, remediated []s
 	return filled, remediated
 }
 
-// ignoredDifferences are the paths of ignoreChanges at which the program gives something else than what is recorded.
+// ignoredDifferences returns the paths of ignoreChanges at which the program's value differs from the recorded one.
 func ignoredDifferences(paths []string, olds, news property.Map) []string {
 	var out []string
 	for _, text := range paths {
@@ -96,8 +96,8 @@ func ignoredDifferences(paths []string, olds, news property.Map) []string {
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
-// changedOptions names the options in which two states differ, in alphabetical order. Options that a state does not keep
-// are not compared.
+// changedOptions returns the names of the options in which two states differ, in alphabetical order. Options that a state
+// does not record are not compared.
 func changedOptions(old, now *state.Resource) []string {
 	var out []string
 	differs := func(name string, same bool) {

@@ -7,15 +7,13 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
-	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
 	"github.com/sluice-iac/sluice/stages/internal/take"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 )
 
-// importer takes existing objects under management that the program names.
+// importer takes under management the existing objects that the program names.
 type importer struct {
-	*control.Control
 	*book.Book
 	*access.Access
 	*plan.Plans
@@ -23,9 +21,10 @@ type importer struct {
 	*targeting.Targets
 }
 
-// stage is the stage that takes existing objects under management (steps.md 4.2): where a registration names the ID of
-// one that its recorded state is not, the object is read and recorded, and the registration goes on as if that state had
-// been there before. It calls providers, in previews too; everything else passes through.
+// stage returns the stage that takes existing objects under management (steps.md 4.2). If a registration names the ID of
+// an object and its recorded state has another one or does not exist, the object is read and recorded. The registration
+// then continues as if that state had been recorded before. The stage calls providers, in previews too; everything else
+// passes through.
 func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "import",
@@ -44,9 +43,9 @@ func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	}
 }
 
-// mustImport reports whether a registration names an object that is not managed yet. That is so for one that is not part of
-// the operation too: it is recorded as it is found. Only what could not be recorded, because it refers to what is not
-// created, is left out.
+// mustImport reports whether a registration names an object that is not managed yet. A resource that is left out is
+// imported too: it is recorded as it is found. The exception is a resource that could not be recorded because it refers
+// to one that is not created.
 func (r *importer) mustImport(l stages.Located) bool {
 	g := l.Goal
 	if g == nil || !g.Custom || g.ImportID == "" || l.Invalid != nil || l.Course.IsBypassed() {
@@ -65,7 +64,7 @@ func (r *importer) mustImport(l stages.Located) bool {
 	return known != g.ImportID
 }
 
-// importOne takes the import's steps and makes what it recorded the old state of the registration.
+// importOne runs the steps of the import. The recorded state becomes the old state of the registration.
 func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Located, error) {
 	if err := r.HoldImportToPlan(l); err != nil {
 		return l, err
@@ -91,9 +90,9 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	switch {
 	case l.Old == nil:
 	case r.Outcomes.IsDeletedByClosure(l.Claimed):
-		s.Displaced = l.Old
+		s.Superseded = l.Old
 	default:
-		s.Op, s.Old, s.Displaced = stages.OpImportReplacement, l.Old, l.Old
+		s.Op, s.Old, s.Superseded = stages.OpImportReplacement, l.Old, l.Old
 		r.Outcomes.Add(l.URN, book.Replaced)
 		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpReplace, URN: l.URN, Type: l.Goal.Type, Old: l.Old, New: s.New, Provider: l.Goal.Provider, Reason: s.Reason,
@@ -121,15 +120,18 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	return l, nil
 }
 
-// takeImport takes the steps of an import unless something that the registration needs has failed.
+// takeImport runs the steps of an import unless something that the registration needs has failed.
 func (r *importer) takeImport(l stages.Located, steps []*stages.Decision) error {
 	b := stages.Built{Located: l, Tasks: []stages.Task{{Steps: steps}}}
 	if cause, ok := r.FailedDependencyOf(b); ok {
 		return r.SkipChain(take.Assignment{Steps: steps, Cause: cause}, b)
 	}
 	if now := r.Results.Current(l.Claimed); r.Outcomes.IsDeletedByClosure(l.Claimed) && now != nil && !now.PendingReplacement {
-		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and is still there
+		return r.SkipChain(take.Assignment{Steps: steps, Cause: now.URN}, b) // it was to be deleted, and still exists
 	}
 	_, err := r.TakeTask(steps, b)
+	if err != nil && !stages.IsReported(err) {
+		b.PendingReply.Answer(r.FailedReply(b))
+	}
 	return err
 }

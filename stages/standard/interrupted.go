@@ -4,9 +4,9 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// refuseInterrupted says why the steps of a registration must not be taken: they would create what may exist already. A preview shows
-// what would be done all the same, and that it would fail; nothing is asked of the provider. Steps that resolve the doubt learn
-// that they do.
+// refuseInterrupted returns why the steps of a registration must not run: they would create an object that may exist
+// already. A preview still shows the steps, and that they would fail; it does not call the provider. Steps that resolve
+// the interrupted creates are marked.
 func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) error {
 	if d.InterruptedCreate == nil || d.Origin == stages.FromImport {
 		return nil
@@ -23,7 +23,7 @@ func (b *builder) refuseInterrupted(d stages.Diffed, steps []*stages.Decision) e
 			s.Resolves = d.InterruptedCreate.URN
 		case !d.InterruptedCreate.Open || s.IsRead():
 		case b.DryRun():
-			s.Kind = stages.Unasked
+			s.Kind = stages.NotCalled
 			err := &stages.InterruptedCreateError{URN: d.URN, Interrupted: d.InterruptedCreate.URN}
 			b.Fail(d.Seq, d.URN, stages.CodePreviewFailed, err)
 		default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/book"
@@ -11,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// leaveOut decides about a registration that is not part of the operation.
+// leaveOut decides about a registration that is left out.
 func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 	o := b.Outcomes
 	if d.Old == nil {
@@ -27,15 +28,15 @@ func (b *builder) leaveOut(d stages.Diffed, x pipeline.Exchange[Ask, stages.Buil
 	if err != nil {
 		return err
 	}
-	own := stages.CarriedStep(d.Old)
+	own := stages.CarriedForwardStep(d.Old)
 	own.Answers = true
 	o.Add(d.URN, book.Same)
 	return b.commit(d, append(steps, own), x)
 }
 
-// providerIsThere refuses to leave a resource as it is when the program has moved away from its provider (steps.md 6.5),
-// unless an earlier registration goes on with that provider. It goes by what is decided: whether the provider runs already
-// is a matter of timing.
+// providerIsThere refuses to carry forward a resource when the program no longer declares its provider (steps.md 6.5),
+// unless an earlier registration continues that provider. It depends on what is decided, because whether the provider is
+// running already depends on timing.
 func (b *builder) providerIsThere(d stages.Diffed) error {
 	if _, err := urn.ParseProviderRef(d.Old.Provider); err != nil {
 		return nil // components and providers
@@ -49,31 +50,32 @@ func (b *builder) providerIsThere(d stages.Diffed) error {
 	}
 	claimant, claimed := b.Names.Claimant(recorded)
 	if claimed && claimant < d.Seq && !b.Outcomes.Has(b.Names.NewNameOf(recorded.URN), book.Replaced) {
-		return nil // it goes on
+		return nil // it is continued
 	}
 	return b.Bail(d.Located, 0, fmt.Errorf("provider %s for resource %s has not been registered yet, this is due to a change of providers "+
 		"mixed with --target. Change your program back to the original providers", d.Old.Provider, d.URN))
 }
 
-// carryReferences leaves as it is recorded what a state refers to and nothing has been decided about, depth first (steps.md
-// 6.5). What is missing from the recorded state is an error only for a state that is left as it is. When everything is part
-// of the operation, the state is a provider that is kept, and what it refers to is kept for it.
+// carryReferences carries forward what a state refers to if nothing has been decided about it, depth first (steps.md
+// 6.5). A reference that is not in the recorded state is an error only for a state that is carried forward. When
+// everything is included, the state is a provider that is kept, and its references are kept for it.
 func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps []*stages.Decision, err error) {
-	var olds []*state.Resource
+	var olds []graph.ID
 	why := stages.Reason{Kind: stages.ReasonNotTargeted}
 	whole := !b.Targeting.IsPartial()
 	if whole {
-		why = stages.Reason{Kind: stages.ReasonCarried, Cause: res.URN}
+		why = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: res.URN}
 	}
 	for ref := range res.References() {
 		u, old := ref.URN, b.Base.Olds[ref.URN]
 		if whole && old != nil {
-			b.Record.Use(old, res.URN)
+			b.Use(old, res.URN)
 		}
 		switch {
 		case b.isGenerated(u):
 		case old != nil:
-			olds = append(olds, old)
+			id, _ := b.Base.ID(old)
+			olds = append(olds, id)
 		case len(b.Base.All[u]) == 0 && res == l.Old && err == nil:
 			err = b.Bail(l, 0, fmt.Errorf("%s %s of untargeted resource %s has no old state", ref.Kind, u, l.URN))
 		}
@@ -81,25 +83,26 @@ func (b *builder) carryReferences(res *state.Resource, l stages.Located) (steps 
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(olds, func(x, y *state.Resource) int { return int(b.Base.Ids[x] - b.Base.Ids[y]) })
-	for _, old := range slices.Compact(olds) {
+	slices.Sort(olds)
+	for _, id := range slices.Compact(olds) {
+		old := b.Base.Resources[id]
 		if b.isGenerated(old.URN) {
-			continue // carried meanwhile, as a reference of another one
+			continue // carried forward meanwhile, as a reference of another resource
 		}
 		b.Outcomes.Add(old.URN, book.Same)
-		b.circles.held[old] = true
+		b.circles.carriedForward[id] = true
 		more, err := b.carryReferences(old, l)
 		if err != nil {
 			return nil, err
 		}
-		carried := stages.CarriedStep(old)
+		carried := stages.CarriedForwardStep(old)
 		carried.Kind, carried.Reason = stages.Provisional, why
 		steps = append(append(steps, more...), carried)
 	}
 	return steps, nil
 }
 
-// isGenerated reports whether something has been decided about a URN, or about the one that took it over.
+// isGenerated reports whether something has been decided about a URN, or about the one that replaced it.
 func (b *builder) isGenerated(u urn.URN) bool {
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read | book.Imported
 	return b.Outcomes.Has(u, decided) || b.Outcomes.Has(b.Names.NewNameOf(u), decided)

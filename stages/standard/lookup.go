@@ -3,6 +3,7 @@ package standard
 import (
 	"context"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -17,9 +18,9 @@ type namer struct {
 	registry *providers.Registry
 }
 
-// stage is the stage that owns names: it numbers registrations in order of arrival, gives each its URN, and finds the
-// recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is an
-// error. It has one writer, calls no provider, and takes microseconds.
+// stage returns the stage that owns names. It numbers registrations in order of arrival, gives each its URN, and finds
+// the recorded state that it continues, under its own URN or an alias (steps.md 2). The first claim wins; a second one is
+// an error. The stage has one writer, calls no provider, and takes microseconds.
 func (r *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 	return pipeline.Stage[stages.Registered, stages.Located]{
 		Name:    "lookup",
@@ -29,8 +30,8 @@ func (r *namer) stage() pipeline.Stage[stages.Registered, stages.Located] {
 			l, code, err := r.Locate(in)
 			switch {
 			case err != nil && l.Goal != nil && (code == stages.CodeDuplicateAlias || code == stages.CodeURNIsAlias):
-				// Its inputs are still checked, so that more problems come to light at once (steps.md 2.4).
-				r.Diagnose(l.URN, stages.Error, code, err.Error())
+				// Its inputs are still checked, so that more problems are shown at once (steps.md 2.4).
+				r.Diagnose(l.URN, stages.Error, code, err.Error(), advice.Of(err)...)
 				l.Invalid = err
 			case err != nil:
 				return r.Bail(l, code, err)

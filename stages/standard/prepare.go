@@ -5,78 +5,157 @@ import (
 	"slices"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/internal/access"
+	"github.com/sluice-iac/sluice/stages/internal/book"
+	"github.com/sluice-iac/sluice/stages/internal/control"
+	"github.com/sluice-iac/sluice/stages/internal/plan"
+	"github.com/sluice-iac/sluice/stages/internal/sweep"
+	"github.com/sluice-iac/sluice/stages/internal/take"
+	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Reads says what of the recorded state is read from its providers before the program starts.
+// Reads defines which recorded states are read from their providers before the program starts.
 type Reads int
 
 const (
-	// ReadNothing leaves everything as it is recorded.
+	// ReadNothing reads no state.
 	ReadNothing Reads = iota
 	// ReadMarked reads the states whose providers ask for it (steps.md 3.15).
 	ReadMarked
-	// ReadAll reads every state that the operation is about (steps.md 7.1, 7.3).
+	// ReadAll reads every state that is part of the operation (steps.md 7.1, 7.3).
 	ReadAll
-	// ReadInterrupted reads what an earlier run began to update or delete and did not end (state.md 9.4 R-8). What cannot be read
-	// stays pending. Interrupted reads and imports have changed nothing and are dropped. Interrupted creates are looked for.
+	// ReadInterrupted reads the objects of interrupted updates and deletes (state.md 9.4 R-8). An operation whose object
+	// cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped. Interrupted
+	// creates are looked for.
 	ReadInterrupted
 )
 
 // Preparation is what a run does before its program starts.
 type Preparation struct {
 	Reads Reads
-	// Resolve says what is to be done about each create that an earlier run began and whose end nobody knows (state.md 9.4 R-6);
-	// nil, and what it says nothing about, leaves it. An object that cannot be read fails the run, and its create stays as well.
+	// Resolve returns the resolution of each interrupted create (state.md 9.4 R-6). Nil, and the zero resolution, leave
+	// it pending. An object that cannot be read fails the run, and its create stays pending too.
 	Resolve func(state.Pending) stages.CreateResolution
 }
 
-// Prepare brings the base of the run up to date before the program starts. States are read all at once; a failure does not
-// stop the others, and what was read is recorded and kept. It refuses targets that do not exist as far as that is known without
-// the program.
+// Prepare brings what is recorded up to date before the program starts, and makes the base of the run from it. It reads
+// all states at once. A failure does not stop the others, and what was read is recorded and kept. Prepare refuses targets
+// that do not exist as far as that is known without the program. It is called once, after everything that refuses the
+// operation.
 func (r *Run) Prepare(ctx context.Context, p Preparation) error {
-	if r.settings.Mode != stages.ModeUpdate {
-		if err := r.targets.CheckTargets(); err != nil {
-			return err
-		}
+	now := r.asRecorded()
+	if p.Reads == ReadMarked && !slices.ContainsFunc(now.Resources, asksToBeRead) {
+		p.Reads = ReadNothing
 	}
-	if err := r.read(ctx, p.Reads); err != nil {
-		return err
+	var err error
+	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, isCreate) {
+		now, err = r.bringUpToDate(ctx, p)
+		r.book.Open(now)
+	} else {
+		r.book.Open(now)
+		err = checkTargets(r.targets, r.settings.Mode)
 	}
-	resolve := p.Resolve
-	if p.Reads == ReadInterrupted {
-		resolve = r.resolveOrFind(resolve)
-	}
-	if err := r.recoverer().ResolveCreates(ctx, resolve); err != nil {
+	if err != nil {
 		return err
 	}
 	return r.targets.CheckReplaceTargets()
 }
 
-func (r *Run) read(ctx context.Context, reads Reads) error {
-	selected := r.book.Refreshable()
-	switch reads {
-	case ReadInterrupted:
-		return r.recoverer().ResolveChanges(ctx)
-	case ReadAll:
-		return r.refresher().Refresh(ctx, selected)
-	case ReadMarked:
-		if !slices.ContainsFunc(r.settings.Base.Resources, asksToBeRead) {
-			return nil
-		}
-		return r.refresher().Refresh(ctx, func(res *state.Resource) bool {
-			in := selected(res)                  // it grows by what it is asked about
-			return in && res.RefreshBeforeUpdate // old copies, too, which alone are no cause for reading anything
-		})
-	}
-	return nil
-}
+func (r *Run) asRecorded() book.Recorded { return book.Recorded{Snapshot: r.settings.Base} }
 
 // asksToBeRead reports whether a provider asked for the state to be read before every update (steps.md 3.15).
 func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
 
-// resolveOrFind looks for what creates have made about which resolve says nothing, or which it assumes to have made nothing.
-func (r *Run) resolveOrFind(resolve func(state.Pending) stages.CreateResolution) func(state.Pending) stages.CreateResolution {
+func isCreate(op state.Pending) bool { return op.Type == state.Creating }
+
+// checkTargets refuses targets that are not recorded, for operations that work on what is recorded.
+func checkTargets(t *targeting.Targets, mode stages.Mode) error {
+	if mode == stages.ModeUpdate {
+		return nil
+	}
+	return t.CheckTargets()
+}
+
+// bringUpToDate returns what is recorded after reading and resolving, also together with an error.
+func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now book.Recorded, err error) {
+	now = r.asRecorded()
+	d := r.draftOf(now.Snapshot)
+	if err := checkTargets(d.targets, r.settings.Mode); err != nil {
+		return now, err
+	}
+	found, err := d.read(ctx, p.Reads)
+	now.Snapshot, now.Vanished = found.Snapshot, found.Vanished
+	if err != nil {
+		return now, err
+	}
+	resolve, finds := p.Resolve, p.Reads == ReadInterrupted
+	if resolve == nil && !finds {
+		return now, nil
+	}
+	if found.Snapshot != d.recorded {
+		d = r.draftOf(found.Snapshot)
+	}
+	if finds {
+		resolve = d.resolveOrFind(resolve)
+	}
+	now.Snapshot, now.Again, err = d.recoverer().ResolveCreates(ctx, resolve)
+	return now, err
+}
+
+// draft works on a book of what is recorded, before the base of the run is made.
+type draft struct {
+	settings stages.Settings
+	control  *control.Control
+	book     *book.Book
+	access   *access.Access
+	taker    *take.Taker
+	targets  *targeting.Targets
+	recorded *state.Snapshot
+}
+
+func (r *Run) draftOf(s *state.Snapshot) *draft {
+	b := book.NewBook(r.settings, r.book.Record)
+	b.Open(book.Recorded{Snapshot: s})
+	a := &access.Access{Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
+	return &draft{
+		settings: r.settings, control: r.control, book: b, access: a, recorded: s,
+		taker:   r.taker.On(b, a, plan.NewPlans(r.control, b, r.settings)),
+		targets: &targeting.Targets{Control: r.control, Book: b},
+	}
+}
+
+func (d *draft) refresher() *sweep.Refresher {
+	return &sweep.Refresher{
+		Control: d.control, Book: d.book, Targets: d.targets, Taker: d.taker, Recorded: d.recorded,
+		Reader: &sweep.Reader{
+			Control: d.control, Book: d.book, Access: d.access, Taker: d.taker, LegacyRefreshDiff: d.settings.Legacy.RefreshDiff,
+		},
+	}
+}
+
+func (d *draft) recoverer() *sweep.Recoverer {
+	return &sweep.Recoverer{Control: d.control, Book: d.book, Access: d.access, Taker: d.taker, Recorded: d.recorded}
+}
+
+func (d *draft) read(ctx context.Context, reads Reads) (sweep.Refreshed, error) {
+	selected := d.book.Refreshable()
+	switch reads {
+	case ReadInterrupted:
+		return d.refresher().ResolveChanges(ctx)
+	case ReadAll:
+		return d.refresher().Refresh(ctx, selected)
+	case ReadMarked:
+		return d.refresher().Refresh(ctx, func(res *state.Resource) bool {
+			in := selected(res)                  // it grows by what it is asked about
+			return in && res.RefreshBeforeUpdate // old copies, too, which alone are no reason to read anything
+		})
+	}
+	return sweep.Refreshed{Snapshot: d.recorded}, nil
+}
+
+// resolveOrFind looks for the objects of creates that resolve leaves open, or that it assumes to have made nothing.
+func (d *draft) resolveOrFind(resolve func(state.Pending) stages.CreateResolution) func(state.Pending) stages.CreateResolution {
 	return func(op state.Pending) stages.CreateResolution {
 		var is stages.CreateResolution
 		if resolve != nil {
@@ -85,7 +164,7 @@ func (r *Run) resolveOrFind(resolve func(state.Pending) stages.CreateResolution)
 		if is.ID != "" {
 			return is
 		}
-		id, absent := r.recoverer().FindCreated(op)
+		id, absent := d.recoverer().FindCreated(op)
 		return stages.CreateResolution{Clear: is.Clear || absent, ID: id}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/sweep"
 )
 
-// refreshStage is the stage that reads recorded resources again as the program registers them (steps.md 7.4): what is found,
-// with the provider that the program gives them, is recorded and takes the place of the recorded state. Of components and
-// providers there is nothing to read. It calls providers, in previews too; what is new or not part of the operation passes
+// refreshStage returns the stage that reads recorded resources again as the program registers them (steps.md 7.4). It
+// uses the provider that the program gives a resource. What it finds is recorded and replaces the recorded state.
+// Components and providers are not read. The stage calls providers, in previews too; what is new or left out passes
 // through.
 func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{

@@ -6,7 +6,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/sweep"
 	"github.com/sluice-iac/sluice/stages/internal/take"
-	"github.com/sluice-iac/sluice/urn"
 )
 
 // Stages are the standard stages of one run, in the order in which a registration passes them.
@@ -30,9 +29,7 @@ func (r *Run) Stages() Stages {
 	compares := &differ{
 		Control: r.control, Book: r.book, Access: r.access, checker: checks, analyst: judge, legacyDiff: r.settings.Legacy.Diff,
 	}
-	takesOver := &importer{
-		Control: r.control, Book: r.book, Access: r.access, Plans: r.plans, Taker: r.taker, Targets: r.targets,
-	}
+	takesOver := &importer{Book: r.book, Access: r.access, Plans: r.plans, Taker: r.taker, Targets: r.targets}
 	return Stages{
 		Register: registerStage(r.admission),
 		Lookup:   (&namer{Control: r.control, Book: r.book, registry: r.access.Registry}).stage(),
@@ -54,7 +51,7 @@ func (r *Run) analyst() *analyst {
 }
 
 func (r *Run) prober() *closure.Prober {
-	return &closure.Prober{Control: r.control, Book: r.book, Access: r.access}
+	return &closure.Prober{Book: r.book, Access: r.access}
 }
 
 func (r *Run) reader() *sweep.Reader {
@@ -63,19 +60,9 @@ func (r *Run) reader() *sweep.Reader {
 	}
 }
 
-func (r *Run) refresher() *sweep.Refresher {
-	return &sweep.Refresher{
-		Control: r.control, Book: r.book, Reader: r.reader(), Targets: r.targets, Taker: r.taker, Read: map[urn.URN]bool{},
-	}
-}
-
-func (r *Run) recoverer() *sweep.Recoverer {
-	return &sweep.Recoverer{Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, Refresher: r.refresher()}
-}
-
 func (r *Run) imports() *sweep.ImportRun {
 	return &sweep.ImportRun{
-		Control: r.control, Book: r.book, Access: r.access, Taker: r.taker, Defaults: r.admission.Defaults, Executor: r.executor,
+		Control: r.control, Book: r.book, Access: r.access, Defaults: r.admission.Defaults, Executor: r.executor,
 		Entropy: r.settings.Entropy, PackageConfig: r.settings.PackageConfig,
 	}
 }

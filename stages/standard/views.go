@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// sameViews are the steps for the views of a resource that stays the same (steps.md 3.12).
+// sameViews returns the steps for the views of a resource that stays the same (steps.md 3.12).
 func (b *builder) sameViews(own *stages.Decision) []*stages.Decision {
 	var out []*stages.Decision
 	for _, old := range b.ViewsOf(own) {
@@ -23,7 +23,7 @@ func (b *builder) sameViews(own *stages.Decision) []*stages.Decision {
 	return out
 }
 
-// underNewOwner returns the view as it is when its resource has been renamed.
+// underNewOwner returns the view of a renamed resource.
 func underNewOwner(old *state.Resource, owner urn.URN) *state.Resource {
 	v := old.Clone()
 	v.URN, v.Aliases = old.URN.Under(owner), []urn.URN{old.URN}

@@ -115,7 +115,7 @@ func (c *collector) decision(steps []stages.Decided) Decision {
 	if s.Old != nil && s.Old.URN != d.URN {
 		d.OldURN = s.Old.URN
 	}
-	d.Fate, d.Blame = fateOf(steps)
+	d.Fate, d.FailedDependency = fateOf(steps)
 	if s.Wanted != nil {
 		d.Position = position(s.Wanted.SourcePosition)
 	}
@@ -141,7 +141,7 @@ func fateOf(steps []stages.Decided) (stages.Fate, urn.URN) {
 	for _, fate := range []stages.Fate{stages.FateFailed, stages.FateSkipped, stages.FateNotReached} {
 		for _, s := range steps {
 			if s.Fate == fate {
-				return fate, s.Blame
+				return fate, s.FailedDependency
 			}
 		}
 	}

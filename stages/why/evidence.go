@@ -31,7 +31,7 @@ func (e *evidence) gather() {
 		e.root(RootOutside)
 	case stages.ReasonDependency:
 		e.dependency()
-	case stages.ReasonReplaceWith, stages.ReasonDeletedWith, stages.ReasonCarried, stages.ReasonView:
+	case stages.ReasonReplaceWith, stages.ReasonDeletedWith, stages.ReasonCarriedForward, stages.ReasonView:
 		e.causedBy(d.Cause)
 	case stages.ReasonProviderChanged:
 		e.options([]string{"provider"})
@@ -43,8 +43,8 @@ func (e *evidence) gather() {
 	case stages.ReasonNotInProgram:
 		e.causedBy(d.Cause)
 	}
-	if d.Fate == stages.FateSkipped && d.Blame != d.URN {
-		e.causedBy(d.Blame)
+	if d.Fate == stages.FateSkipped && d.FailedDependency != d.URN {
+		e.causedBy(d.FailedDependency)
 	}
 	if d.Fate == stages.FateFailed {
 		e.root(RootFailure)

@@ -1,8 +1,8 @@
 package why
 
 import (
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -48,37 +48,22 @@ func (c *collector) enter(u urn.URN, s stages.Decided) {
 			list[on] = append(known, u)
 		}
 	}
-	if s.Reason.Kind != stages.ReasonCarried { // that is the other way round
+	if s.Reason.Kind != stages.ReasonCarriedForward { // that is the other way round
 		follow(l.followers, s.Reason.Cause)
 	}
-	follow(l.followers, s.Blame)
+	follow(l.followers, s.FailedDependency)
 	if s.Wanted == nil {
 		return
 	}
 	if s.Wanted.Parent != "" {
 		l.parents[u] = c.newName(s.Wanted.Parent)
 	}
-	for _, on := range referencesOf(s.Wanted) {
-		follow(l.followers, on)
-	}
-	for _, deps := range s.Wanted.PropertyDependencies {
-		for _, on := range deps {
-			follow(l.readers, on)
+	for ref := range s.Wanted.References() {
+		follow(l.followers, ref.URN)
+		if ref.Kind == graph.PropertyDependency {
+			follow(l.readers, ref.URN)
 		}
 	}
-}
-
-// referencesOf lists everything that a state refers to.
-func referencesOf(r *state.Resource) []urn.URN {
-	out := append([]urn.URN{r.Parent, r.DeletedWith}, r.Dependencies...)
-	out = append(out, r.ReplaceWith...)
-	for _, deps := range r.PropertyDependencies {
-		out = append(out, deps...)
-	}
-	if ref, err := urn.ParseProviderRef(r.Provider); err == nil {
-		out = append(out, ref.URN)
-	}
-	return out
 }
 
 // after returns what was decided about after a resource because of it: what follows it, what follows that, and so on. What

@@ -35,10 +35,10 @@ type Decision struct {
 	// OldURN is the recorded name of a resource that was found by an alias.
 	OldURN urn.URN   `json:"oldUrn,omitempty"`
 	Op     stages.Op `json:"op"`
-	// Fate is what became of it; "" is that it was done, or could be done in a preview. Blame is the failed resource
+	// Fate is what became of it; "" is that it was done, or could be done in a preview. FailedDependency is the failed resource
 	// because of which it was skipped.
-	Fate  stages.Fate `json:"fate,omitempty"`
-	Blame urn.URN     `json:"blame,omitempty"`
+	Fate             stages.Fate `json:"fate,omitempty"`
+	FailedDependency urn.URN     `json:"blame,omitempty"`
 	// Internal marks a default provider.
 	Internal bool `json:"internal,omitempty"`
 

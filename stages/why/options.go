@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -94,9 +95,11 @@ func namesOf(us []urn.URN) []string {
 
 // dependenciesOf lists everything that a state depends on by the program's wish, by any property or none.
 func dependenciesOf(r *state.Resource) []string {
-	us := slices.Clone(r.Dependencies)
-	for _, more := range r.PropertyDependencies {
-		us = append(us, more...)
+	var us []urn.URN
+	for ref := range r.References() {
+		if ref.Kind == graph.Dependency || ref.Kind == graph.PropertyDependency {
+			us = append(us, ref.URN)
+		}
 	}
 	return namesOf(us)
 }

@@ -10,28 +10,24 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// Backend is a place where the states of stacks are kept. It is safe for concurrent use.
+// Backend is a place where the states of stacks are kept. It is safe for concurrent use. Whoever needs only a part of it takes
+// only that part.
 type Backend interface {
+	Catalog
 	// URL is the text that the backend was opened with.
 	URL() string
-	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
-	// Whether there is one is not checked.
-	Resolve(name string) (Ref, error)
-	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name. What was cut off
-	// on one of them is recovered first, as when it is opened.
-	Stacks(ctx context.Context, project string) ([]Listing, error)
-	// Open returns an existing stack, or a [*NotFoundError]. If an operation on it was cut off and nobody has its lock, the
-	// state is brought up to date; if one on two stacks was, it is completed, which may be what makes or removes the stack.
+	// Open returns an existing stack, or a [*NotFoundError]. If an operation on it was interrupted and its lock is free, the
+	// state is brought up to date. An interrupted operation on two stacks is completed, which may make or remove the stack.
 	Open(ctx context.Context, ref Ref) (Stack, error)
 	// Init makes a stack without resources (state.md 7.2), or returns an [*ExistsError]. A nil manager leaves the
 	// choice of the secrets provider to the first operation.
 	Init(ctx context.Context, ref Ref, m secrets.Manager) (Stack, error)
 	// Rename gives a stack another name, and with it the resources, the history and the tags (state.md 7.7). The project may
-	// change too. It returns a [*NotFoundError] or an [*ExistsError]. What is sealed stays sealed. A rename that is cut off is
-	// completed by whoever opens one of the two names or takes its lock next.
+	// change too. It returns a [*NotFoundError] or an [*ExistsError]. What is sealed stays sealed. An interrupted rename is
+	// completed when one of the two names is opened or locked next.
 	Rename(ctx context.Context, from, to Ref) (Stack, error)
-	// Upgrade gives a store of the old layout the present one (state.md 7.10). The project of a stack is what its resources
-	// name; ask is asked for that of a stack without resources, and may answer "" to leave it. ask may be nil.
+	// Upgrade gives a store of the old layout the present one (state.md 7.10). The project of a stack is the one that its
+	// resources name; ask is called for a stack without resources, and may return "" to leave it as it is. ask may be nil.
 	Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error)
 	// Remove removes a stack (state.md 7.5). It returns a [*NotFoundError] or a [*NotEmptyError].
 	Remove(ctx context.Context, ref Ref, o RemoveOptions) error
@@ -40,17 +36,35 @@ type Backend interface {
 	StackOutputs(ctx context.Context, name string) (property.Map, error)
 	// StackResources returns the live resources of another stack.
 	StackResources(ctx context.Context, name string) ([]*state.Resource, error)
-	// Close gives back connections. Nothing may be called afterwards.
+	// Close closes connections. No method may be called afterwards.
 	Close() error
 }
 
-// Stack is one stack of a backend. It satisfies what an operation needs of a state store. It is safe for concurrent
-// use, but only the holder of its lock may write.
+// Catalog knows which stacks there are.
+type Catalog interface {
+	// Resolve returns the stack that a user's text names: "S", "organization/S" or "organization/P/S" (state.md 4.4).
+	// Whether there is one is not checked.
+	Resolve(name string) (Ref, error)
+	// Stacks lists the stacks of a project, of all projects if project is "", in the order of project and name. What was cut off
+	// on one of them is recovered first, as when it is opened.
+	Stacks(ctx context.Context, project string) ([]Listing, error)
+}
+
+// Stack is one stack of a backend. It is safe for concurrent use, but only the holder of its lock may write. Whoever needs only
+// a part of it takes only that part.
+//
+// As a [state.Store], it loads the state with secrets opened and integrity checked. Errors of Load are a [*CorruptError] or an
+// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses; the caller holds the lock.
 type Stack interface {
+	state.Store
+	Editable
+	Lockable
+	Locks
+	Tags
+	History
+
 	Ref() Ref
-	// File names the stack file, for messages.
-	File(ctx context.Context) string
-	// Revision tells one content of the stack file from the next; "" when there is none.
+	// Revision identifies the content of the stack file; "" when there is none.
 	Revision(ctx context.Context) (string, error)
 	// WithSecrets returns the same stack, whose writes encrypt with m. Without it, writes use the provider that the
 	// state names.
@@ -58,49 +72,64 @@ type Stack interface {
 	// SecretsProvider is what the stack file names; nil when it names none.
 	SecretsProvider(ctx context.Context) (*state.SecretsProvider, error)
 
-	// Load returns the state with secrets opened and integrity checked, nil for a stack that was never deployed.
-	// Errors are a [*CorruptError] or an [*IntegrityError] and name the file.
-	Load(ctx context.Context) (*state.Snapshot, error)
-	// LoadSealed is Load with secrets left sealed and integrity unchecked: for edits of a state whose passphrase nobody
-	// has, and for repairs. What it returns may be given to Save.
-	LoadSealed(ctx context.Context) (*state.Snapshot, error)
-	// Check returns an [*IntegrityError] for what LoadSealed has returned if Load would have refused it.
-	Check(ctx context.Context, s *state.Snapshot) error
-	// Record begins a run on top of base. The caller holds the lock. A base that [state.CheckMutable] refuses is refused.
-	Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error)
-	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
-	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.
-	Save(ctx context.Context, s *state.Snapshot) error
 	// SaveMove is Save for this stack, whose resources have moved to another one of the same backend, and for that one. The
-	// caller holds both locks. Whenever it is cut off, each resource is in one of the two, at the latest when somebody opens
-	// one of them or takes its lock: what was cut off is completed then.
+	// caller holds both locks. If it is interrupted, it is completed when one of the two is opened or locked next, so that each
+	// resource is in one of them.
 	SaveMove(ctx context.Context, s *state.Snapshot, dest Stack, destState *state.Snapshot) error
 
 	// Export returns the deployment as `stack export` prints it (state.md 7.6).
 	Export(ctx context.Context, showSecrets bool) ([]byte, error)
-	// Import replaces the state by an export and returns what the user has to be warned of. It takes the lock.
+	// Import replaces the state by an export and returns warnings for the user. It takes the lock.
 	Import(ctx context.Context, export []byte, force bool) (warnings []string, err error)
 	// Outputs returns the outputs of the stack, without an integrity check. With sealed set no passphrase is needed,
 	// and secrets are [property.Value.IsSealed].
 	Outputs(ctx context.Context, sealed bool) (property.Map, error)
 
-	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing. If an
-	// operation was cut off, the state is brought up to date first; a [*JournalError] says that this cannot be done.
-	Lock(ctx context.Context, o LockOptions) (Lock, error)
-	// Locks lists who has the lock. As long as an operation on this stack and another one has not ended, the locks of both
-	// are meant.
-	Locks(ctx context.Context) ([]lock.Held, error)
-	// BreakLocks removes all locks and returns how many there were.
-	BreakLocks(ctx context.Context) (int, error)
 	// DiscardJournal puts what is left of an operation that was cut off aside, without applying it, and returns where it is
 	// now, "" if there is nothing. It takes the lock.
 	DiscardJournal(ctx context.Context) (where string, err error)
+}
 
-	// Tags returns what the stack is labelled with (state.md 7.9).
+// Editable is a state that commands edit without opening its secrets.
+type Editable interface {
+	// File names the stack file, for messages.
+	File(ctx context.Context) string
+	// LoadSealed is Load with secrets left sealed and integrity unchecked: for edits of a state whose passphrase nobody
+	// has, and for repairs. What it returns may be given to Save.
+	LoadSealed(ctx context.Context) (*state.Snapshot, error)
+	// Check returns an [*InvalidStateError] for what LoadSealed has returned if Load would have refused it.
+	Check(ctx context.Context, s *state.Snapshot) error
+	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
+	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.
+	Save(ctx context.Context, s *state.Snapshot) error
+}
+
+// Lockable is what only one process at a time may write.
+type Lockable interface {
+	// Lock takes the lock, or returns a [*lock.HeldError]. The closer releases it; closing it again does nothing. If an
+	// operation was interrupted, the state is brought up to date first; a [*JournalError] says that this cannot be done.
+	Lock(ctx context.Context, o LockOptions) (Lock, error)
+}
+
+// Locks are the locks of a stack, whoever has them.
+type Locks interface {
+	// Locks lists who has the lock. While an operation on this stack and another one has not ended, it lists the locks
+	// of both.
+	Locks(ctx context.Context) ([]lock.Held, error)
+	// BreakLocks removes all locks and returns how many there were.
+	BreakLocks(ctx context.Context) (int, error)
+}
+
+// Tags are what a stack is labelled with (state.md 7.9).
+type Tags interface {
+	// Tags returns them.
 	Tags(ctx context.Context) (map[string]string, error)
 	// EditTags changes the tags. edit may be called several times.
 	EditTags(ctx context.Context, edit func(tags map[string]string)) error
+}
 
+// History is the record of what has been done to a stack.
+type History interface {
 	// WriteHistory records a finished operation, with a copy of the stack file, and backs the stack file up
 	// (state.md 4.7, 4.8).
 	WriteHistory(ctx context.Context, u Update) error
@@ -110,9 +139,9 @@ type Stack interface {
 
 // LockOptions say what a lock is for.
 type LockOptions struct {
-	// Operation is a word for whoever finds the lock: "update". It may be "".
+	// Operation says in a word what the lock is for: "update". It may be "".
 	Operation string
-	// OnLost is called, once and by another goroutine, when the lock is lost: somebody has broken it, or it could not be
+	// OnLost is called, once and by another goroutine, when the lock is lost: another process has broken it, or it could not be
 	// renewed. It may be nil.
 	OnLost func(error)
 }
@@ -120,15 +149,15 @@ type LockOptions struct {
 // Lock is the lock of a stack that this process has.
 type Lock interface {
 	io.Closer
-	// Check returns a [*lock.LostError] when the lock is no longer certainly this process's. Whoever has it asks before it
-	// starts what nobody else may do at the same time.
+	// Check returns a [*lock.LostError] when the lock is no longer certainly this process's. The holder calls it before it
+	// starts anything that needs the lock.
 	Check(ctx context.Context) error
 }
 
-// RemoveOptions say what goes with a stack.
+// RemoveOptions define what is removed with a stack.
 type RemoveOptions struct {
-	Force   bool // although there are resources
-	Backups bool // the .bak files and backups, too
+	Force   bool // also remove a stack that has resources
+	Backups bool // also remove the .bak files and backups
 }
 
 // Listing is one stack in a list (state.md 7.4).
@@ -141,6 +170,6 @@ type Listing struct {
 // Upgraded says what has become of a stack of the old layout.
 type Upgraded struct {
 	Name    string
-	Project string // "" when nobody knows it; the stack is left as it is
+	Project string // "" if it is not known; the stack is left as it is then
 	Err     error
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/lock"
@@ -275,7 +276,7 @@ func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
 	f.write(stackFile, string(text))
 	_, err = s.Load(ctx)
 	require.ErrorContains(t, err, "snapshot integrity failure; refusing to use it:")
-	var integrity *IntegrityError
+	var integrity *InvalidStateError
 	require.ErrorAs(t, err, &integrity)
 	_, err = s.Export(ctx, false)
 	require.NoError(t, err)
@@ -405,7 +406,7 @@ func TestProvidersOfOthersNeverLoseCiphertexts(t *testing.T) {
 		`"1b47061264138c4ac30d75fd1eb44270","ciphertext":"v1:opaque"}}}],"metadata":{}}}}`
 	f.write(stackFile, cloud)
 	_, err := s.Load(ctx)
-	var unsupported *secrets.UnsupportedError
+	var unsupported *secrets.UnsupportedProviderError
 	require.ErrorAs(t, err, &unsupported)
 	stack, err := b.Open(ctx, s.Ref())
 	require.NoError(t, err)
@@ -556,7 +557,8 @@ func TestExportAndImport(t *testing.T) {
 	other := f.init(b, "prod")
 	_, err = other.Import(ctx, stored, false)
 	require.ErrorContains(t, err, "refers to a different stack name (dev)")
-	require.ErrorContains(t, err, "importing this file could be dangerous; rerun with --force to proceed anyway")
+	require.ErrorContains(t, err, "importing this file could be dangerous")
+	require.Equal(t, []advice.Advice{advice.On(advice.ImportAnyway)}, advice.Of(err))
 	warnings, err := other.Import(ctx, stored, true)
 	require.NoError(t, err)
 	require.Len(t, warnings, 3)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/location"
 )
@@ -36,7 +37,12 @@ type NotEmptyError struct {
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("'%s' still has resources (%d); destroy them first, or use --force to forget them", e.Name, e.Resources)
+	return fmt.Sprintf("'%s' still has resources (%d); destroy them first", e.Name, e.Resources)
+}
+
+// Advice says that they can be forgotten.
+func (e *NotEmptyError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.ForgetResources)}
 }
 
 // Candidate is an older state that a damaged one can be restored from.
@@ -68,26 +74,31 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// IntegrityError says that a stack file can be read, but breaks a rule that every state keeps (state.md 1.14).
-type IntegrityError struct {
+// InvalidStateError says that a stack file can be read, but breaks an integrity rule (state.md 1.14).
+type InvalidStateError struct {
 	File string
 	Err  error // a *state.IntegrityError
 }
 
-func (e *IntegrityError) Error() string {
+func (e *InvalidStateError) Error() string {
 	problem := e.Err.Error()
 	var broken *state.IntegrityError
 	if errors.As(e.Err, &broken) {
 		problem = fmt.Sprintf("%s (rule %s)", broken.Problem, broken.Rule)
 	}
-	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %s; `sluice state repair` tries to fix it", e.File, problem)
+	return fmt.Sprintf("snapshot integrity failure; refusing to use it: %s: %s", e.File, problem)
 }
 
-func (e *IntegrityError) Unwrap() error { return e.Err }
+// Advice says that the state can be repaired.
+func (e *InvalidStateError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.RepairState)}
+}
+
+func (e *InvalidStateError) Unwrap() error { return e.Err }
 
 // ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
-var ErrLegacy = errors.New("this store has the layout of old Pulumi versions, which is only read; " +
-	"upgrade it with `sluice state upgrade`")
+var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, which is only read"),
+	advice.On(advice.UpgradeStore))
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
 var ErrScheme = location.ErrScheme

@@ -11,9 +11,10 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// history are the records of the operations on a stack, and the copies of the stack file that go with them (state.md 4.7, 4.8).
+// history are the records of the operations on a stack, and the copies of the stack file that go with them (state.md 4.7,
+// 4.8).
 //
-// Invariant: a copy shares nothing with the stack file, so that damage to that does not reach it.
+// Invariant: a copy shares nothing with the stack file, so that damage to the stack file does not reach it.
 type history struct{ stackFiles }
 
 // write records a finished operation and backs the stack file up.
@@ -99,8 +100,8 @@ func (h history) readUpdate(ctx context.Context, key string) (u Update, err erro
 	return u, nil
 }
 
-// moveTo gives the history to another name of the stack. The backups stay (state.md 7.7). What was cut off is completed by doing
-// it again.
+// moveTo gives the history to another name of the stack. The backups stay (state.md 7.7). If it was interrupted, doing it
+// again completes it.
 func (h history) moveTo(ctx context.Context, to stackFiles) error {
 	folder := h.keys().History() + "/"
 	infos, err := h.store.List(ctx, folder)

@@ -14,7 +14,7 @@ import (
 // journalFile keeps the journal of a stack beside the stacks, and with it the stack file that it begins with
 // (state.md 9.5).
 //
-// Invariant: it is set aside as a whole before it is removed unread.
+// Invariant: a journal that was not applied is set aside before it is removed.
 type journalFile struct {
 	store.Log
 	stack stackFiles
@@ -43,8 +43,8 @@ func (j *journalFile) Base(ctx context.Context) ([]byte, error) {
 	return b, err
 }
 
-// Create implements [journal.Store]. The base is a copy, not a second name of the stack file: somebody may write into that with
-// an editor, and what was there before is needed most of all then.
+// Create implements [journal.Store]. The base is a copy, not a second name of the stack file: a user may edit that file
+// in place, and then the previous content is needed.
 func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
 	if len(base) > 0 {
 		if _, err := j.stack.store.Write(ctx, j.base(), base, store.Condition{}); err != nil {
@@ -68,7 +68,8 @@ func (j *journalFile) begins(ctx context.Context, digest string) bool {
 	return err != nil || base == nil || state.Digest(base) == digest
 }
 
-// setAside keeps what is in the journal where no command uses it, and removes the journal. It returns where, "" if there is nothing.
+// setAside keeps what is in the journal where no command uses it, and removes the journal. It returns where, "" if there is
+// nothing.
 func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
 	b, err := j.Read(ctx)
 	if err != nil || b == nil {

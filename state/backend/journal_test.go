@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/store"
@@ -20,12 +21,12 @@ const journalPath = ".pulumi/sluice/journal/shop/dev.jnl"
 // open opens the store as another process does, and collects what the user is told.
 func (f *fixture) listening() (*File, *[]string) {
 	b, notes := f.open(), &[]string{}
-	b.options.Note = func(text string) { *notes = append(*notes, text) }
+	b.options.Note = func(text string, _ ...advice.Advice) { *notes = append(*notes, text) }
 	return b, notes
 }
 
-// cutOff leaves an operation in the middle: "a" is made, and nobody knows of "b".
-func (f *fixture) cutOff() Ref {
+// interrupt leaves an operation in the middle: "a" is made, and nobody knows of "b".
+func (f *fixture) interrupt() Ref {
 	f.Helper()
 	ctx := context.Background()
 	s := f.init(f.open(), "dev")
@@ -39,9 +40,9 @@ func (f *fixture) cutOff() Ref {
 	return s.Ref()
 }
 
-func TestOpeningAStackRecoversWhatWasCutOff(t *testing.T) {
+func TestOpeningAStackRecoversWhatWasInterrupted(t *testing.T) {
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	before := f.read(stackFile)
 	require.NotContains(t, before, "a:b:C")
 	b, notes := f.listening()
@@ -70,9 +71,9 @@ func TestOpeningAStackRecoversWhatWasCutOff(t *testing.T) {
 	require.Empty(t, *notes, "the next one has nothing to say")
 }
 
-func TestListingStacksRecoversWhatWasCutOff(t *testing.T) {
+func TestListingStacksRecoversWhatWasInterrupted(t *testing.T) {
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	b, notes := f.listening()
 	listed, err := b.Stacks(context.Background(), "another")
 	require.NoError(t, err)
@@ -90,7 +91,7 @@ func TestListingStacksRecoversWhatWasCutOff(t *testing.T) {
 func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextCommand(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	b, notes := f.listening()
 	b.store.(*store.Dir).Crash = func(m store.Moment) error {
 		if m == store.Written {
@@ -114,7 +115,7 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 
 func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	b, notes := f.listening()
 	l, err := b.stack(ref).lock(context.Background(), LockOptions{})
 	require.NoError(t, err)
@@ -132,7 +133,7 @@ func TestAJournalIsLeftAloneWhileSomebodyWorks(t *testing.T) {
 func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	theirs := strings.Replace(f.read(stackFile), "{", "{ ", 1)
 	f.write(stackFile, theirs)
 	b, notes := f.listening()
@@ -145,7 +146,7 @@ func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 	_, err = s.Lock(ctx, LockOptions{})
 	var undecided *JournalError
 	require.ErrorAs(t, err, &undecided)
-	require.ErrorContains(t, err, "sluice recover --discard")
+	require.Equal(t, []advice.Advice{advice.On(advice.DiscardJournal)}, advice.Of(err))
 	listed, err := os.ReadFile(undecided.Salvage)
 	require.NoError(t, err)
 	require.Contains(t, string(listed), `"urn": "urn:pulumi:dev::shop::a:b:C::b"`)
@@ -170,7 +171,7 @@ func TestAStackWithAStaleJournalCanBeReadAndNotChanged(t *testing.T) {
 
 func TestRemovingAStackByForcePutsItsJournalAside(t *testing.T) {
 	f := newFixture(t)
-	ref := f.cutOff()
+	ref := f.interrupt()
 	f.write(stackFile, f.read(stackFile)+" ")
 	b, _ := f.listening()
 	require.NoError(t, b.Remove(context.Background(), ref, RemoveOptions{Force: true}))
@@ -182,7 +183,7 @@ func TestRemovingAStackByForcePutsItsJournalAside(t *testing.T) {
 
 func TestAStackOfTheSameNameDoesNotInheritAJournal(t *testing.T) {
 	f := newFixture(t)
-	f.cutOff()
+	f.interrupt()
 	require.NoError(t, os.Remove(filepath.Join(f.dir, stackFile)))
 	b, notes := f.listening()
 	s := f.init(b, "dev")
@@ -226,7 +227,9 @@ func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
 	r, err := s.Record(ctx, nil)
 	require.NoError(t, err)
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
-	require.ErrorContains(t, unlock.Close(), "sluice cancel", "Pulumi must not work from the stack file now")
+	err = unlock.Close()
+	require.ErrorContains(t, err, "the lock of stack dev is kept", "Pulumi must not work from the stack file now")
+	require.Equal(t, []advice.Advice{advice.On(advice.CancelLock)}, advice.Of(err))
 	require.NoError(t, r.Close(ctx))
 	require.NoError(t, unlock.Close())
 	held, err := s.Locks(ctx)

@@ -10,7 +10,7 @@ func (s stackFiles) lockOptions() lock.Options {
 	return lock.Options{Store: s.store, Folder: s.keys().Locks(), Every: s.every, Lost: s.lost}
 }
 
-// lock takes the lock and does nothing about what was cut off.
+// lock takes the lock and recovers nothing.
 func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error) {
 	if err := s.prepareWrite(ctx); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob/memblob"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/objects"
@@ -167,7 +168,7 @@ func (p *place) process(moments int) (*File, *life) {
 			tick++
 			return time.Date(2026, 1, 2, 3, 4, 5, tick, time.UTC)
 		},
-		Note: func(text string) { p.notes = append(p.notes, text) },
+		Note: func(text string, _ ...advice.Advice) { p.notes = append(p.notes, text) },
 		Renamed: func(from, to Ref) (string, error) {
 			p.told = append(p.told, from.String()+" "+to.String())
 			return "", l.moment()

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// SaveMove implements [Stack]. Both files are made up before either is written.
+// SaveMove implements [Stack]. Both contents are computed before either file is written.
 func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest Stack, destState *state.Snapshot) error {
 	to, ok := dest.(*fileStack)
 	if !ok || to.storage != s.storage {
@@ -27,6 +27,6 @@ func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest
 			return nothingDone(moving, err)
 		}
 	}
-	p := &pair{stacks: [2]stackFiles{to.stackFiles, s.stackFiles}}
+	p := &intent{stacks: [2]stackFiles{to.stackFiles, s.stackFiles}}
 	return p.run(ctx, moving, after)
 }

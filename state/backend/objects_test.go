@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gocloud.dev/blob/memblob"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -20,7 +21,7 @@ func shared() func(t *testing.T, notes *[]string) *File {
 	return func(t *testing.T, notes *[]string) *File {
 		b, err := openFile(context.Background(), Options{
 			URL: "mem://states", Project: "shop", Version: "sluice/test", Passphrases: secrets.FixedSource("p"),
-			Note:   func(text string) { *notes = append(*notes, text) },
+			Note:   func(text string, _ ...advice.Advice) { *notes = append(*notes, text) },
 			Stores: map[string]store.Opener{"mem": func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return s, nil }},
 		})
 		require.NoError(t, err)

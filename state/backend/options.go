@@ -5,18 +5,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend/internal/compression"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Options say how a backend is opened.
+// Options define how a backend is opened.
 type Options struct {
 	// URL names the backend (state.md 4.2).
 	URL string
 	// Project is the current project, to which bare stack names belong; "" when there is none.
 	Project string
-	// Environment looks variables up, as [os.LookupEnv] does; nil means that none is set. See state.md appendix A.
+	// Environment looks up variables, as [os.LookupEnv] does; nil means that none is set. See state.md appendix A.
 	Environment func(name string) (string, bool)
 	// Passphrases opens the secrets in states.
 	Passphrases secrets.Source
@@ -30,14 +31,14 @@ type Options struct {
 	Stores map[string]store.Opener
 	// Checkpoints says how often a run writes the stack file.
 	Checkpoints Cadence
-	// Note is told, in one line, what was found of an operation that was cut off; nil when nobody listens.
-	Note func(text string)
-	// Undecided is told of a journal that nobody may apply without a decision, when a stack is opened. Whoever locks the stack
-	// gets the same error. Nil means Note.
+	// Note is called with one line about each interrupted operation that was found, and what can be done about it; nil discards.
+	Note func(text string, as ...advice.Advice)
+	// Undecided is called when a stack is opened whose journal needs a decision before it may be applied. Locking the stack
+	// returns the same error. nil means Note.
 	Undecided func(*JournalError)
-	// Renamed is told that a stack has another name, by whoever renamed it or has completed a rename that was cut off, so that
-	// what names the stack outside the backend can follow. It may be told so again. remark is for the user, who has something
-	// to do; it may be "". The stack is renamed whatever is returned. nil when nobody listens.
+	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that what names the stack
+	// outside the backend can be changed too. It may be called again for the same rename. remark tells the user what is left
+	// to do; it may be "". An error does not undo the rename. nil does nothing.
 	Renamed func(from, to Ref) (remark string, err error)
 }
 
@@ -53,7 +54,7 @@ const (
 	CheckpointsAtEnd Cadence = "end"
 )
 
-// compression is what the environment says of how files are written.
+// compression is how files are written, by the environment.
 func (o *Options) compression() (compression.Format, error) {
 	gz, zst := o.flag("GZIP"), o.flag("ZSTD")
 	switch {
@@ -80,17 +81,17 @@ func (o *Options) isTrue(variable string) bool {
 	return v == "1" || strings.EqualFold(v, "true")
 }
 
-// note tells the user something, if there is one who listens.
-func (o *Options) note(text string) {
+// note calls Note, if there is one.
+func (o *Options) note(text string, as ...advice.Advice) {
 	if o.Note != nil {
-		o.Note(text)
+		o.Note(text, as...)
 	}
 }
 
-// undecided tells the user of a decision that is needed.
+// undecided reports a journal that needs a decision.
 func (o *Options) undecided(err *JournalError) {
 	if o.Undecided == nil {
-		o.note(err.Error())
+		o.note(err.Error(), advice.Of(err)...)
 		return
 	}
 	o.Undecided(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -31,8 +32,8 @@ func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error
 	return state.NewEncoder(state.EncoderOptions{Plaintext: true}).Deployment(ctx, snapshot)
 }
 
-// dangerous ends the list of what is wrong with an import.
-const dangerous = "importing this file could be dangerous; rerun with --force to proceed anyway"
+// errDangerous ends the list of what is wrong with an import.
+var errDangerous = advice.With(errors.New("importing this file could be dangerous"), advice.On(advice.ImportAnyway))
 
 // Import implements [Stack] (state.md 7.6). Ciphertexts stay as they are in the export; plaintext secrets are
 // encrypted by the provider that it names, or by this stack's if it names none.
@@ -51,7 +52,7 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 		problems = append(problems, err)
 	}
 	if len(problems) > 0 && !force {
-		return nil, errors.Join(append(problems, errors.New(dangerous))...)
+		return nil, errors.Join(append(problems, errDangerous)...)
 	}
 	for _, p := range problems {
 		warnings = append(warnings, p.Error())

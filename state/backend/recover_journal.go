@@ -9,13 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend/internal/sealing"
 	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// recover brings the stack file up to date if an operation on this stack was cut off. The lock is held. It returns a
+// recover brings the stack file up to date if an operation on this stack was interrupted. The lock is held. It returns a
 // [*JournalError] for a journal that may not be applied.
 func (j *journalFile) recover(ctx context.Context) error {
 	if there, err := j.Exists(ctx); err != nil || !there {
@@ -26,7 +27,7 @@ func (j *journalFile) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if content == nil { // somebody has removed the stack by hand
+	if content == nil { // the stack was removed by hand
 		where, err := j.setAside(ctx)
 		if err == nil {
 			s.options.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
@@ -46,25 +47,25 @@ func (j *journalFile) recover(ctx context.Context) error {
 		Stack: s.ref.String(), Store: j, Content: content,
 		Decode: state.DecodeOptions{Name: j.Name()},
 		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
-			// Everything in a journal is encrypted already, so nobody's passphrase is needed.
+			// Everything in a journal is encrypted already, so no passphrase is needed.
 			return sealing.CiphertextEncoder(p, errors.New("a journal holds a secret that is not encrypted"))
 		},
 		Ledger: state.LedgerOptions{Version: o.Version, Now: o.Now},
 		Checkpoint: state.CheckpointOptions{
 			SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
 		},
-		History: func(r *journal.Report) error { return history{s}.recordCutOff(ctx, r) },
+		History: func(r *journal.Report) error { return history{s}.recordInterrupted(ctx, r) },
 	})
 	if err != nil {
 		return j.explain(ctx, err)
 	}
 	if report != nil {
-		s.options.note(recoveredNote(s.ref, report))
+		s.options.note(recoveredNote(s.ref, report), howToEnd(report)...)
 	}
 	return nil
 }
 
-// shownChanges are those that are counted: nobody has asked for default providers (steps.md 1.6).
+// shownChanges leaves out default providers, which no program declares (steps.md 1.6).
 func shownChanges(done []journal.Completed) []journal.Completed {
 	return slices.DeleteFunc(slices.Clone(done), func(c journal.Completed) bool { return c.Resource.URN.IsDefaultProvider() })
 }
@@ -72,7 +73,7 @@ func shownChanges(done []journal.Completed) []journal.Completed {
 // recoveredNote says in one line what was found.
 func recoveredNote(ref Ref, r *journal.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was cut off; ", ref.Name, r.Start.Format(time.RFC3339))
+	fmt.Fprintf(&b, "the last operation on stack %s, begun at %s, was interrupted; ", ref.Name, r.Start.Format(time.RFC3339))
 	switch n := len(shownChanges(r.Done)); {
 	case !r.Written:
 		b.WriteString("the state had everything that it completed")
@@ -86,19 +87,27 @@ func recoveredNote(ref Ref, r *journal.Report) string {
 	switch n := len(r.Open); n {
 	case 0:
 	case 1:
-		fmt.Fprintf(&b, ". Nobody knows how one more ended (%s %s): `sluice recover` finds out", r.Open[0].Type, r.Open[0].Resource.URN)
+		fmt.Fprintf(&b, ". Nobody knows how one more ended (%s %s)", r.Open[0].Type, r.Open[0].Resource.URN)
 	default:
-		fmt.Fprintf(&b, ". Nobody knows how %d more ended (%s %s and others): `sluice recover` finds out", n, r.Open[0].Type, r.Open[0].Resource.URN)
+		fmt.Fprintf(&b, ". Nobody knows how %d more ended (%s %s and others)", n, r.Open[0].Type, r.Open[0].Resource.URN)
 	}
 	return b.String()
 }
 
-// recordCutOff writes the history of an operation that did not live to do so. Its configuration is that of the latest record:
-// nothing else is known, and later operations look for one there.
-func (h history) recordCutOff(ctx context.Context, r *journal.Report) error {
+// howToEnd is the advice about operations of which nobody knows how they ended.
+func howToEnd(r *journal.Report) []advice.Advice {
+	if len(r.Open) == 0 {
+		return nil
+	}
+	return []advice.Advice{advice.On(advice.Recover)}
+}
+
+// recordInterrupted writes the history of an interrupted operation. Its configuration is that of the latest record: nothing
+// else is known, and later operations look for one there.
+func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error {
 	u := Update{
 		Kind: "update", StartTime: r.Start.Unix(), EndTime: h.options.Now().Unix(), Result: ResultFailed,
-		Message: "cut off, and recovered from its journal", ResourceChanges: map[string]int{},
+		Message: "interrupted, and recovered from its journal", ResourceChanges: map[string]int{},
 	}
 	for _, c := range shownChanges(r.Done) {
 		u.ResourceChanges[c.Op()]++

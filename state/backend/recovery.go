@@ -13,17 +13,17 @@ import (
 
 // recovery brings stacks up to date for those who only read.
 //
-// Invariant: it changes a stack only while it has the lock of it, and waits for nobody who has it.
+// Invariant: it changes a stack only while it holds its lock, and never waits for another holder.
 type recovery struct {
 	*storage
-	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only who
-	// takes the lock tries again: there may be many who only read.
+	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only taking
+	// the lock tries again: there may be many readers.
 	unrecovered sync.Map
 }
 
 // opened recovers a stack that is opened. It returns a [*NotFoundError] if there is none.
 func (r *recovery) opened(ctx context.Context, s stackFiles) error {
-	r.ifFree(ctx, s, stackPairs{s}.exist) // which may be what makes the stack, or removes it
+	r.ifFree(ctx, s, stackIntents{s}.exist) // which may make the stack, or remove it
 	if err := s.exists(ctx); err != nil {
 		return err
 	}
@@ -31,8 +31,8 @@ func (r *recovery) opened(ctx context.Context, s stackFiles) error {
 	return nil
 }
 
-// ifFree recovers the stack if left says that there is something to recover and nobody is working on it. What cannot be
-// recovered now is only told of: reading does no harm, and whoever wants to write takes the lock, which is refused then.
+// ifFree recovers the stack if left reports that there is something to recover and its lock is free. What cannot be
+// recovered now is only reported: reading does no harm, and writing needs the lock, which is refused then.
 func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.Context) (bool, error)) {
 	if _, tried := r.unrecovered.Load(s.ref); r.legacy || tried {
 		return
@@ -56,7 +56,7 @@ func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.C
 	case errors.As(err, &undecided):
 		r.options.undecided(undecided)
 	default:
-		r.options.note(fmt.Sprintf("the last operation on stack %s was cut off, and what it completed could not be recovered from its journal now: %v. "+
+		r.options.note(fmt.Sprintf("the last operation on stack %s was interrupted, and what it completed could not be recovered from its journal now: %v. "+
 			"What is read is the state before that; the next command tries again", s.ref.Name, err))
 	}
 	r.unrecovered.Store(s.ref, true)
@@ -67,14 +67,14 @@ func (r *recovery) listed(ctx context.Context, project string) error {
 	if r.legacy {
 		return nil
 	}
-	pairs, err := r.pairs(ctx)
+	intents, err := r.intents(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
+	for _, p := range intents {
 		for _, s := range p.stacks {
 			if project == "" || project == s.ref.Project {
-				r.ifFree(ctx, s, stackPairs{s}.exist)
+				r.ifFree(ctx, s, stackIntents{s}.exist)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (r *recovery) listed(ctx context.Context, project string) error {
 	}
 	exists := func(ref *Ref) bool {
 		there, err := r.files(*ref).journal().Exists(ctx)
-		return there || err != nil // which is told of
+		return there || err != nil // which is reported
 	}
 	for i, there := range (iter.Mapper[Ref, bool]{MaxGoroutines: parallelReads}).Map(refs, exists) {
 		if there {

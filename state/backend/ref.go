@@ -55,7 +55,7 @@ func parseRef(text, currentProject string, legacy, validate bool) (Ref, error) {
 	return ref, ref.check(legacy, validate)
 }
 
-// check refuses names that would be no file names, and with validate those that Pulumi refuses.
+// check refuses names that cannot be file names and, with validate, those that Pulumi refuses.
 func (r Ref) check(legacy, validate bool) error {
 	if err := layout.CheckName("stack", r.Name, validate); err != nil {
 		return err

@@ -3,32 +3,32 @@ package backend
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// remains are what operations that were cut off have left of a stack: operations on two stacks, and a journal.
+// remains are what interrupted operations have left of a stack: operations on two stacks, and a journal.
 //
 // Invariant: only the holder of the stack's lock changes them, and the lock stays as long as they do.
 type remains struct{ stackFiles }
 
-func (r remains) pairs() stackPairs { return stackPairs(r) }
+func (r remains) intents() stackIntents { return stackIntents(r) }
 
-// recover completes what was cut off, or brings the stack file up to date. The lock is held. It returns a [*JournalError] if that
-// may not be done.
+// recover completes interrupted operations on two stacks, and brings the stack file up to date. The lock is held. It returns
+// a [*JournalError] if that needs a decision.
 func (r remains) recover(ctx context.Context) error {
-	if err := r.pairs().recover(ctx); err != nil {
+	if err := r.intents().recover(ctx); err != nil {
 		return err
 	}
 	return r.journal().recover(ctx)
 }
 
-// setAside keeps what was cut off where no command uses it, without applying it. The lock is held. It returns where, "" if there
-// is nothing.
+// setAside keeps what interrupted operations have left where no command uses it, without applying it. The lock is held. It
+// returns where, "" if there is nothing.
 func (r remains) setAside(ctx context.Context) (where string, err error) {
-	aside, err := r.pairs().setAside(ctx)
+	aside, err := r.intents().setAside(ctx)
 	if err == nil {
 		where, err = r.journal().setAside(ctx)
 	}
@@ -40,14 +40,14 @@ func (r remains) setAside(ctx context.Context) (where string, err error) {
 
 // exist reports whether an operation has left something to recover, or has not ended.
 func (r remains) exist(ctx context.Context) (bool, error) {
-	paired, err := r.pairs().exist(ctx)
-	if err != nil || paired {
-		return paired, err
+	pending, err := r.intents().exist(ctx)
+	if err != nil || pending {
+		return pending, err
 	}
 	return r.journal().Exists(ctx)
 }
 
-// acquire takes the lock and recovers what was cut off.
+// acquire takes the lock and recovers.
 func (r remains) acquire(ctx context.Context, o LockOptions) (Lock, error) {
 	l, err := r.lock(ctx, o)
 	if err != nil {
@@ -67,14 +67,15 @@ type heldLock struct {
 
 func (l heldLock) Close() error { return l.stack.unlock(l.Lock) }
 
-// unlock gives the lock up, unless an operation could not write its state: until that has been recovered nobody may work from the
-// stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
+// unlock releases the lock, unless an operation could not write its state: until that has been recovered nothing may start
+// from the stack file, and Pulumi does not know of journals (state.md 9.4 R-4).
 func (r remains) unlock(l *lock.Lock) error {
 	left, err := r.exist(context.Background())
 	if err != nil || left {
-		l.Leave()
-		return errors.Join(err, fmt.Errorf("the lock of stack %s is kept, as what has been done is only in its journal: the next sluice command "+
-			"recovers it; if that is refused because of the lock, `sluice cancel` removes it", r.ref.Name))
+		l.Abandon()
+		return errors.Join(err, advice.Errorf(advice.On(advice.CancelLock),
+			"the lock of stack %s is kept, as what has been done is only in its journal: the next operation on the stack recovers it, unless that is "+
+				"refused because of the lock", r.ref.Name))
 	}
 	return l.Release()
 }

@@ -21,7 +21,7 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 		return err
 	}
 	if err = recoverBeforeRemoval(ctx, s, o); err == nil {
-		err = s.exists(ctx) // a rename that was cut off may have been completed
+		err = s.exists(ctx) // an interrupted rename may have been completed
 	}
 	if err == nil {
 		err = remove(ctx, s, o)
@@ -29,17 +29,17 @@ func (f *File) Remove(ctx context.Context, ref Ref, o RemoveOptions) error {
 	return errors.Join(err, l.Release())
 }
 
-// recoverBeforeRemoval recovers the stack. With Force its journal will go with it, but what another stack is part of is
-// completed, or set aside if that may not be done.
+// recoverBeforeRemoval recovers the stack. With Force its journal is removed too, but an operation that also
+// concerns another stack is completed, or set aside if that needs a decision.
 func recoverBeforeRemoval(ctx context.Context, s stackFiles, o RemoveOptions) error {
 	if !o.Force {
 		return remains{s}.recover(ctx)
 	}
-	pairs := stackPairs{s}
-	err := pairs.recover(ctx)
+	intents := stackIntents{s}
+	err := intents.recover(ctx)
 	var undecided *JournalError
 	if errors.As(err, &undecided) {
-		_, err = pairs.setAside(ctx)
+		_, err = intents.setAside(ctx)
 	}
 	return err
 }
@@ -54,7 +54,7 @@ func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
 			return &NotEmptyError{s.ref.Name, summary.Resources}
 		}
 	}
-	// As long as there is a stack file, a removal that was cut off can be repeated.
+	// As long as there is a stack file, an interrupted removal can be repeated.
 	if err := removeFolder(ctx, s.store, s.keys().History()); err != nil {
 		return err
 	}

@@ -11,10 +11,9 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. It holds nothing that
-// changes.
+// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. It is immutable.
 //
-// Invariant: a lock that it hands out is of a stack of which nothing is left to recover.
+// Invariant: when it returns a lock, nothing is left to recover on the stack.
 type fileStack struct {
 	stackFiles
 	secrets secrets.Manager // nil: what the state names
@@ -74,7 +73,7 @@ func (s *fileStack) Check(ctx context.Context, snapshot *state.Snapshot) error {
 		err = state.VerifyURNs(snapshot)
 	}
 	if err != nil {
-		return &IntegrityError{s.File(ctx), err}
+		return &InvalidStateError{s.File(ctx), err}
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
 	if err != nil {
 		return nil, err
 	}
-	others, err := stackPairs{s.stackFiles}.locks(ctx)
+	others, err := stackIntents{s.stackFiles}.locks(ctx)
 	return append(held, others...), err
 }
 

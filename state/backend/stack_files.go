@@ -16,9 +16,9 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// stackFiles are the files of one stack. It holds nothing that changes.
+// stackFiles are the files of one stack. It is immutable.
 //
-// Invariant: they are taken as they are, also if an operation was cut off, and nobody's secrets are needed.
+// Invariant: it uses the files as they are, also if an operation was interrupted, and needs no secrets.
 type stackFiles struct {
 	*storage
 	ref Ref
@@ -68,7 +68,7 @@ func (s stackFiles) read(ctx context.Context) (content []byte, name string, err 
 	return content, name, err
 }
 
-// content is what the stack file holds, nothing if there is none.
+// content returns what the stack file holds, nil if there is none.
 func (s stackFiles) content(ctx context.Context) ([]byte, error) {
 	b, _, err := s.read(ctx)
 	var missing *NotFoundError
@@ -134,9 +134,9 @@ func (s stackFiles) load(
 	return c.Latest, nil
 }
 
-// explain distinguishes damage from what only the user can put right: a passphrase, a newer version.
+// explain distinguishes damage from what only the user can correct: a passphrase, a newer version.
 func (s stackFiles) explain(ctx context.Context, name string, err error) error {
-	var unsupported *secrets.UnsupportedError
+	var unsupported *secrets.UnsupportedProviderError
 	var features *state.UnsupportedFeaturesError
 	if errors.As(err, &unsupported) || errors.As(err, &features) || errors.Is(err, secrets.ErrNoPassphrase) ||
 		errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, state.ErrVersion) || errors.Is(err, context.Canceled) {

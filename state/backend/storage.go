@@ -82,7 +82,7 @@ func (s *storage) readMode(ctx context.Context) (legacy bool, err error) {
 		name, *meta.Version)
 }
 
-// prepareWrite refuses writes to an old layout and marks a new store as what it is.
+// prepareWrite refuses writes to an old layout and marks a new store.
 func (s *storage) prepareWrite(ctx context.Context) error {
 	if s.legacy {
 		return ErrLegacy

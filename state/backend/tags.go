@@ -10,9 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// tags are what a stack is labelled with (state.md 7.9).
+// tags are the tags of a stack (state.md 7.9).
 //
-// Invariant: an edit is of the tags that are there, whoever has written them.
+// Invariant: an edit changes the tags that are there, and loses no concurrent edit.
 type tags struct{ stackFiles }
 
 // tagsFile is the content of the file with the tags of a stack (state.md 7.9).
@@ -21,7 +21,7 @@ type tagsFile struct {
 	Tags    map[string]string `json:"tags"`
 }
 
-// all returns what the stack is labelled with.
+// all returns the tags of the stack.
 func (t tags) all(ctx context.Context) (map[string]string, error) {
 	all, _, err := t.readFile(ctx)
 	return all, err
@@ -49,7 +49,7 @@ func (t tags) readFile(ctx context.Context) (map[string]string, store.Info, erro
 	return f.Tags, info, nil
 }
 
-// edit changes the tags. Tags have no lock: when somebody else has written them meanwhile, they are read again.
+// edit changes the tags. Tags have no lock: if another process has written them meanwhile, they are read again.
 func (t tags) edit(ctx context.Context, change func(tags map[string]string)) error {
 	if err := t.prepareWrite(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (t tags) edit(ctx context.Context, change func(tags map[string]string)) err
 	}
 }
 
-// moveTo gives the tags to another name of the stack. What was cut off is completed by doing it again.
+// moveTo gives the tags to another name of the stack. If it was interrupted, doing it again completes it.
 func (t tags) moveTo(ctx context.Context, to stackFiles) error {
 	if err := store.Keep(ctx, t.store, t.keys().Tags(), to.keys().Tags()); err != nil {
 		return err

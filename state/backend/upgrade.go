@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Upgrade implements [Backend]. The store is marked first: what is interrupted is completed by another Upgrade.
+// Upgrade implements [Backend]. The store is marked first: an interrupted Upgrade is completed by the next one.
 func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project string, err error)) ([]Upgraded, error) {
 	if err := f.completeUpgrade(ctx); err != nil {
 		return nil, err
@@ -44,21 +44,21 @@ func (f *File) Upgrade(ctx context.Context, ask func(stack string) (project stri
 	return all, nil
 }
 
-// completeUpgrade completes the upgrade of a stack that was cut off.
+// completeUpgrade completes the upgrade of a stack that was interrupted.
 func (f *File) completeUpgrade(ctx context.Context) error {
 	if f.legacy {
 		return nil
 	}
-	pairs, err := f.pairs(ctx)
-	for _, p := range pairs {
+	intents, err := f.intents(ctx)
+	for _, p := range intents {
 		if s := p.stacks[1]; s.ref.Project == "" {
-			f.recovery.ifFree(ctx, s, stackPairs{s}.exist)
+			f.recovery.ifFree(ctx, s, stackIntents{s}.exist)
 		}
 	}
 	return err
 }
 
-// guessProject is the project that the URNs of a state name.
+// guessProject returns the project that the URNs of a state name.
 func guessProject(ctx context.Context, s stackFiles) (string, error) {
 	b, name, err := s.read(ctx)
 	if err != nil {

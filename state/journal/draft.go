@@ -12,16 +12,16 @@ type draft struct {
 	resources []*state.Resource // that the journal may not know yet
 	keep      bool              // they will be in the checkpoint
 	wait      bool              // until the record is durable
-	soon      bool              // it is worth writing before the next one that somebody waits for
-	happened  bool              // the last checkpoint has to have it, even if the journal cannot be written any more
+	soon      bool              // write it soon, and not only with the next record that a caller waits for
+	happened  bool              // the last checkpoint must contain it, even if the journal cannot be written any more
 	apply     func() error      // changes the ledger
 	// fill completes the entry. ref is the number of a resource.
 	fill func(e *entry, ref func(*state.Resource) int)
 }
 
-// record applies a record and appends it. What is slow, the encoding, is done by the caller's goroutine without the lock.
+// record applies a record and appends it. The encoding, which is slow, is done by the caller's goroutine without the lock.
 func (r *Recorder) record(ctx context.Context, d draft) error {
-	ctx = context.WithoutCancel(ctx) // what happened is recorded, whoever gives up meanwhile
+	ctx = context.WithoutCancel(ctx) // what happened is recorded, even if the caller gives up
 	texts := make([][]byte, len(d.resources))
 	for i, res := range d.resources {
 		if res == nil || r.knows(res) {
@@ -73,7 +73,7 @@ func (r *Recorder) record(ctx context.Context, d draft) error {
 		return r.flush(ctx, e.Number)
 	}
 	if d.soon {
-		r.folds.flushSoon(ctx, r)
+		r.compactor.flushSoon(ctx, r)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ type Header struct {
 	Number  int       `json:"n"` // 0
 	Format  int       `json:"format"`
 	Stack   string    `json:"stack"` // its fully qualified name
-	Run     string    `json:"run"`   // tells runs apart
+	Run     string    `json:"run"`   // identifies the run
 	Tool    string    `json:"tool"`  // that writes it, for example "sluice/0.1.0"
 	Start   time.Time `json:"start"`
 	Base    Base      `json:"base"`
@@ -28,7 +28,7 @@ type Header struct {
 // Base is the checkpoint that a journal begins with.
 type Base struct {
 	Digest string `json:"sha256"` // see [state.Digest]
-	// Numbered says that the records refer to the entries of the base by their positions: its resources have the numbers from
+	// Numbered is true if the records refer to the entries of the base by their positions: its resources have the numbers from
 	// 0, its pending operations those after them. If it is false, the first record replaces the base.
 	Numbered  bool `json:"numbered,omitempty"`
 	Resources int  `json:"resources,omitempty"`
@@ -59,10 +59,10 @@ func (s *secrets) provider() *state.SecretsProvider {
 type kind string
 
 const (
-	kindBegin  kind = "begin"  // [state.Recorder].Begin
-	kindEnd    kind = "end"    // [state.Recorder].End
-	kindRebase kind = "rebase" // [state.Recorder].Rebase
-	kindFold   kind = "fold"   // a checkpoint with this digest is about to be written
+	kindBegin      kind = "begin"  // [state.Recorder].Begin
+	kindEnd        kind = "end"    // [state.Recorder].End
+	kindRebase     kind = "rebase" // [state.Recorder].Rebase
+	kindCheckpoint kind = "fold"   // a checkpoint with this digest is about to be written
 )
 
 // entry is one record after the header. Resources have numbers: those of the base, and those that records introduce, in the
@@ -72,7 +72,7 @@ type entry struct {
 	Group  int  `json:"g"` // from 0, with the header: what was written and made durable at once
 	Kind   kind `json:"k"`
 
-	// New are the resources that nobody has referred to before; the first has the number At.
+	// New are the resources that no record has referred to before; the first has the number At.
 	At  int               `json:"at,omitempty"`
 	New []json.RawMessage `json:"new,omitempty"`
 
@@ -88,7 +88,7 @@ type entry struct {
 
 	Base *rebase `json:"base,omitempty"` // of a rebase
 
-	// Of a fold: the digest, and the last record that the checkpoint contains.
+	// Of a checkpoint: its digest, and the last record that the checkpoint contains.
 	Digest  string `json:"sha256,omitempty"`
 	Through int    `json:"through,omitempty"`
 }

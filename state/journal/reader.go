@@ -8,7 +8,7 @@ import (
 // Journal is what a journal contains. The content of its records is known to be what was written.
 type Journal struct {
 	Header Header
-	// Torn is how many bytes at the end are not whole records: what was being written when the run was cut off.
+	// Torn is how many bytes at the end are not whole records: what was being written when the run was interrupted.
 	Torn int
 
 	size    int64 // of the whole records
@@ -30,13 +30,13 @@ func (e *FormatError) Error() string {
 		"to recover it", e.Name, e.Tool, e.Format, format)
 }
 
-// DamagedError says that there are records after a place that cannot be read, although they were written only when what is
-// there was durable: something has destroyed it since.
+// DamagedError says that there are records after a place that cannot be read, although they were written only after what
+// is there was durable: it has been damaged since.
 type DamagedError struct {
 	Name   string // where the journal is
 	Offset int64  // of the first byte that cannot be understood
 	Whole  int    // records before it
-	Err    error  // what is wrong there, nil for a frame that is none
+	Err    error  // what is wrong there, nil for what is not a frame
 }
 
 func (e *DamagedError) Error() string {
@@ -49,7 +49,7 @@ func (e *DamagedError) Error() string {
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Read reads a journal, whose name is for messages. What is torn off at the end is left out. It returns nil for a journal of
+// Read reads a journal, whose name is for messages. A torn tail is left out. It returns nil for a journal of
 // which not even the header was written; nothing has been done under it. Errors are a [*FormatError] or a [*DamagedError].
 func Read(data []byte, name string) (*Journal, error) {
 	payload, rest, ok := cutFrame(data)
@@ -97,7 +97,7 @@ func readEntry(payload []byte, number, group int) (*entry, error) {
 	return e, nil
 }
 
-// damagedAfter tells damage from a torn tail. What follows the last whole record is torn if it was never durable: the
+// damagedAfter distinguishes damage from a torn tail. What follows the last whole record is torn if it was never durable: the
 // group of that record, or the one after it, which may have reached the disk in any order. A record of a later group was
 // written only after those were durable.
 func damagedAfter(rest []byte, group int) bool {

@@ -154,7 +154,7 @@ func TestJournalWhoseBaseIsLostIsNotApplied(t *testing.T) {
 	m, calls := &memory{}, new(atomic.Int64)
 	r := NewRecorder(m.options(startOf(t, m, thing("a")), calls))
 	require.NoError(t, r.End(t.Context(), state.Change{Add: thing("b")}))
-	_, err := r.fold(t.Context())
+	_, err := r.compact(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, r.End(t.Context(), state.Change{Add: thing("c")}))
 	kept := m.base
@@ -224,7 +224,7 @@ func TestRunThatIsKilledAtAnyWriteLosesNothing(t *testing.T) {
 			}
 			acknowledged = append(acknowledged, res.ID)
 			if i%3 == 0 {
-				_, _ = r.fold(t.Context()) // it may fail; that is the point
+				_, _ = r.compact(t.Context()) // it may fail; that is the point
 			}
 		}
 		m.crash = nil

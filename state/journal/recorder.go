@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/state/internal/commit"
 )
 
-// Options say what a [Recorder] records and where to.
+// Options define what a [Recorder] records, and where.
 type Options struct {
 	Ledger *state.Ledger
 	// Base is what the ledger began with, and Content the checkpoint that is in its place now; Base need not have been read
@@ -27,16 +27,17 @@ type Options struct {
 	// Tool names the program that records, for example "sluice/0.1.0".
 	Tool string
 	Now  func() time.Time // nil means [time.Now]
-	// OnlyAtEnd folds the journal when it is closed and never before.
+	// OnlyAtEnd compacts the journal when it is closed and never before.
 	OnlyAtEnd bool
 }
 
 // Recorder is a [state.Recorder] that appends to a journal. Records that come in while others are being written share the
 // next write; each caller returns when its own is durable. A change that may be elided is not waited for: it is written with
-// the next one that is; what a refresh has found is written within a second. A run that only has such changes makes no journal.
+// the next one that is; what a refresh has found is written within a second. A run that only has such changes makes no
+// journal.
 //
 // A journal that cannot be written ends the recording: every caller that waits, and every later one, gets the error. What has
-// happened is in the checkpoint that Close writes nevertheless.
+// happened is still in the checkpoint that Close writes.
 //
 // The checkpoint is written while others go on recording; see [Recorder.Close] and the constants for how often. A snapshot
 // that fails [state.Verify] never replaces it: as with a [state.CheckpointRecorder] it is set aside, and the recording ends.
@@ -44,17 +45,17 @@ type Recorder struct {
 	options Options
 	run     string
 
-	mu      sync.Mutex // guards everything below
-	commits *commit.Group
-	numbers map[*state.Resource]int
-	next    int // the number of the next new resource
-	changed int // the last record that is not that of a checkpoint
-	queue   []*entry
-	group   int
-	begun   bool // there may be a journal
-	created bool // there is one
-	closed  bool
-	folds   folds
+	mu        sync.Mutex // guards everything below
+	commits   *commit.Group
+	numbers   map[*state.Resource]int
+	next      int // the number of the next new resource
+	changed   int // the last record that is not that of a checkpoint
+	queue     []*entry
+	group     int
+	begun     bool // there may be a journal
+	created   bool // there is one
+	closed    bool
+	compactor compactor
 }
 
 var _ state.Recorder = (*Recorder)(nil)
@@ -67,7 +68,7 @@ func NewRecorder(o Options) *Recorder {
 	}
 	r := &Recorder{options: o, run: uuid.NewString(), numbers: map[*state.Resource]int{}}
 	r.commits = commit.New(&r.mu)
-	r.folds.through, r.folds.size = -1, len(o.Content)
+	r.compactor.through, r.compactor.size = -1, len(o.Content)
 	if r.isNumbered() {
 		for _, res := range o.Base.Resources {
 			r.number(res)
@@ -111,7 +112,7 @@ func (r *Recorder) Begin(ctx context.Context, op state.Pending) error {
 		},
 	})
 	if err != nil && applied {
-		// Nobody starts what is not recorded, so the last checkpoint need not have it.
+		// What is not recorded does not start, so the last checkpoint need not contain it.
 		err = errors.Join(err, r.options.Ledger.End(state.Change{Begun: op.Resource}))
 	}
 	return err
@@ -153,7 +154,7 @@ func (r *Recorder) End(ctx context.Context, c state.Change) error {
 	return r.record(ctx, d)
 }
 
-// forget drops the number of what the ledger does not hold any more. Whoever refers to it after all introduces it anew.
+// forget drops the number of what the ledger does not hold any more. A later reference introduces it again.
 func (r *Recorder) forget(res *state.Resource) {
 	if !r.options.Ledger.Holds(res) {
 		delete(r.numbers, res)
@@ -204,7 +205,7 @@ func fillRebase(e *entry, base *state.Snapshot, ref func(*state.Resource) int) {
 	}
 }
 
-// Close folds what has been recorded into the checkpoint and removes the journal. Operations that have begun and not ended
+// Close writes what has been recorded into the checkpoint and removes the journal. Operations that have begun and not ended
 // stay pending. If the journal could not be written but the checkpoint can, nothing is lost, and there is no error. If the
 // checkpoint cannot be written the journal stays, and the next command finds it. A second Close does nothing.
 func (r *Recorder) Close(ctx context.Context) error {
@@ -212,8 +213,8 @@ func (r *Recorder) Close(ctx context.Context) error {
 	if !r.shut() {
 		return nil
 	}
-	r.folds.wait()
-	written, err := r.foldLast(ctx)
+	r.compactor.wait()
+	written, err := r.compactLast(ctx)
 	if !written || !r.begun {
 		return err
 	}
@@ -224,7 +225,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return err
 }
 
-// shut lets nothing be recorded and no checkpoint begin any more. It returns false the second time.
+// shut prevents further records and checkpoints. It returns false the second time.
 func (r *Recorder) shut() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,7 +233,7 @@ func (r *Recorder) shut() bool {
 		return false
 	}
 	r.closed = true
-	r.folds.stop()
+	r.compactor.stop()
 	r.commits.Wait()
 	return true
 }

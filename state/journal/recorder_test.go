@@ -72,7 +72,7 @@ func TestRecoveredCheckpointIsWhatTheRunWouldHaveWritten(t *testing.T) {
 			h := &history{t: t, random: rand.New(rand.NewPCG(seed, 1)), to: []state.Recorder{journal, classic}, live: slices.Clone(base.Resources)}
 			for range 40 {
 				if h.random.IntN(10) == 0 && journal.created {
-					_, err := journal.fold(context.Background())
+					_, err := journal.compact(context.Background())
 					require.NoError(t, err)
 				}
 				before := written
@@ -295,7 +295,7 @@ func TestJournalThatCannotBeWrittenEndsTheRecording(t *testing.T) {
 				require.ErrorIs(t, r.Begin(context.Background(), state.Pending{Type: state.Creating, Resource: thing("third")}), errFull)
 				require.ErrorIs(t, r.End(context.Background(), state.Change{Add: thing("fourth")}), errFull, "what was under way ends")
 
-				// A kill at this point leaves the first, and what was being written is cut off.
+				// A kill at this point leaves the first, and what was being written is truncated.
 				killed := m.copy()
 				_, err = Recover(context.Background(), killed.recovery())
 				require.NoError(t, err)

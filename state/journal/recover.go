@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Recovery says how what a run has left behind is recovered.
+// Recovery defines how what a run has left behind is recovered.
 type Recovery struct {
 	Stack string // its fully qualified name
 	Store Store
@@ -27,14 +27,14 @@ type Recovery struct {
 	History func(*Report) error
 }
 
-// Report says what was found in a journal.
+// Report describes what was found in a journal.
 type Report struct {
 	Tool  string    // that wrote it
 	Start time.Time // of the run
 	Done  []Completed
 	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
-	Torn  int             // bytes that were being written when the run was cut off
-	// Written says that the checkpoint was not up to date.
+	Torn  int             // bytes that were being written when the run was interrupted
+	// Written is true if the checkpoint was not up to date.
 	Written bool
 }
 
@@ -58,12 +58,12 @@ func (r *Report) List() []Listed {
 	return list
 }
 
-// StaleError says that a journal does not belong to what the stack file holds: somebody else has written that since, or the
-// journal is another stack's. It has not been applied.
+// StaleError says that a journal does not belong to the content of the stack file: another process has written that since, or
+// the journal is that of another stack. It has not been applied.
 type StaleError struct {
 	Name   string // where the journal is
-	Stack  string // that it says it is of
-	Other  bool   // that is another one
+	Stack  string // that the journal names
+	Other  bool   // that is another stack
 	Report *Report
 	// Err is why the report is not complete: the base of the journal is lost.
 	Err error
@@ -76,15 +76,15 @@ func (e *StaleError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("%s cannot be applied: %v", e.Name, e.Err)
 	}
-	return fmt.Sprintf("%s was left by an operation that was cut off, and the state has been written by somebody else since; "+
+	return fmt.Sprintf("%s was left by an interrupted operation, and the state has been written by somebody else since; "+
 		"it was not applied", e.Name)
 }
 
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// Recover brings the checkpoint up to date with the journal of a run that was cut off and removes the journal. It returns nil
-// if there is none. Being killed in the middle does no harm: the next Recover does it again. A journal that may not be applied
-// is left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
+// Recover brings the checkpoint up to date with the journal of a run that was interrupted and removes the journal. It
+// returns nil if there is none. Being killed in the middle does no harm: the next Recover does it again. A journal that may
+// not be applied is left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
 func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	data, err := o.Store.Read(ctx)
 	if err != nil {
@@ -120,10 +120,10 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	switch {
 	case !j.wrote(present):
 		return nil, stale
-	case j.isFolded(present):
+	case j.isCompacted(present):
 	default:
 		report.Written = true
-		if err := o.fold(ctx, j, snapshot, encoder); err != nil {
+		if err := o.compact(ctx, j, snapshot, encoder); err != nil {
 			return nil, err
 		}
 	}
@@ -141,18 +141,18 @@ func (j *Journal) wrote(digest string) bool {
 		return true
 	}
 	for _, e := range j.entries {
-		if e.Kind == kindFold && e.Digest == digest {
+		if e.Kind == kindCheckpoint && e.Digest == digest {
 			return true
 		}
 	}
 	return false
 }
 
-// isFolded reports whether a checkpoint holds everything that the journal does.
-func (j *Journal) isFolded(digest string) bool {
+// isCompacted reports whether a checkpoint holds everything that the journal does.
+func (j *Journal) isCompacted(digest string) bool {
 	for i := len(j.entries) - 1; i >= 0; i-- {
 		e := j.entries[i]
-		if e.Kind != kindFold {
+		if e.Kind != kindCheckpoint {
 			return false
 		}
 		if e.Digest == digest {
@@ -210,8 +210,8 @@ func (o Recovery) replay(ctx context.Context, j *Journal, base *state.Snapshot, 
 	return snapshot, o.Encoder(ctx, provider), nil
 }
 
-// fold writes the checkpoint in the manner of a [Recorder].
-func (o Recovery) fold(ctx context.Context, j *Journal, s *state.Snapshot, encoder *state.Encoder) error {
+// compact writes the checkpoint in the manner of a [Recorder].
+func (o Recovery) compact(ctx context.Context, j *Journal, s *state.Snapshot, encoder *state.Encoder) error {
 	c := o.Checkpoint
 	c.Stack, c.Encoder = o.Stack, encoder
 	c.Save = func(ctx context.Context, b []byte) error {
@@ -219,7 +219,7 @@ func (o Recovery) fold(ctx context.Context, j *Journal, s *state.Snapshot, encod
 		if last > 0 {
 			group = j.entries[last-1].Group
 		}
-		frame, err := appendEntry(nil, &entry{Number: last + 1, Group: group + 1, Kind: kindFold, Digest: state.Digest(b), Through: last})
+		frame, err := appendEntry(nil, &entry{Number: last + 1, Group: group + 1, Kind: kindCheckpoint, Digest: state.Digest(b), Through: last})
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (p *replay) apply(ctx context.Context, e *entry) error {
 		err = p.end(e)
 	case kindRebase:
 		err = p.rebase(e)
-	case kindFold:
+	case kindCheckpoint:
 	default:
 		err = fmt.Errorf("nobody knows what %q is", e.Kind)
 	}
@@ -130,7 +130,7 @@ func (p *replay) end(e *entry) error {
 	return nil
 }
 
-// note remembers what a completed operation has done.
+// note lists what a completed operation has done.
 func (p *replay) note(e *entry, c state.Change) {
 	if e.Of == nil {
 		return

@@ -31,8 +31,8 @@ func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
 				return fmt.Errorf("write the journal of stack %s (%s): %w", r.options.Checkpoint.Stack, r.options.Store.Name(), err)
 			}
 			r.created = true
-			r.folds.grown += size
-			r.folds.schedule(ctx, r)
+			r.compactor.grown += size
+			r.compactor.schedule(ctx, r)
 			return nil
 		},
 	}

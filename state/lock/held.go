@@ -8,12 +8,12 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Held is a lock that somebody has.
+// Held is a lock that a process holds.
 type Held struct {
 	Path  string // of the lock file, for people
 	URL   string // for messages
 	Owner Owner
-	// Unknown says that the file cannot be read, so that nobody knows whose it is.
+	// Unknown says that the file cannot be read, so that its owner is not known.
 	Unknown bool
 	// Life says what is known of the process.
 	Life Life
@@ -21,14 +21,14 @@ type Held struct {
 	info store.Info
 }
 
-// Life is what this process can tell of another one.
+// Life is what this process knows of another one.
 type Life uint8
 
 // What can be known of the holder of a lock.
 const (
-	LifeUnknown Life = iota // it is on another machine, or has not said enough of itself
+	LifeUnknown Life = iota // it is on another machine, or its lock says too little
 	Alive                   // it runs on this machine
-	Dead                    // it certainly runs no more
+	Dead                    // it has certainly ended
 )
 
 // HeldError says who has the lock. Its first line, and how the following ones begin, is part of the contract with scripts
@@ -61,7 +61,7 @@ func (l Held) describe() string {
 	case l.Life == Alive:
 		text += "; the process is running"
 	case l.Life == Dead:
-		text += "; the process has ended: `sluice cancel` is safe"
+		text += "; the process has ended, so removing the lock is safe"
 	case !o.Lease.Renewed.IsZero():
 		text += "; it was last known to be alive at " + o.Lease.Renewed.Format(time.RFC3339)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
@@ -17,7 +18,7 @@ func (l *Lock) begin() {
 	l.stop = stop
 	l.renew.Go(func() {
 		for {
-			pause(ctx, l.options.Every)
+			_ = await.For(ctx, l.options.Every)
 			if ctx.Err() != nil {
 				return
 			}
@@ -28,8 +29,8 @@ func (l *Lock) begin() {
 	})
 }
 
-// Check returns a [*LostError] when the lock is no longer certainly this process's: somebody has broken it, or it could
-// not be renewed in time. Whoever is about to start something that only the holder may do asks first. It usually takes no
+// Check returns a [*LostError] when the lock is no longer certainly this process's: another process has broken it, or it could
+// not be renewed in time. Call it before starting anything that only the holder may do. It usually takes no
 // time; after a pause of the whole machine it asks the store.
 func (l *Lock) Check(context.Context) error {
 	l.mu.Lock()
@@ -89,7 +90,7 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 	var present Owner
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &LostError{Path: l.Path(), Reason: "the lock file has been removed, as `sluice cancel` does"}
+		return &LostError{Path: l.Path(), Reason: "somebody has removed the lock file"}
 	case err != nil:
 		return err
 	case json.Unmarshal(b, &present) != nil || present.Lease.Run != l.owner.Lease.Run:
@@ -104,8 +105,9 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 	return l.alone(ctx)
 }
 
-// keepHold takes the hold of the store again when the connection that had it is gone, as after a restart of the server. Nobody else has
-// done anything meanwhile: they respect the lock file until its lease is over, and then this process takes the lock for lost, too.
+// keepHold takes the hold of the store again when its connection is closed, as after a restart of the server. No other process
+// has done anything meanwhile: they respect the lock file until its lease is over, and then this process treats the lock as
+// lost, too.
 func (l *Lock) keepHold(ctx context.Context) error {
 	if l.hold == nil {
 		return nil
@@ -114,7 +116,7 @@ func (l *Lock) keepHold(ctx context.Context) error {
 		if l.gone = l.hold.Alive(ctx); l.gone == nil {
 			return nil
 		}
-		_ = l.hold.Close() // otherwise a server that has not noticed yet takes this process for another one
+		_ = l.hold.Close() // otherwise a server that has not noticed yet treats this process as another one
 	}
 	again, err := l.options.Store.(store.Excluder).Exclude(ctx, l.options.Folder)
 	if err != nil {
@@ -135,7 +137,7 @@ func (l *Lock) alone(ctx context.Context) error {
 	var others []Held
 	for look := range 3 {
 		if look > 0 {
-			pause(ctx, l.options.Every/15)
+			_ = await.For(ctx, l.options.Every/15)
 		}
 		var err error
 		if others, err = l.options.others(ctx, l.key); err != nil || len(others) == 0 {

@@ -15,10 +15,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/sourcegraph/conc"
 
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Store is what locks need of a [store.Store]. Where it is a [store.Excluder] too, the server is asked whether a holder is
+// Store is what locks need of a [store.Store]. If it is a [store.Excluder] too, the server is asked whether a holder is
 // alive.
 type Store interface {
 	Name(key string) string
@@ -33,7 +35,7 @@ type Remover interface {
 	Remove(ctx context.Context, keys ...string) error
 }
 
-// Options say how a lock is taken.
+// Options define how a lock is taken.
 type Options struct {
 	Store Store
 	// Folder is the key of the folder that holds the lock files of one stack.
@@ -42,7 +44,7 @@ type Options struct {
 	Owner Owner
 	// Operation says in a word what the lock is for; it may be "".
 	Operation string
-	// Every is how often the lease is renewed, and Lost how long after the last renewal the holder takes the lock for lost.
+	// Every is how often the lease is renewed, and Lost how long after the last renewal the holder treats the lock as lost.
 	// Zero means 15 seconds and a minute.
 	Every, Lost time.Duration
 	// OnLost is called, once and by another goroutine, when the lock is lost. It may be nil.
@@ -99,7 +101,7 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	return l, err
 }
 
-// exclude asks the store for what it has of its own to keep other processes away.
+// exclude takes the hold of the store, if it has one, which keeps other processes away.
 func (o Options) exclude(ctx context.Context) (store.Hold, error) {
 	e, ok := o.Store.(store.Excluder)
 	if !ok {
@@ -127,7 +129,7 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 			return nil, err
 		}
 		// All that tried have given way. Not all should come back at once.
-		pause(ctx, time.Duration(rand.Int64N(int64(20*time.Millisecond)<<attempt)))
+		_ = await.For(ctx, time.Duration(rand.Int64N(int64(20*time.Millisecond)<<attempt)))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -137,11 +139,11 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 // try writes a lock file if there is none, and gives way if then there are others.
 func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bool, err error) {
 	id := uuid.NewString()
-	// Pulumi shows the name to whoever finds the lock of a process that was killed.
+	// Pulumi shows the name when it finds the lock of a process that was killed.
 	mine := o.Folder + "/sluice-" + id + "-run-sluice-recover.json"
 	others, err := o.others(ctx, mine)
 	if err == nil {
-		others, err = o.buryDead(ctx, others, hold)
+		others, err = o.removeDead(ctx, others, hold)
 	}
 	if err != nil {
 		return nil, false, err
@@ -183,10 +185,10 @@ func (l *Lock) write(ctx context.Context, c store.Condition) error {
 // Path returns the lock file.
 func (l *Lock) Path() string { return l.options.Store.Name(l.key) }
 
-// Run tells this holding of the lock from all others. Journals are named by it.
+// Run identifies this holding of the lock. Journals are named by it.
 func (l *Lock) Run() string { return l.owner.Lease.Run }
 
-// Release gives the lock up. A second Release does nothing; neither does one after somebody broke the lock.
+// Release releases the lock. It does nothing the second time, or after another process broke the lock.
 func (l *Lock) Release() error {
 	l.stop()
 	l.renew.Wait()
@@ -206,15 +208,15 @@ func (l *Lock) Release() error {
 		err = errors.Join(err, l.hold.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("remove the lock file %s, which has to be deleted with `sluice cancel`: %w", l.Path(), err)
+		return advice.Errorf(advice.On(advice.CancelLock), "remove the lock file %s, which still has to be deleted: %w", l.Path(), err)
 	}
 	l.released = true
 	return nil
 }
 
-// Leave stops renewing the lease and leaves the lock file where it is, for whoever finds out that its holder has ended. A
-// Release afterwards still removes it.
-func (l *Lock) Leave() {
+// Abandon stops renewing the lease and leaves the lock file where it is, until another process finds that its holder has
+// ended. A Release afterwards still removes it.
+func (l *Lock) Abandon() {
 	l.stop()
 	l.renew.Wait()
 	l.mu.Lock()
@@ -227,7 +229,8 @@ func (l *Lock) Leave() {
 // List returns the locks in a folder in the order of their names.
 func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
 
-// Remove removes the files of locks that have been listed, whoever has them, and returns how many there were (state.md 7.11).
+// Remove removes the files of locks that have been listed, whoever holds them, and returns how many there were (state.md
+// 7.11).
 func Remove(ctx context.Context, s Remover, locks []Held) (int, error) {
 	for i, l := range locks {
 		if err := s.Remove(ctx, l.info.Key); err != nil {
@@ -268,9 +271,9 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 	return held, nil
 }
 
-// buryDead removes the locks of sluice processes that are certainly dead: on this machine, or, where the store itself
+// removeDead removes the locks of sluice processes that are certainly dead: on this machine, or, where the store itself
 // excludes others and this process has that hold, those that have lost it for longer than their lease.
-func (o Options) buryDead(ctx context.Context, locks []Held, hold store.Hold) ([]Held, error) {
+func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) ([]Held, error) {
 	var alive []Held
 	for _, l := range locks {
 		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.Life == Dead
@@ -290,11 +293,4 @@ func (o Options) buryDead(ctx context.Context, locks []Held, hold store.Hold) ([
 		}
 	}
 	return alive, nil
-}
-
-// pause waits, or until the context ends.
-func pause(ctx context.Context, d time.Duration) {
-	ctx, done := context.WithTimeout(ctx, d)
-	defer done()
-	<-ctx.Done()
 }

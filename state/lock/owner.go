@@ -24,12 +24,12 @@ type Owner struct {
 	Lease     Lease  `json:"lease,omitzero"`
 }
 
-// Lease is what the holder of a lock keeps saying of itself while it holds it.
+// Lease is what the holder of a lock writes of itself, again and again, while it holds it.
 type Lease struct {
-	Run       string    `json:"run"`                 // tells one holding of the lock from all others
+	Run       string    `json:"run"`                 // identifies one holding of the lock
 	Operation string    `json:"operation,omitempty"` // what it is held for, in a word: "update"
 	Renewed   time.Time `json:"renewed"`             // when the holder was last known to be alive, by its clock
-	Seconds   int       `json:"seconds"`             // after which the holder itself takes a lock for lost that it cannot renew
+	Seconds   int       `json:"seconds"`             // after which the holder treats a lock as lost that it cannot renew
 }
 
 // Tool is the name that sluice's locks carry.

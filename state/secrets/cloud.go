@@ -17,7 +17,7 @@ import (
 // EnvCloudOverride is the variable whose key service takes the place of the recorded one in one run (state.md 5.4).
 const EnvCloudOverride = "PULUMI_CLOUD_SECRET_OVERRIDE"
 
-// Keeper encrypts data keys: a key of a cloud's key service. It is what gocloud.dev/secrets calls so.
+// Keeper encrypts data keys: a key of a cloud's key service. It is the Keeper of gocloud.dev/secrets.
 type Keeper interface {
 	Encrypt(ctx context.Context, plaintext []byte) ([]byte, error)
 	Decrypt(ctx context.Context, ciphertext []byte) ([]byte, error)
@@ -98,7 +98,7 @@ func openCloud(ctx context.Context, url, encryptedKey string, from Source) (*Clo
 	})), nil
 }
 
-// decodeAzure undoes the encoding of the ciphertext, which a release of the reference has left out.
+// decodeAzure undoes the encoding of the ciphertext, which a release of Pulumi has left out.
 func decodeAzure(encrypted []byte) []byte {
 	if raw, err := base64.RawURLEncoding.DecodeString(string(encrypted)); err == nil {
 		return raw
@@ -211,7 +211,7 @@ func (s Source) keeper(url string) (KeeperOpener, error) {
 		return open, nil
 	}
 	if isCloud(url) {
-		return nil, &UnsupportedError{TypeCloud}
+		return nil, &UnsupportedProviderError{TypeCloud}
 	}
 	return nil, &UnknownProviderError{schemeOf(url)}
 }
@@ -236,7 +236,7 @@ func (s Source) withKeeper(ctx context.Context, url string, use func(Keeper) err
 	return nil
 }
 
-// cloudSchemes are those of the key services that the reference knows.
+// cloudSchemes are those of the key services that Pulumi knows.
 func cloudSchemes() []string { return []string{"awskms", azureScheme, "gcpkms", "hashivault"} }
 
 func isCloud(url string) bool {

@@ -69,7 +69,7 @@ func TestKeyServiceEncryptsADataKey(t *testing.T) {
 			if schemeOf(url) == azureScheme {
 				raw, err = base64.RawURLEncoding.DecodeString(string(raw))
 				require.NoError(t, err)
-				// A release of the reference has left the inner encoding out.
+				// A release of Pulumi has left the inner encoding out.
 				bare, err := json.Marshal(cloudState{url, base64.StdEncoding.EncodeToString(raw)})
 				require.NoError(t, err)
 				m, err := FromState(ctx, &state.SecretsProvider{Type: TypeCloud, State: bare}, from)

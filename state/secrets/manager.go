@@ -26,10 +26,10 @@ const (
 	TypeBase64     = "b64"
 )
 
-// UnsupportedError says that a stack's secrets are encrypted by a provider that this program cannot use.
-type UnsupportedError struct{ Type string }
+// UnsupportedProviderError says that a stack's secrets are encrypted by a provider that this program cannot use.
+type UnsupportedProviderError struct{ Type string }
 
-func (e *UnsupportedError) Error() string {
+func (e *UnsupportedProviderError) Error() string {
 	switch e.Type {
 	case TypeCloud:
 		return "the secrets of this stack are encrypted with a cloud key service, whose driver this program does not have"
@@ -42,7 +42,7 @@ func (e *UnsupportedError) Error() string {
 
 // FromState returns the manager that a checkpoint names (state.md 5.2). With a wrong passphrase the manager is locked:
 // it keeps the state and fails with [ErrLocked] when something has to be encrypted or decrypted. A missing passphrase is an
-// error that wraps [ErrNoPassphrase], and a provider that cannot be used an [*UnsupportedError]. A nil provider gives
+// error that wraps [ErrNoPassphrase], and a provider that cannot be used an [*UnsupportedProviderError]. A nil provider gives
 // a nil manager.
 func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
 	if p == nil {
@@ -56,7 +56,7 @@ func FromState(ctx context.Context, p *state.SecretsProvider, from Source) (Mana
 	case TypeBase64:
 		return Plain{}, nil
 	}
-	return nil, &UnsupportedError{p.Type}
+	return nil, &UnsupportedProviderError{p.Type}
 }
 
 func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Source) (Manager, error) {
@@ -72,7 +72,7 @@ func passphraseFromState(ctx context.Context, p *state.SecretsProvider, from Sou
 	return m, nil
 }
 
-// Settings are what a stack's configuration file says of secrets (state.md 5.1, 6.3).
+// Settings are what a stack's configuration file records of secrets (state.md 5.1, 6.3).
 type Settings struct {
 	Provider     string // secretsprovider
 	EncryptedKey string // encryptedkey
@@ -82,9 +82,9 @@ type Settings struct {
 // Choice is the manager for an operation and how it was chosen.
 type Choice struct {
 	Manager Manager
-	// Save is what the configuration file has to say from now on; nil when it is right already.
+	// Save is what the configuration file must record from now on; nil if it does already.
 	Save *Settings
-	// Disagrees tells that the state is encrypted by another provider or key than the configuration file names. The
+	// Disagrees is true if the state is encrypted by another provider or key than the configuration file names. The
 	// state is re-encrypted at the next write (state.md 5.5).
 	Disagrees bool
 }

@@ -78,7 +78,7 @@ func Open(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 }
 
 // openLater is [Open] for a salt from a state: the key is derived when a secret needs it, and a passphrase that is
-// wrong only matters then. A passphrase that has to be asked for is checked at once, while somebody is there.
+// wrong only matters then. A passphrase that was prompted for is checked at once, while the user is there.
 func openLater(ctx context.Context, salt string, from Source) (*Passphrase, error) {
 	raw, proof, err := splitSalt(salt)
 	if err != nil {
@@ -159,7 +159,7 @@ func (p *Passphrase) Encrypter() property.Encrypter { return later(p.key) }
 func (p *Passphrase) Decrypter() property.Decrypter { return later(p.key) }
 
 // Unlock derives the key, unless that has happened, and reports whether the passphrase is the right one: [ErrLocked] if
-// not. Calling it early, beside other work, hides the cost.
+// not. Calling it early, in parallel with other work, hides the cost.
 func (p *Passphrase) Unlock() error {
 	_, err := p.key()
 	return err

@@ -158,7 +158,7 @@ func TestChoosingTheManager(t *testing.T) {
 	})
 	t.Run("a key service without a driver is refused", func(t *testing.T) {
 		_, err := Choose(ctx, Settings{Provider: "awskms://x"}, nil, other())
-		var u *UnsupportedError
+		var u *UnsupportedProviderError
 		require.ErrorAs(t, err, &u)
 		require.Equal(t, TypeCloud, u.Type)
 	})

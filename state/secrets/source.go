@@ -18,11 +18,11 @@ const (
 	EnvPassphraseFile = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
 
-// ErrNoPassphrase says that nobody gave a passphrase.
+// ErrNoPassphrase says that no passphrase was given.
 var ErrNoPassphrase = fmt.Errorf("passphrase must be set with %s or %s environment variables",
 	EnvPassphrase, EnvPassphraseFile)
 
-// Source says where passphrases come from, and remembers keys. The zero Source knows no passphrase; make one with
+// Source provides passphrases, and keeps derived keys. The zero Source knows no passphrase; make one with
 // [NewSource] or [FixedSource].
 type Source struct {
 	lookup func(name string) (string, bool)
@@ -32,7 +32,7 @@ type Source struct {
 	keepers map[string]KeeperOpener // by scheme
 }
 
-// Prompt asks somebody for a passphrase. confirm asks twice: for a new one.
+// Prompt asks the user for a passphrase; twice with confirm, for a new one.
 type Prompt func(ctx context.Context, confirm bool) (string, error)
 
 // NewSource makes the source of a process: the variable PULUMI_CONFIG_PASSPHRASE if it is set, even to nothing; the
@@ -104,7 +104,7 @@ func (s Source) key(ctx context.Context, salt string, derive func(passphrase str
 	}
 }
 
-// remembered is the passphrase that has fitted this salt before, or the one that the source gives.
+// remembered returns the passphrase that has fitted this salt before, or the one that the source gives.
 func (s Source) remembered(ctx context.Context, salt string) (string, error) {
 	if text, ok := s.keys.passphrase(salt); ok {
 		return text, nil
@@ -112,8 +112,8 @@ func (s Source) remembered(ctx context.Context, salt string) (string, error) {
 	return s.ask(ctx, false)
 }
 
-// Learn remembers a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state that is under
-// another passphrase than the one that the source gives.
+// Learn remembers a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state that is
+// under another passphrase than the one that the source gives.
 func (s Source) Learn(ctx context.Context, p *state.SecretsProvider, passphrase string) error {
 	settings, _ := SettingsOf(p)
 	if settings.Salt == "" {

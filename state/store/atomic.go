@@ -46,7 +46,7 @@ func (d *Dir) replace(path, temp string, content []byte, check func() error) err
 		return errors.Join(err, removeIfExists(temp))
 	}
 	err := check()
-	// A sidecar of the reference describes the old content, and a truncated one makes the file unreadable for it.
+	// A sidecar of Pulumi describes the old content, and a truncated one makes the file unreadable for it.
 	if err == nil {
 		err = removeIfExists(path + sidecar)
 	}
@@ -155,10 +155,10 @@ func (d *Dir) link(from, to string) error {
 	return errors.Join(removeIfExists(temp), syncDir(filepath.Dir(to)))
 }
 
-// sidecar is what the reference puts beside a file: its attributes.
+// sidecar is what Pulumi puts beside a file: its attributes.
 const sidecar = ".attrs"
 
-// isDebris tells what stands beside contents: unfinished writes and sidecars.
+// isDebris reports whether a file is not a content: an unfinished write or a sidecar.
 func isDebris(name string) bool {
 	return strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, sidecar)
 }

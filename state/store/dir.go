@@ -34,7 +34,7 @@ var (
 func NewDir(root string) *Dir { return &Dir{root: root} }
 
 // KeepTidy makes temporary files for keys under the prefix quiet in the folder temp of the store, and not beside their
-// targets: for folders in which the reference takes every file for a content.
+// targets: for folders in which Pulumi takes every file for a content.
 func (d *Dir) KeepTidy(quiet, temp string) { d.quiet, d.temp = quiet, temp }
 
 // tempFor is a new temporary file for a key, on the same file system.
@@ -106,7 +106,7 @@ func (d *Dir) Stat(_ context.Context, keys ...string) ([]Info, error) {
 	return infos, nil
 }
 
-// List implements [Store]. What cannot be looked into is left out, as the reference does.
+// List implements [Store]. What cannot be looked into is left out, as Pulumi does.
 func (d *Dir) List(ctx context.Context, prefix string) ([]Info, error) {
 	top, _ := path.Split(prefix)
 	var infos []Info

@@ -4,5 +4,5 @@ package store
 
 import "io/fs"
 
-// inode is what tells a file from its successor besides its time and size; here nothing does.
+// inode returns what distinguishes a file from its successor besides time and size; here there is nothing.
 func inode(fs.FileInfo) uint64 { return 0 }

@@ -124,7 +124,7 @@ func (l *fileLog) Remove(context.Context) error {
 }
 
 // segmentLog is a sequence of contents. The first one makes it a log: it is written first and removed first, so that what is
-// left of a removal that was cut off is no log.
+// left of an interrupted removal is no log.
 type segmentLog struct {
 	store  Store
 	folder string

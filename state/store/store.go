@@ -9,7 +9,7 @@ import (
 )
 
 // Store keeps contents under keys: paths with slashes, relative to the store. It is safe for concurrent use, by other
-// processes too. What is listed and read after a write or a removal has returned shows it.
+// processes too. Listing and reading after a write or removal has returned show its effect.
 type Store interface {
 	// Name is the text by which people find a key: a path, or a URL without credentials.
 	Name(key string) string
@@ -26,7 +26,7 @@ type Store interface {
 	Copy(ctx context.Context, from, to string) error
 	// Remove removes keys, durably, one after the other or at once. Those that do not exist are no error.
 	Remove(ctx context.Context, keys ...string) error
-	// Close gives back what the store holds: connections. Nothing may be called afterwards.
+	// Close closes the connections of the store. No method may be called afterwards.
 	Close() error
 }
 
@@ -35,11 +35,11 @@ type Info struct {
 	Key      string
 	Modified time.Time // by the clock of the store
 	Size     int64     // in bytes
-	// Revision tells one content of the key from the one before and the one after it; it has no other meaning.
+	// Revision distinguishes the contents that a key has over time; it has no other meaning.
 	Revision string
 }
 
-// Condition says when a Write may happen. The zero Condition is always. Where the store can, the condition is checked
+// Condition defines when a Write may happen; with the zero Condition, always. Where the store can, the condition is checked
 // in one step with the write; directories and some object stores check it right before.
 type Condition struct {
 	absent   bool
@@ -78,10 +78,10 @@ func (c Condition) Check(key string, now Info, exists bool) error {
 // ErrConflict is wrapped by the error of a Write whose condition does not hold.
 var ErrConflict = errors.New("it has been written by somebody else")
 
-// Conflict is the error of a conditional Write of a key that somebody else has written.
+// Conflict returns the error of a conditional Write of a key that another process has written.
 func Conflict(key string) error { return fmt.Errorf("%s: %w", key, ErrConflict) }
 
-// Missing is the error for a key that does not exist, named for people.
+// Missing returns the error for a key that does not exist, named for people.
 func Missing(name string) error { return &fs.PathError{Op: "read", Path: name, Err: fs.ErrNotExist} }
 
 // Keeper is a Store that has a cheaper way than a copy to keep a content that is about to be replaced or removed.
@@ -89,8 +89,8 @@ type Keeper interface {
 	Keep(ctx context.Context, from, to string) error
 }
 
-// Keep makes to what from is now. from is replaced or removed next: until then the two may share what they are made of, so
-// that damage to one is damage to both. It is no error that there is no from.
+// Keep makes to what from is now. from is replaced or removed next: until then the two may share their storage, so
+// that damage to one is damage to both. A missing from is no error.
 func Keep(ctx context.Context, s Store, from, to string) error {
 	keep := s.Copy
 	if k, ok := s.(Keeper); ok {
@@ -106,11 +106,11 @@ func Keep(ctx context.Context, s Store, from, to string) error {
 type Hold interface {
 	// Alive asks the store whether the hold is still there; an error says that it is not, or that the store does not answer.
 	Alive(ctx context.Context) error
-	// Close gives the name back. A second Close does nothing.
+	// Close releases the name. A second Close does nothing.
 	Close() error
 }
 
-// Excluder is a Store that can tell for certain whether some process holds a name.
+// Excluder is a Store that knows for certain whether some process holds a name.
 type Excluder interface {
 	// Exclude takes a name, or returns nil when another process has it. It does not wait.
 	Exclude(ctx context.Context, name string) (Hold, error)

@@ -1,5 +1,6 @@
 // Package shape measures how code is divided: which files of a package need each other, how large its types are, and how
-// much the root package offers. It reads type-checked source, as it is built for this platform; tests and generated files do not count.
+// much the root package exports. It reads type-checked source, as it is built for this platform. Tests and generated
+// files do not count.
 //
 // It is for the program internal/architecture/cmd/shape, which prints the measures, and for the test in
 // internal/architecture, which holds them to the limits. It does not judge what code means.

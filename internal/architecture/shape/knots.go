@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Knot returns the largest set of files that need each other, sorted. It is a single file if no two do; of several equally
-// large ones it is the one whose first file comes first.
+// Knot returns the largest set of files that need each other, sorted. It is a single file if no two do. Among several
+// equally large sets it is the one whose first file comes first.
 func (p Package) Knot() []string {
 	knots := p.knots(p.Needs)
 	if len(knots) == 0 {
@@ -15,11 +15,11 @@ func (p Package) Knot() []string {
 	return knots[0]
 }
 
-// KnotLimit returns how many files of the package may need each other.
+// KnotLimit returns the limit on the number of files of the package that need each other.
 func (p Package) KnotLimit() int { return max(smallKnot, len(p.Files)/knotShare) }
 
-// Cuts returns a set of needs without which no knot of the package is above the limit. None of them can be left out. It is
-// a hint where to begin, found by a heuristic that avoids needs of many references; the fewest come first.
+// Cuts returns a set of needs without which no knot of the package is above the limit. All of them have to go. It is a
+// hint where to begin, found by a heuristic that avoids needs with many references; those with the fewest come first.
 func (p Package) Cuts() []Need {
 	var cuts []Need
 	for _, knot := range p.knots(p.Needs) {
@@ -27,7 +27,7 @@ func (p Package) Cuts() []Need {
 			cuts = append(cuts, upward(knot, p.Needs)...)
 		}
 	}
-	// Those that do no harm stay, the heaviest first.
+	// Needs that do no harm stay, the heaviest first.
 	slices.SortStableFunc(cuts, func(a, b Need) int { return cmp.Compare(b.Refs, a.Refs) })
 	for i := 0; i < len(cuts); {
 		fewer := slices.Delete(slices.Clone(cuts), i, i+1)
@@ -47,8 +47,9 @@ func without(needs, cuts []Need) []Need {
 	})
 }
 
-// upward puts the files of a knot in an order, each above what it needs as far as that goes, and returns the needs that
-// point up: without them there is no knot. It is the heuristic of Eades, Lin and Smyth (1993), with references as weights.
+// upward orders the files of a knot so that each is above what it needs, as far as possible, and returns the needs that
+// point up: without them there is no knot. It is the heuristic of Eades, Lin and Smyth (1993), with references as
+// weights.
 func upward(files []string, needs []Need) []Need {
 	left := make(map[string]bool)
 	for _, file := range files {
@@ -75,8 +76,8 @@ func upward(files []string, needs []Need) []Need {
 	return slices.DeleteFunc(among, func(n Need) bool { return floor[n.From] < floor[n.To] })
 }
 
-// next chooses, of the files that are left, one that needs no other, or else the one that needs most and is needed least.
-// It reports whether the file is to go below the others.
+// next chooses one of the remaining files: one that needs no other, or else the one that needs most and is needed least.
+// It reports whether the file is to be placed below the others.
 func next(files []string, left map[string]bool, needs []Need) (file string, low bool) {
 	out, in := make(map[string]int), make(map[string]int)
 	for _, n := range needs {
@@ -119,7 +120,7 @@ func (p Package) knots(needs []Need) [][]string {
 type tarjan struct {
 	to    map[string][]string
 	index map[string]int // from 1 on, in the order of visits
-	low   map[string]int // the smallest index that is known to be reached
+	low   map[string]int // the smallest index that is known to be reachable
 	open  map[string]bool
 	stack []string // what is open
 	found [][]string

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Package is what is measured of one package.
+// Package holds the measures of one package.
 type Package struct {
 	Path     string   // within its module, "." for the root package
 	Files    []string // names of its code files, sorted
@@ -23,11 +23,11 @@ type Package struct {
 	Exported []string // package-level names, sorted
 }
 
-// Need says that one file of a package refers to what another one declares.
+// Need records that one file of a package refers to what another one declares.
 type Need struct {
 	From, To string
 	Refs     int      // how often
-	Names    []string // what is referred to, sorted
+	Names    []string // the names that it refers to, sorted
 }
 
 // Load measures the packages that match the patterns, as go list understands them in dir. It compiles what they import,
@@ -57,7 +57,7 @@ func Load(dir string, patterns ...string) ([]Package, error) {
 	return list, nil
 }
 
-// source is a package while it is measured.
+// source is a package that is being measured.
 type source struct {
 	*packages.Package
 	written map[string]*ast.File // the files that count, by name

@@ -8,11 +8,11 @@ import (
 	"text/tabwriter"
 )
 
-// shown is the part of its limit from which a size is in a report that does not have all.
+// shown is the share of its limit from which a size appears in a report without all.
 const shown = 0.5
 
-// Report writes the sizes as a table, the worst first, and then the knots that are above the limit, each with needs without
-// which it would be within it. With all it writes every size and every knot, and every one of these needs.
+// Report writes the sizes as a table, the worst first, and then the knots above the limit, each with needs without which
+// it would be within the limit. If all is true, it writes every size, every knot, and all of these needs.
 func Report(w io.Writer, packages []Package, all bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SIZE\tLIMIT\t\tWHAT\tWHERE")

@@ -47,7 +47,7 @@ func TestCodeThatDoesNotCompileIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "testdata/none")
 }
 
-// ring is a package whose files need the next one each, and the last one the first.
+// ring returns a package in which each file needs the next one, and the last one the first.
 func ring(n int) Package {
 	var p Package
 	for i := range n {

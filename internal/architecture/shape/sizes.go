@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What is measured.
+// The measures.
 const (
 	Knot    = "files that need each other"
 	Methods = "methods"
@@ -15,7 +15,7 @@ const (
 	Names   = "exported names"
 )
 
-// The limits. That of a knot is a share of the package's files, but small knots are allowed everywhere.
+// The limits. The limit of a knot is a share of the package's files, but small knots are allowed everywhere.
 const (
 	smallKnot   = 8
 	knotShare   = 4
@@ -26,7 +26,7 @@ const (
 	nameLimit   = 80 // of the root package
 )
 
-// optionsName is the name of structs that may have any number of fields: each is there to be set on its own.
+// optionsName is the name of structs that may have any number of fields: their fields are independent settings.
 const optionsName = "Options"
 
 // Size is one measure and its limit.
@@ -43,7 +43,7 @@ func (s Size) Above() bool { return s.Size > s.Limit }
 // Share returns the size as a part of the limit.
 func (s Size) Share() float64 { return float64(s.Size) / float64(s.Limit) }
 
-// Sizes returns all that has a limit, the worst first.
+// Sizes returns all measures that have a limit, the worst first.
 func Sizes(packages []Package) []Size {
 	var list []Size
 	for _, p := range packages {

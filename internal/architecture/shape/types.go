@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Type is what is measured of one declared type.
+// Type holds the measures of one declared type.
 type Type struct {
 	Name    string
 	File    string
-	Methods int  // declared for it; of an interface all that it asks for
-	Fields  int  // 0 if it is no struct; those of a struct type without a name count as fields of the struct that they are in
-	Bools   int  // fields whose type is a bool
-	Wire    bool // a struct whose every field has its name in a format, which decides what fields there are
+	Methods int  // declared for it; for an interface all methods that it requires
+	Fields  int  // 0 if it is no struct; fields of an unnamed struct type count for the struct that contains it
+	Bools   int  // fields of type bool
+	Wire    bool // a struct in which every field has a name in a format, which decides what fields there are
 }
 
-// types measures every declared type, also those that functions declare.
+// types measures every declared type, including those declared in functions.
 func (s source) types() []Type {
 	var list []Type
 	for name, file := range s.written {
@@ -43,7 +43,7 @@ func (s source) typeOf(spec *ast.TypeSpec, file string) Type {
 			}
 		}
 	}
-	// What is declared as another type has the size of that one, which is measured where it is declared.
+	// A type declared as another type has the size of that one, which is measured where it is declared.
 	switch spec.Type.(type) {
 	case *ast.StructType:
 		fields := s.TypesInfo.TypeOf(spec.Type).(*types.Struct)

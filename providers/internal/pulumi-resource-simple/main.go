@@ -1,5 +1,5 @@
 // Command pulumi-resource-simple is a provider plugin for tests and benchmarks: the package "simple", whose resources
-// ("simple:index:Thing", or any other type of the package) live in a made-up cloud with the rules of package
+// ("simple:index:Thing", or any other type of the package) live in a simulated cloud with the rules of package
 // providertest. A program needs no SDK for it; it registers resources by their types.
 //
 // The configuration of the provider says how the cloud behaves (all optional, numbers may be strings):
@@ -15,9 +15,9 @@
 //	hugeBytes      adds an output "huge" of that many bytes
 //	missingKeys    "true": Configure reports a missing setting "simple:token"
 //
-// What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port,
-// SIMPLE_EXIT ends the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists
-// features to take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel.
+// What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port, SIMPLE_EXIT ends
+// the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists features to
+// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel.
 package main
 
 import (
@@ -80,7 +80,7 @@ func newServer(stubborn bool) *server {
 	return s
 }
 
-// endWithParent ends the process when the engine is gone, however it went: tests kill engines.
+// endWithParent ends the process when the engine has exited for any reason: tests kill engines.
 func endWithParent(parent int) {
 	if os.Getppid() != parent {
 		os.Exit(0)

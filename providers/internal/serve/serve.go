@@ -20,9 +20,9 @@ import (
 
 // Options are what the server says about itself.
 type Options struct {
-	// Legacy makes Handshake unimplemented: features are told by Configure.
+	// Legacy makes Handshake unimplemented: Configure tells the features.
 	Legacy bool
-	// NoSecrets, NoReferences and NoPreview take features away.
+	// NoSecrets, NoReferences and NoPreview remove features.
 	NoSecrets, NoReferences, NoPreview bool
 	Version                            string
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// member is a file of an archive: one of this machine, or a content.
+// member is a file of an archive: a file of this machine, or a content.
 type member struct {
 	name    string // with slashes
 	path    string // "" for a content
@@ -22,12 +22,12 @@ type member struct {
 	content string
 }
 
-// members lists what the inputs say, in the order in which it is written.
+// members lists the files that the inputs define, in the order in which they are written.
 func (d disk) members(in native.Values) ([]member, error) {
 	switch {
 	case in.Has("sourceDir"):
 		w := walk{excludes: in.Texts("excludes"), follow: !in.Bool("excludeSymlinkDirectories")}
-		w.output, _ = os.Stat(d.options.Path(in.Text("outputPath"))) // it need not be there
+		w.output, _ = os.Stat(d.options.Path(in.Text("outputPath"))) // it may be missing
 		if err := w.directory("", d.options.Path(in.Text("sourceDir"))); err != nil {
 			return nil, err
 		}
@@ -61,12 +61,12 @@ func (d disk) members(in native.Values) ([]member, error) {
 type walk struct {
 	excludes []string
 	follow   bool
-	output   fs.FileInfo // the archive of an earlier time, which is no part of itself; nil for none
-	inside   []string    // the directories above, by their real paths
+	output   fs.FileInfo // the previous archive, which is not a member itself; nil for none
+	inside   []string    // the parent directories, by their real paths
 	found    []member
 }
 
-// directory adds the files of a directory, which is called name in the archive.
+// directory adds the files of a directory, whose name in the archive is name.
 func (w *walk) directory(name, dir string) error {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -94,7 +94,7 @@ func (w *walk) entry(name, path string, e fs.DirEntry) error {
 	if excluded || err != nil {
 		return err
 	}
-	info, err := os.Stat(path) // of what a link leads to
+	info, err := os.Stat(path) // of the target of a link
 	switch {
 	case err != nil:
 		return err

@@ -1,8 +1,8 @@
-// Package archive is the built-in provider of the package "archive": zip and tar files of contents, files and directories,
-// with the shapes and rules of the public package of that name, and byte for byte what it writes. Relative paths are
-// relative to the program's directory.
+// Package archive is the built-in provider of the package "archive": zip and tar files of contents, files and
+// directories. It has the shapes and rules of the public package of that name, and its archives have the same bytes.
+// Relative paths are relative to the program's directory.
 //
-// Invariant: the same contents and modes give the same bytes, whenever and wherever; an archive is never half written.
+// Invariant: the same contents and modes always give the same bytes; an archive is never half written.
 package archive
 
 import (
@@ -37,7 +37,7 @@ func text(name, doc string) native.Field {
 
 func needed(f native.Field) native.Field { f.Required = true; return f }
 
-// inputs are those of a resource or a function; source is the name of the type of a content.
+// inputs returns those of a resource or a function; source is the name of the type of a content.
 func inputs(source string) []native.Field {
 	fields := []native.Field{
 		{Name: "excludes", Type: native.ArrayOf(native.Of(native.KindString)), Doc: "Patterns of paths in sourceDir to leave out: * stands for any text without a slash, ** for any path."},
@@ -144,7 +144,7 @@ func check(in native.Values) []providers.CheckFailure {
 	return failures
 }
 
-// mode is what the files in the archive have; 0 is their own.
+// mode returns the mode of the files in the archive; 0 keeps the mode of each file.
 func mode(in native.Values) (uint32, error) {
 	if in.Text("outputFileMode") == "" {
 		return 0, nil
@@ -153,7 +153,7 @@ func mode(in native.Values) (uint32, error) {
 	return uint32(m), err
 }
 
-// forgetOrder takes back differences of lists that only come in another order.
+// forgetOrder removes the differences of lists that differ only in their order.
 func forgetOrder(c native.Call, answer *providers.DiffResponse) {
 	for _, name := range []string{"excludes", "sources"} {
 		if sameElements(c.State.List(name), c.Inputs.List(name)) && !c.Inputs.Value(name).IsUnknown() {

@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// write makes the archive and returns what is known of it.
+// write makes the archive and returns its outputs.
 func (d disk) write(in native.Values) (native.Outputs, error) {
 	members, err := d.members(in)
 	if err != nil {
@@ -45,7 +45,7 @@ func (d disk) write(in native.Values) (native.Outputs, error) {
 	return outputs, nil
 }
 
-// fill writes the archive and takes its hashes.
+// fill writes the archive and computes its hashes.
 func fill(f *os.File, in native.Values, members []member) (native.Outputs, error) {
 	m5, s1, s256, s512 := md5.New(), sha1.New(), sha256.New(), sha512.New()
 	to := io.MultiWriter(f, m5, s1, s256, s512)

@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native/web"
 )
 
-// All returns the packages that are built in.
+// All returns the built-in packages.
 func All() native.Catalog {
 	return native.Catalog{
 		archive.Name: archive.Package,

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -23,7 +23,7 @@ const Name = "time"
 // Package describes the package.
 func Package(native.Options) native.Package { return At(time.Now) }
 
-// At is Package with a clock of its own, for tests.
+// At is like Package, with a clock of its own, for tests.
 func At(now func() time.Time) native.Package {
 	c := clock{now}
 	return native.Package{
@@ -44,14 +44,14 @@ func triggers() native.Field {
 	}
 }
 
-// moment is an input that is now unless it is given.
+// moment returns an input for a moment. Its default is now.
 func moment(name, doc string) native.Field {
 	f := text(name, doc)
 	f.Output, f.Replace = native.Chosen, true
 	return f
 }
 
-// parts are the outputs that take a moment apart. changing says that updates change them.
+// parts returns the outputs with the parts of a moment. changing is true if updates change them.
 func parts(changing bool) []native.Field {
 	var out []native.Field
 	for _, name := range []string{"day", "hour", "minute", "month", "second", "unix", "year"} {
@@ -104,7 +104,7 @@ func (k clock) sleep() native.Resource {
 		if length == "" || err != nil {
 			return err
 		}
-		return wait.For(ctx, d)
+		return await.For(ctx, d)
 	}
 	durations := []string{"createDuration", "destroyDuration"}
 	return native.Resource{
@@ -173,7 +173,7 @@ func (k clock) static() native.Resource {
 	}
 }
 
-// units are what offsets and rotations count in, in the order in which they are added.
+// units returns the inputs for the units of offsets and rotations, in the order in which they are added.
 func units(prefix string, all ...string) []native.Field {
 	var out []native.Field
 	for _, u := range all {
@@ -182,7 +182,7 @@ func units(prefix string, all ...string) []native.Field {
 	return out
 }
 
-// shift adds what the inputs of the units say.
+// shift adds the values of the inputs for units.
 func shift(t time.Time, prefix string, in native.Values) time.Time {
 	t = t.AddDate(0, 0, in.Int(prefix+"Days"))
 	t = t.Add(time.Duration(in.Int(prefix+"Hours"))*time.Hour + time.Duration(in.Int(prefix+"Minutes"))*time.Minute)

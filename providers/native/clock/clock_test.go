@@ -44,7 +44,7 @@ func TestStaticKeepsItsMoment(t *testing.T) {
 	s.RequireSame(props())
 	s.RequireUnchanged()
 	s.RequireReplace(props("triggers", props("a", "b")), "triggers")
-	s.RequireSame(props("triggers", props())) // nothing and an empty object are one
+	s.RequireSame(props("triggers", props())) // a missing object and an empty one are equal
 	s.RequireReplace(props("rfc3339", "2031-01-01T00:00:00Z"), "rfc3339")
 	s.Import("2020-02-03T04:05:06+01:00")
 	require.Equal(t, 4.0, s.Outputs.At("hour").AsNumber())
@@ -82,7 +82,7 @@ func TestRotationIsDueAtItsTime(t *testing.T) {
 	s.RequireUnchanged()
 	*now = now.Add(time.Second)
 	require.False(t, s.Refresh())
-	s.RequireSame(props("rotationDays", 2)) // only reading finds it
+	s.RequireSame(props("rotationDays", 2)) // only a read finds it
 	s.RequireReplace(props("rotationDays", 3), "rotationRfc3339")
 	*now = now.Add(-2 * time.Second)
 	out = s.Update(props("rotationDays", 3))

@@ -107,8 +107,8 @@ func (k clock) rotating() native.Resource {
 	}
 }
 
-// rotation returns when a rotation is due. Of several units the last of these counts, as with the
-// public package, and a given time counts before all units.
+// rotation returns when a rotation is due. Among several units the last of these counts, as in the public package. An
+// explicit time takes precedence over all units.
 func rotation(base time.Time, in native.Values) (time.Time, error) {
 	due := base
 	if in.Has("rotationDays") {
@@ -135,7 +135,7 @@ func rotation(base time.Time, in native.Values) (time.Time, error) {
 	return due, nil
 }
 
-// replaceIfDue makes a replacement of a change that comes after the rotation was due.
+// replaceIfDue turns a change into a replacement if the rotation is due.
 func (k clock) replaceIfDue(c native.Call, answer *providers.DiffResponse) {
 	due, err := time.Parse(time.RFC3339, c.State.Text("rotationRfc3339"))
 	if err == nil && k.now().After(due) && len(answer.ChangedKeys) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// defaultAgent is where the SSH agent listens; "" if there is none.
+// defaultAgent returns the socket of the SSH agent; "" if there is none.
 func defaultAgent(o native.Options) string {
 	path, _ := o.LookupEnv("SSH_AUTH_SOCK")
 	return path

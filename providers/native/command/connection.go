@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sluice-iac/sluice/providers/internal/wait"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers/native"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// connectionType says how to reach a machine. what names the machine, for documentation.
+// connectionType returns the type of a connection to a machine. what names the machine, for documentation.
 func connectionType(record, what string, more ...native.Field) native.Type {
 	private := func(f native.Field) native.Field { f.Secret = true; return f }
 	host := optional("host", native.KindString, "The address of "+what+".")
@@ -34,7 +34,7 @@ func connectionType(record, what string, more ...native.Field) native.Type {
 	}, more...)...)
 }
 
-// connection is the input of everything that happens on another machine.
+// connection returns the input of every resource that works on another machine.
 func connection() native.Field {
 	proxy := native.Field{
 		Name: "proxy", Type: connectionType("ProxyConnection", "the machine between"),
@@ -58,7 +58,7 @@ type client struct {
 func (c *client) Close() error {
 	err := c.Client.Close()
 	for _, b := range c.below {
-		_ = b.Close() // gone with the connection, most likely
+		_ = b.Close() // most likely closed with the connection
 	}
 	return err
 }
@@ -88,16 +88,16 @@ func (r *remote) dial(ctx context.Context, c native.Call) (*client, error) {
 // patience is how long a command may take to end after it was asked to.
 const patience = 2 * time.Second
 
-// endWith closes the connection when ctx ends. Before that it asks for the end of what is done over the connection, which
-// then has a moment for it; nil asks for nothing. The caller calls done when it is done.
+// endWith closes the connection when ctx ends. Before that it calls ask, if it is not nil, to ask the operation on the
+// connection to end, and waits for it for a short time. The caller calls done when it is done.
 func (c *client) endWith(ctx context.Context, ask func()) (done func()) {
 	doing, finished := context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, func() {
 		if ask != nil {
 			ask()
-			_ = wait.For(doing, patience) // over, or too slow
+			_ = await.For(doing, patience) // done, or too slow
 		}
-		_ = c.Close() // what is done over it fails, which says enough
+		_ = c.Close() // the operation on the connection fails, and its error is enough
 	})
 	return func() { stop(); finished() }
 }
@@ -121,7 +121,7 @@ func (r *remote) connect(
 			return nil, fmt.Errorf("connecting to %s: after %d failed attempts: %w", address, failed, err)
 		}
 		c.Log(native.Message{Text: fmt.Sprintf("connecting to %s: attempt %d failed: %v", address, failed, err)})
-		if err := wait.For(ctx, pause); err != nil {
+		if err := await.For(ctx, pause); err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", address, err)
 		}
 		pause = min(pause*3/2, longest)
@@ -156,7 +156,7 @@ func (r *remote) attempt(
 	return ssh.NewClient(made, channels, requests), nil
 }
 
-// config says who connects and how they prove it; release frees what that needs.
+// config returns the user and the credentials of a connection; release frees what they need.
 func (r *remote) config(to native.Values) (config *ssh.ClientConfig, release func(), err error) {
 	config = &ssh.ClientConfig{
 		User: to.Text("user"), Timeout: time.Duration(to.Int("perDialTimeout")) * time.Second,
@@ -173,7 +173,7 @@ func (r *remote) config(to native.Values) (config *ssh.ClientConfig, release fun
 	if err != nil {
 		return nil, nil, err
 	}
-	// Of two methods of one name only the first is tried, so all keys are in one.
+	// Of two methods with the same name only the first is tried, so all keys are in one.
 	config.Auth = append(config.Auth, ssh.PublicKeysCallback(signers))
 	if to.Has("password") {
 		config.Auth = append(config.Auth, ssh.Password(to.Text("password")), ssh.KeyboardInteractive(
@@ -188,7 +188,7 @@ func (r *remote) config(to native.Values) (config *ssh.ClientConfig, release fun
 	return config, release, nil
 }
 
-// signatures are the algorithms with which a key of this type signs.
+// signatures returns the algorithms with which a key of this type signs.
 func signatures(keyType string) []string {
 	if keyType == ssh.KeyAlgoRSA {
 		return []string{ssh.KeyAlgoRSASHA512, ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSA}
@@ -196,7 +196,7 @@ func signatures(keyType string) []string {
 	return []string{keyType}
 }
 
-// signers are the private key, if there is one, and then those of the agent.
+// signers returns the private key, if there is one, and then the keys of the agent.
 func (r *remote) signers(to native.Values) (list func() ([]ssh.Signer, error), release func(), err error) {
 	var own []ssh.Signer
 	if to.Has("privateKey") {
@@ -217,7 +217,7 @@ func (r *remote) signers(to native.Values) (list func() ([]ssh.Signer, error), r
 	if err != nil && asked {
 		return nil, nil, fmt.Errorf("agentSocketPath: %w", err)
 	}
-	if err != nil { // one that nobody asked for need not be there
+	if err != nil { // an agent that was not asked for may be missing
 		return func() ([]ssh.Signer, error) { return own, nil }, func() {}, nil
 	}
 	list = func() ([]ssh.Signer, error) {

@@ -51,7 +51,7 @@ func (r *remote) copyToRemote() native.Resource {
 	}
 }
 
-// copyFile is the old form of copyToRemote, of which everything is a reason to copy anew.
+// copyFile returns the old form of copyToRemote, in which every change is a reason to copy again.
 func (r *remote) copyFile() native.Resource {
 	local := optional("localPath", native.KindString, "The file to copy.")
 	local.Required = true
@@ -78,7 +78,7 @@ func (r *remote) copyFile() native.Resource {
 	}
 }
 
-// sameCopy reports whether what an update would copy is there already: the same content at the same place.
+// sameCopy reports whether the result of an update is there already: the same content at the same place.
 func sameCopy(c native.Call) bool {
 	was, now := c.State.Object("connection"), c.Inputs.Object("connection")
 	hash := func(v property.Value) string { return v.AsAsset().Hash + v.AsArchive().Hash }
@@ -88,7 +88,7 @@ func sameCopy(c native.Call) bool {
 		was.Text("host") == now.Text("host") && was.Int("port") == now.Int("port")
 }
 
-// during calls f with the files of the machine; they cannot be used any more when ctx ends.
+// during calls f with the files of the machine. They must not be used after ctx ends.
 func (r *remote) during(ctx context.Context, c native.Call, f func(*target) error) error {
 	conn, err := r.dial(ctx, c)
 	if err != nil {
@@ -159,7 +159,7 @@ func baseOf(uri string) string {
 	return ""
 }
 
-// target is another machine's files.
+// target is the file system of another machine.
 type target struct {
 	*sftp.Client
 	base string // what relative paths here are relative to
@@ -169,7 +169,7 @@ func (t *target) here(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
-	// A slash at the end means something, and Join takes it away.
+	// A slash at the end is significant, and Join removes it.
 	joined := filepath.Join(t.base, name)
 	if strings.HasSuffix(name, "/") {
 		joined += "/"

@@ -26,8 +26,8 @@ func (l *local) archive(dir string, patterns []string) (property.Value, error) {
 	return property.MemberArchive(members.AsMap()), err
 }
 
-// matching returns the files below a directory that the patterns choose, as paths with slashes: * stands for any text
-// without a slash, ** for any text, and the patterns count in their order, those with ! leaving out what others chose.
+// matching returns the files below a directory that match the patterns, as paths with slashes. * matches any text without
+// a slash, and ** any text. The patterns apply in their order; those with ! exclude files that others included.
 func matching(dir string, patterns []string) ([]string, error) {
 	rules := make([]*glob.Pattern, len(patterns))
 	for i, p := range patterns {

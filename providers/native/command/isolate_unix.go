@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// isolate makes the end of the context end the command with everything that it started, and not only its shell.
+// isolate makes the end of the context kill the command and everything that it started, not only its shell.
 func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	// What left the group may keep the pipes open.
+	// A process that left the group may keep the pipes open.
 	cmd.WaitDelay = 5 * time.Second
 }

@@ -5,5 +5,5 @@ import (
 	"time"
 )
 
-// isolate lets the end of the context end the command although something that it started keeps its pipes open.
+// isolate makes the end of the context end the command even if something that it started keeps its pipes open.
 func isolate(cmd *exec.Cmd) { cmd.WaitDelay = 5 * time.Second }

@@ -12,7 +12,7 @@ import (
 // local runs commands on this machine.
 type local struct{ options native.Options }
 
-// commandInputs are the inputs of what runs a command here.
+// commandInputs returns the inputs of a resource or function that runs a command here.
 func commandInputs() []native.Field {
 	return []native.Field{
 		previousOutput(),
@@ -58,7 +58,7 @@ func (l *local) run() native.Function {
 	}
 }
 
-// shell returns what runs a command where none is given.
+// shell returns the default interpreter of commands.
 func shell() []string {
 	if runtime.GOOS == "windows" {
 		return []string{"cmd", "/C"}
@@ -100,7 +100,7 @@ func (l *local) perform(ctx context.Context, c native.Call, command string) (nat
 	return outputs, err
 }
 
-// environment is that of the engine, what the inputs add, and the output of the command before.
+// environment returns the engine's environment, the additions of the inputs, and the output of the previous command.
 func (l *local) environment(c native.Call) []string {
 	env := l.options.Environ()
 	for name, v := range c.Inputs.TextMap("environment") {

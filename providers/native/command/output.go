@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// recorder keeps what a command writes and shows it line by line where that is wanted.
+// recorder keeps the output of a command and shows it line by line on request.
 type recorder struct {
 	call native.Call
 
@@ -59,7 +59,7 @@ func (r *recorder) show(stream, line string) {
 	}
 }
 
-// flush shows last lines without an end.
+// flush shows last lines that have no end.
 func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +76,7 @@ func (r *recorder) text(stream string) string {
 	return strings.TrimSuffix(r.streams[stream].String(), "\n")
 }
 
-// failure says how a command failed, with what it wrote in the order in which it came.
+// failure returns the error of a failed command, with its output in the order in which it came.
 func (r *recorder) failure(ctx context.Context, command string, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

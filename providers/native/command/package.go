@@ -11,7 +11,7 @@ import (
 // Name is the package's name.
 const Name = "command"
 
-// Package describes the package. Commands run in o.Directory and with o.Environ unless they say otherwise.
+// Package describes the package. Commands run in o.Directory and with o.Environ unless their inputs change that.
 func Package(o native.Options) native.Package {
 	l, r := &local{options: o.Complete()}, &remote{options: o.Complete()}
 	return native.Package{
@@ -29,7 +29,7 @@ func texts(name, doc string) native.Field {
 	return native.Field{Name: name, Type: native.ArrayOf(native.Of(native.KindString)), Doc: doc}
 }
 
-// logging says which output is shown while a command runs; both by default.
+// logging returns the input that selects the output to show while a command runs; both streams by default.
 func logging(module string) native.Field {
 	return native.Field{
 		Name: "logging", Doc: "Which output is shown while the command runs. The default is both, or none if an input is secret.",
@@ -40,7 +40,7 @@ func logging(module string) native.Field {
 	}
 }
 
-// logs reports whether what a command writes is shown. What is as secret as an input is shown only if that is asked for.
+// logs reports whether the output of a command is shown. Output that is as secret as an input is shown only on request.
 func logs(c native.Call, stream string) bool {
 	l := c.Inputs.Text("logging")
 	if l == "" {
@@ -56,7 +56,7 @@ func triggers() native.Field {
 	}
 }
 
-// lifecycle are the commands of a resource.
+// lifecycle returns the inputs for the commands of a resource.
 func lifecycle() []native.Field {
 	return []native.Field{
 		optional("create", native.KindString, "The command that makes the resource."),
@@ -66,7 +66,7 @@ func lifecycle() []native.Field {
 	}
 }
 
-// living gives a resource its life: the commands of its inputs, which perform runs.
+// living makes a resource run the commands of its inputs, by perform, during its life.
 func living(
 	r native.Resource, perform func(ctx context.Context, c native.Call, command string) (native.Outputs, error),
 ) native.Resource {
@@ -114,14 +114,14 @@ func wantsPreviousOutput(in native.Values) bool {
 	return !in.Has("addPreviousOutputInEnv") || in.Bool("addPreviousOutputInEnv")
 }
 
-// output is what a command wrote.
+// output describes the output for one stream of a command.
 func output(name string) native.Field {
 	return native.Field{
 		Name: name, Type: native.Of(native.KindString), Required: true, Derived: true, Doc: "What the command wrote to its " + name + ".",
 	}
 }
 
-// noOutput is that of a resource for which no command was run.
+// noOutput returns the outputs of a resource for which no command was run.
 func noOutput() native.Outputs {
 	return native.Outputs{"stdout": native.Text(""), "stderr": native.Text("")}
 }
@@ -137,7 +137,7 @@ func previous(state native.Values) native.Outputs {
 	return out
 }
 
-// newID returns the ID of a resource that has nothing of its own to be called by: its name and some random digits.
+// newID returns the ID of a resource that has no identity of its own: its name and some random digits.
 func newID(name string) (string, error) {
 	b := make([]byte, 4)
 	_, err := rand.Read(b)

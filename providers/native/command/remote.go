@@ -22,8 +22,8 @@ func (r *remote) command() native.Resource {
 	}, r.perform)
 }
 
-// perform runs a command on the machine, with the shell of the user there. When ctx ends, the server is told to end the
-// command, and the connection is closed; whether that ends what the command has started is the server's business.
+// perform runs a command on the machine, with the shell of the user there. When ctx ends, it asks the server to end the
+// command, and closes the connection. Whether that ends the processes that the command has started depends on the server.
 func (r *remote) perform(ctx context.Context, c native.Call, command string) (native.Outputs, error) {
 	conn, err := r.dial(ctx, c)
 	if err != nil {

@@ -40,7 +40,7 @@ func TestRemoteCommandsRunWhenTheResourceIsMadeChangedAndDeleted(t *testing.T) {
 
 	out := s.Create(in)
 	require.Regexp(t, `^r[0-9a-f]{8}$`, s.ID)
-	require.Equal(t, "made", out.At("stdout").AsString()) // the connection is secret, which makes nothing else secret
+	require.Equal(t, "made", out.At("stdout").AsString()) // the connection is secret, but makes nothing else secret
 	require.Equal(t, "oops", out.At("stderr").AsString())
 	require.ElementsMatch(t, []string{"made", "oops"}, l.lines)
 	require.True(t, out.At("connection").IsSecret() && s.Inputs.At("connection").IsSecret())

@@ -23,8 +23,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// server is an SSH server in this process, on the loopback interface: it runs commands with the shell, serves files of
-// a folder and forwards connections.
+// server is an SSH server in this process, on the loopback interface. It runs commands with the shell, serves files of a
+// folder and forwards connections.
 type server struct {
 	t       *testing.T
 	dir     string
@@ -35,7 +35,7 @@ type server struct {
 	wg conc.WaitGroup
 
 	mu       sync.Mutex      // guards the rest
-	refused  map[string]bool // environment variables that it does not take
+	refused  map[string]bool // environment variables that it refuses
 	failures int             // how many connections to drop before the first is served
 	seen     int             // connections that came
 	forwards int             // connections that were forwarded
@@ -45,7 +45,7 @@ type server struct {
 
 const password = "hunter2"
 
-// serve starts a server that takes the user root with the password or a key.
+// serve starts a server that accepts the user root with the password or a key.
 func serve(t *testing.T, keys ...ssh.PublicKey) *server {
 	s := &server{t: t, dir: t.TempDir(), refused: map[string]bool{}}
 	s.config = &ssh.ServerConfig{
@@ -105,7 +105,7 @@ func newKey(t *testing.T, passphrase string) (ssh.Signer, string) {
 	return signer, string(pem.EncodeToMemory(block))
 }
 
-// connection is the input with which one connects, with more pairs.
+// connection returns the input for a connection to the server, with more pairs.
 func (s *server) connection(pairs ...any) property.Value {
 	return property.Of(props(append([]any{"host", "127.0.0.1", "port", s.port, "dialErrorLimit", 0}, pairs...)...))
 }
@@ -118,14 +118,14 @@ func (s *server) count() (seen, forwards int) {
 	return s.seen, s.forwards
 }
 
-// drop makes the server drop the next n connections, and forget those before.
+// drop makes the server drop the next n connections, and resets its counters.
 func (s *server) drop(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen, s.failures = 0, n
 }
 
-// ended tells how many commands the client had killed.
+// ended returns how many commands the client had killed.
 func (s *server) ended() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *server) connected(conn net.Conn) {
 	}
 	made, channels, requests, err := ssh.NewServerConn(conn, s.config)
 	if err != nil {
-		return // the client's error is what is looked at
+		return // the test checks the client's error
 	}
 	defer made.Close()
 	s.wg.Go(func() { ssh.DiscardRequests(requests) })
@@ -203,7 +203,7 @@ func (s *server) session(channel ssh.Channel, requests <-chan *ssh.Request) {
 	}
 }
 
-// execute runs a command, and kills it when the client says so.
+// execute runs a command, and kills it when the client sends a signal.
 func (s *server) execute(channel ssh.Channel, requests <-chan *ssh.Request, command string, env []string) {
 	cmd := exec.Command("/bin/sh", "-c", command)
 	cmd.Dir, cmd.Env = s.dir, env

@@ -1,7 +1,7 @@
 // Package local is the built-in provider of the package "local": files on this machine, with the shapes and rules of the
 // public package of that name. Relative paths are relative to the program's directory.
 //
-// Invariant: a file that is not as it was written counts as gone, and is written anew.
+// Invariant: a file whose content has changed counts as vanished, and is written again.
 package local
 
 import (
@@ -47,7 +47,7 @@ func text(name, doc string) native.Field {
 	return native.Field{Name: name, Type: native.Of(native.KindString), Doc: doc}
 }
 
-// contents are the inputs that give the content, of which there is exactly one.
+// contents returns the inputs for the content. Exactly one of them must be set.
 func contents(sensitive bool) []native.Field {
 	fields := []native.Field{
 		text("content", "The content as text."), text("contentBase64", "The content in base64."),
@@ -83,7 +83,7 @@ func (d disk) file(typ urn.Type, mode string, sensitive bool) native.Resource {
 	}
 	given := contents(sensitive)
 	r.Check = func(in native.Values) []providers.CheckFailure { return check(in, given) }
-	// What is written first to the same place would be gone when the old file is deleted.
+	// A file that is written first to the same place would be deleted with the old file.
 	r.Diff = func(c native.Call, answer *providers.DiffResponse) {
 		same := d.options.Path(c.State.Text("filename")) == d.options.Path(c.Inputs.Text("filename"))
 		answer.DeleteBeforeReplace = same && len(answer.ReplaceKeys) > 0

@@ -14,9 +14,9 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// RequireDeclared requires that every resource, function and property that the npm package declares is in p with the same
-// name, the same type and the same word on whether it has to be there, and the other way round. modules is the folder
-// whose node_modules has the package. In without are the declared types and functions that are missing on purpose.
+// RequireDeclared requires that p and the npm package declare the same resources, functions and properties, with the same
+// names, the same types, and the same properties required. modules is the folder whose node_modules has the package.
+// without lists the declared types and functions that are missing on purpose.
 func RequireDeclared(t *testing.T, p native.Package, modules, npm string, without ...string) {
 	t.Helper()
 	d := declarations{t: t, text: readDeclarations(t, filepath.Join(modules, "node_modules", filepath.FromSlash(npm)))}
@@ -111,7 +111,7 @@ func (d declarations) inFile(token, name string) []string {
 	return d.members(d.block(d.file(token), "interface "+name))
 }
 
-// block returns what is between the braces after an introduction; nothing where there is none.
+// block returns what is between the braces after an introduction, "" where there is none.
 func (d declarations) block(text, introduction string) string {
 	at := regexp.MustCompile(regexp.QuoteMeta(introduction) + `\b`).FindStringIndex(text)
 	if at == nil {
@@ -186,7 +186,7 @@ func recordName(token string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// declared writes a declaration in the form in which they are compared.
+// declared writes a declaration in the form in which declarations are compared.
 func declared(name string, optional bool, typ string) string {
 	typ = regexp.MustCompile(`\s|;`).ReplaceAllString(typ, "")
 	typ = regexp.MustCompile(`\b(?:outputs|inputs|enums)(?:\.\w+)*\.(\w+?)(?:Args)?\b`).ReplaceAllString(typ, "$1")
@@ -204,7 +204,7 @@ func declared(name string, optional bool, typ string) string {
 	return name + ": " + typ
 }
 
-// unwrapInput takes one pulumi.Input<…> away, with a "|undefined" at its end.
+// unwrapInput removes one pulumi.Input<…>, with a "|undefined" at its end.
 func unwrapInput(typ string) string {
 	const wrapper = "pulumi.Input<"
 	start := strings.LastIndex(typ, wrapper)
@@ -213,7 +213,7 @@ func unwrapInput(typ string) string {
 	return typ[:start] + rest[:end] + rest[end+1:]
 }
 
-// expected writes fields as the declarations of outputs or of inputs.
+// expected writes fields in the form of the declarations of outputs or of inputs.
 func expected(fields []native.Field, outputs bool) []string {
 	var out []string
 	for _, f := range fields {

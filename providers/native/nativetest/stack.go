@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Stack holds one resource and what is recorded of it.
+// Stack holds one resource and its recorded state.
 type Stack struct {
 	t       *testing.T
 	Type    urn.Type
@@ -28,10 +28,10 @@ func New(t *testing.T, p native.Package, typ urn.Type, o native.Options) *Stack 
 	return s
 }
 
-// URN is the resource's.
+// URN returns the URN of the resource.
 func (s *Stack) URN() urn.URN { return urn.New("dev", "p", "", s.Type, "r") }
 
-// Check returns the checked inputs and requires that there is nothing against them.
+// Check returns the checked inputs and requires that the provider accepts them.
 func (s *Stack) Check(inputs property.Map) property.Map {
 	s.t.Helper()
 	answer, err := s.P.Check(s.t.Context(), providers.CheckRequest{URN: s.URN(), Name: "r", Type: s.Type, Olds: s.Inputs, News: inputs})
@@ -40,7 +40,7 @@ func (s *Stack) Check(inputs property.Map) property.Map {
 	return answer.Inputs
 }
 
-// Refused returns the reasons against inputs.
+// Refused returns the provider's reasons to refuse inputs.
 func (s *Stack) Refused(inputs property.Map) []providers.CheckFailure {
 	s.t.Helper()
 	answer, err := s.P.Check(s.t.Context(), providers.CheckRequest{URN: s.URN(), Name: "r", Type: s.Type, News: inputs})
@@ -57,7 +57,7 @@ func (s *Stack) Create(inputs property.Map) property.Map {
 	return s.Outputs
 }
 
-// TryCreate makes the resource if nothing goes wrong.
+// TryCreate makes the resource and returns the error of the provider.
 func (s *Stack) TryCreate(inputs property.Map) error {
 	s.t.Helper()
 	inputs = s.Check(inputs)
@@ -68,7 +68,7 @@ func (s *Stack) TryCreate(inputs property.Map) error {
 	return err
 }
 
-// Preview returns the outputs of a resource that would be made.
+// Preview returns the outputs that a preview of the create shows.
 func (s *Stack) Preview(inputs property.Map) property.Map {
 	s.t.Helper()
 	made, err := s.P.Create(s.t.Context(), providers.CreateRequest{
@@ -98,7 +98,7 @@ func (s *Stack) RequireSame(inputs property.Map) {
 	require.Empty(s.t, answer.DetailedDiff)
 }
 
-// RequireReplace requires that new inputs need a replacement for exactly these properties.
+// RequireReplace requires that new inputs require a replacement because of exactly these properties.
 func (s *Stack) RequireReplace(inputs property.Map, keys ...string) {
 	s.t.Helper()
 	answer := s.Diff(inputs)
@@ -114,7 +114,7 @@ func (s *Stack) Update(inputs property.Map) property.Map {
 	return s.Outputs
 }
 
-// PreviewUpdate returns the outputs that a change would give.
+// PreviewUpdate returns the outputs that a preview of the update shows.
 func (s *Stack) PreviewUpdate(inputs property.Map) property.Map {
 	s.t.Helper()
 	before, outputs := s.Inputs, s.Outputs
@@ -124,7 +124,7 @@ func (s *Stack) PreviewUpdate(inputs property.Map) property.Map {
 	return after
 }
 
-// TryUpdate changes the resource if nothing goes wrong.
+// TryUpdate changes the resource and returns the error of the provider.
 func (s *Stack) TryUpdate(inputs property.Map, preview bool) error {
 	s.t.Helper()
 	answer := s.Diff(inputs)
@@ -140,7 +140,7 @@ func (s *Stack) TryUpdate(inputs property.Map, preview bool) error {
 	return err
 }
 
-// Refresh reads the resource and records what was found; it reports whether the resource is there.
+// Refresh reads the resource and records the result. It reports whether the resource exists.
 func (s *Stack) Refresh() bool {
 	s.t.Helper()
 	found, err := s.P.Read(s.t.Context(), providers.ReadRequest{
@@ -153,7 +153,7 @@ func (s *Stack) Refresh() bool {
 	return found.Exists
 }
 
-// RequireUnchanged refreshes and requires that nothing is found to be otherwise.
+// RequireUnchanged refreshes and requires that nothing has changed.
 func (s *Stack) RequireUnchanged() {
 	s.t.Helper()
 	inputs, outputs := s.Inputs, s.Outputs
@@ -169,7 +169,7 @@ func (s *Stack) Import(id string) property.Map {
 	return s.Outputs
 }
 
-// TryImport records the resource with this ID if nothing goes wrong.
+// TryImport records the resource with this ID and returns the error of the provider.
 func (s *Stack) TryImport(id string) error {
 	found, err := s.P.Read(s.t.Context(), providers.ReadRequest{URN: s.URN(), Name: "r", Type: s.Type, ID: id})
 	if err == nil {
@@ -193,7 +193,7 @@ func (s *Stack) Invoke(token string, args property.Map) (property.Map, error) {
 	return answer.Return, err
 }
 
-// Props makes properties of Go values: strings, numbers, truth values, lists, maps and values.
+// Props makes properties of Go values: strings, numbers, booleans, lists, maps and values.
 func Props(pairs ...any) property.Map {
 	m := map[string]property.Value{}
 	for i := 0; i < len(pairs); i += 2 {

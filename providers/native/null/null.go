@@ -1,5 +1,5 @@
-// Package null is the built-in provider of the package "null": a resource that is nothing but its triggers, and a function
-// that gives back what it gets. It has the shapes of the public package of that name.
+// Package null is the built-in provider of the package "null": a resource that consists of its triggers, and a function
+// that returns its arguments. It has the shapes of the public package of that name.
 //
 // Invariant: nothing here has an effect.
 package null
@@ -51,7 +51,7 @@ func Package(native.Options) native.Package {
 	}
 }
 
-// number returns a random number that fits 62 bits, as the IDs of the public package do.
+// number returns a random number of 62 bits, like the IDs of the public package.
 func number() (string, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(1<<62))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// seeded returns the generator that the public package makes of a seed: the same seed gives the same choices. Without a
-// seed they differ every time. It is no source of secrets.
+// seeded returns the generator that the public package makes from a seed: the same seed gives the same choices. Without a
+// seed they differ every time. It must not be used for secrets.
 func seeded(seed string) *rand.Rand {
 	if seed == "" {
 		return rand.New(rand.NewSource(time.Now().UnixNano()))
@@ -116,7 +116,7 @@ func shuffle() native.Resource {
 	}
 }
 
-// shuffled strings permutations of the list together until there are enough elements.
+// shuffled concatenates permutations of the list until there are enough elements.
 func shuffled(from []property.Value, wanted int, r *rand.Rand) []property.Value {
 	var out []property.Value
 	for len(from) > 0 && len(out) < wanted {

@@ -104,7 +104,7 @@ func raw() native.Resource {
 	}
 }
 
-// rawBytes has the bytes as its ID, as the public package has: IDs are never secret.
+// rawBytes returns a resource whose ID contains the bytes, as in the public package: IDs are never secret.
 func rawBytes(b []byte) native.Made {
 	text := base64.StdEncoding.EncodeToString(b)
 	return native.Made{ID: text, Outputs: native.Outputs{

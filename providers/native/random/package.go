@@ -22,7 +22,7 @@ func Package(native.Options) native.Package {
 	}
 	for i := range p.Resources {
 		r := &p.Resources[i]
-		// Nothing can be changed in place but what the old forms of states lack, see emptyToMissing.
+		// Nothing can be changed in place except what old states lack, see emptyToMissing.
 		for j := range r.Inputs {
 			r.Inputs[j].Replace = true
 		}
@@ -38,7 +38,7 @@ func Package(native.Options) native.Package {
 	return p
 }
 
-// token is the type of a resource: "random:index/randomId:RandomId".
+// token returns the type of a resource: "random:index/randomId:RandomId".
 func token(name string) urn.Type {
 	return urn.Type("random:index/r" + name[1:] + ":" + name)
 }
@@ -50,8 +50,8 @@ func keepers() native.Field {
 	}
 }
 
-// forgiveMissingKeepers takes back a replacement whose only reason is that keepers without a value come or go: the public
-// package records some of them and leaves others out.
+// forgiveMissingKeepers removes a replacement whose only reason is that keepers without a value were added or removed:
+// the public package records some of them and leaves others out.
 func forgiveMissingKeepers(c native.Call, answer *providers.DiffResponse) {
 	if len(answer.ReplaceKeys) == 0 || !slices.Contains(answer.ReplaceKeys, "keepers") {
 		return

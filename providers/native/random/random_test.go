@@ -128,7 +128,7 @@ func TestInputsOfStringsAreChecked(t *testing.T) {
 	}
 }
 
-// The vectors are those of the tests of the public package.
+// The vectors are from the tests of the public package.
 func TestSeedsGiveTheChoicesOfThePublicPackage(t *testing.T) {
 	s := stack(t, "RandomInteger")
 	require.Equal(t, 3.0, s.Create(props("min", 1, "max", 3, "seed", "12345")).At("result").AsNumber())
@@ -225,7 +225,7 @@ func TestPreviewKnowsWhatTheInputsSay(t *testing.T) {
 	require.True(t, s.Preview(props("length", property.Computed())).At("length").IsUnknown())
 }
 
-// What the plugin of the public package writes is as good as what is written here.
+// A state that the plugin of the public package writes works like one that is written here.
 func TestStateOfThePluginIsTaken(t *testing.T) {
 	s := stack(t, "RandomPassword")
 	s.ID = "none"

@@ -15,7 +15,7 @@ import (
 // class is a set of characters that a string may or must have.
 type class struct{ name, least, characters string }
 
-// classes are the sets, with what they are called in the inputs.
+// classes returns the sets, with their names in the inputs.
 func classes(overrideSpecial string) []class {
 	special := "!@#$%&*()-_=+[]{}<>:?"
 	if overrideSpecial != "" {
@@ -86,7 +86,7 @@ func password() native.Resource {
 	}
 }
 
-// hashed takes no more than bcrypt can.
+// hashed returns the bcrypt hash of as much of s as bcrypt accepts.
 func hashed(s string) (string, error) {
 	b := []byte(s)
 	hash, err := bcrypt.GenerateFromPassword(b[:min(len(b), 72)], bcrypt.DefaultCost)
@@ -98,7 +98,7 @@ func textOutputs(in native.Values, result string) native.Outputs {
 	return native.Outputs{"result": native.Text(result), "number": digits, "numeric": digits}
 }
 
-// importedText is what is known of a string that somebody else made: its length, and nothing about how.
+// importedText returns the outputs for an imported string: its length, and nothing about how it was made.
 func importedText(s string) native.Outputs {
 	yes := native.Bool(true)
 	return native.Outputs{"result": native.Text(s), "length": native.Int(len(s)), "number": yes, "numeric": yes}
@@ -130,7 +130,8 @@ func checkText(in native.Values) []providers.CheckFailure {
 	return failures
 }
 
-// numeric says whether there may be digits: "number" is the old name of "numeric", and one given stands for both.
+// numeric reports whether digits are allowed. "number" is the old name of "numeric"; if only one is given, it stands for
+// both.
 func numeric(in native.Values) bool {
 	for _, name := range []string{"numeric", "number"} {
 		if in.Has(name) {
@@ -140,14 +141,14 @@ func numeric(in native.Values) bool {
 	return true
 }
 
-// alignNumber compares what the two names of one setting come to: the state has both, programs give one or none.
+// alignNumber compares the values of the two names of one setting: the state has both, programs give one or none.
 func alignNumber(c native.Call, answer *providers.DiffResponse) {
 	unknown := c.Inputs.Value("numeric").IsUnknown() || c.Inputs.Value("number").IsUnknown()
 	if !unknown && numeric(c.State) == numeric(c.Inputs) {
 		native.Forget(answer, "numeric")
 		native.Forget(answer, "number")
 	}
-	// An empty set of special characters is none.
+	// An empty set of special characters counts as a missing one.
 	if !c.Inputs.Value("overrideSpecial").IsUnknown() && c.State.Text("overrideSpecial") == c.Inputs.Text("overrideSpecial") {
 		native.Forget(answer, "overrideSpecial")
 	}
@@ -160,7 +161,7 @@ func allows(in native.Values, c class) bool {
 	return in.Bool(c.name)
 }
 
-// generate makes a string with at least the wanted number of each kind of characters, in random order.
+// generate makes a string with at least the required number of characters of each class, in random order.
 func generate(in native.Values) (string, error) {
 	all := ""
 	var result []rune
@@ -201,7 +202,7 @@ func pick(set string) (rune, error) {
 	return runes[i.Int64()], nil
 }
 
-// mix shuffles evenly.
+// mix shuffles uniformly.
 func mix(runes []rune) error {
 	for i := len(runes) - 1; i > 0; i-- {
 		j, err := rand.Int(rand.Reader, big.NewInt(int64(i+1)))

@@ -38,7 +38,7 @@ func NewCloud() *Cloud {
 	return &Cloud{records: map[string]Record{}, deleted: map[string]bool{}, attempts: map[string]int{}}
 }
 
-// OpenCloud returns the cloud in a directory, which is made if it is not there.
+// OpenCloud returns the cloud in a directory, which is created if it does not exist.
 func OpenCloud(dir string) (*Cloud, error) {
 	c := NewCloud()
 	c.dir = dir
@@ -110,14 +110,14 @@ func (c *Cloud) Put(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	// Whoever looks sees the whole of the old or the new file.
+	// A reader sees the whole of the old or the new file.
 	if err := os.WriteFile(path+".new", append(text, '\n'), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(path+".new", path)
 }
 
-// Delete deletes a resource; one that is not there is as good.
+// Delete deletes a resource. It succeeds if the resource does not exist.
 func (c *Cloud) Delete(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,16 +157,16 @@ func (c *Cloud) IDs() ([]string, error) {
 	return out, err
 }
 
-// adopts reports whether a cloud in memory takes a resource that it does not know for one of an earlier life: it forgets
-// everything with the process, and a state does not.
+// adopts reports whether a cloud in memory accepts an unknown ID as a resource of an earlier process: the cloud in memory
+// is lost with the process, and the state is not.
 func (c *Cloud) adopts(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.dir == "" && !c.deleted[id]
 }
 
-// attempt counts the attempts at something. A cloud in a directory counts across processes, so that what failed by its
-// dice can succeed another time.
+// attempt counts the attempts at something. A cloud in a directory counts across processes, so that a call that failed by
+// chance can succeed another time.
 func (c *Cloud) attempt(what string) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

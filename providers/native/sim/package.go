@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Name is the package's name, and Type that of its resource.
+// Name is the package's name, and Type the type of its resource.
 const (
 	Name          = "sim"
 	Type urn.Type = "sim:index:Resource"
@@ -23,7 +23,7 @@ const (
 // Package describes the package, with a cloud that its configuration chooses.
 func Package(o native.Options) native.Package { return In(nil, o) }
 
-// In is Package with a cloud that the caller has; nil lets the configuration choose.
+// In is like Package, with the caller's cloud; nil lets the configuration choose.
 func In(cloud *Cloud, o native.Options) native.Package {
 	s := &simulation{cloud: cloud, weather: &weather{}, options: o}
 	if s.cloud == nil {
@@ -105,12 +105,17 @@ func fails(c native.Call, method string) error {
 	return nil
 }
 
-// diff makes a change of a property that is listed to be so a replacement. How the lists change is no change.
+// diff turns a change of a listed property into a replacement. Properties that are unknown as a whole may change any of
+// the old ones. A change of the lists is no change.
 func (s *simulation) diff(c native.Call, answer *providers.DiffResponse) {
 	listed := append(slices.Clone(s.replaceOn), c.Inputs.Texts("replaceOn")...)
+	unknown := c.Inputs.Value("properties").IsUnknown() && slices.ContainsFunc(listed, c.State.Object("properties").Has)
 	for path, d := range answer.DetailedDiff {
 		p, err := property.ParsePath(path)
-		if err != nil || len(p) < 2 || p[:1].String() != "properties" || !slices.Contains(listed, p[1:2].String()) {
+		if err != nil || len(p) == 0 || p[:1].String() != "properties" {
+			continue
+		}
+		if !unknown && (len(p) == 1 || !slices.Contains(listed, p[1:2].String())) {
 			continue
 		}
 		answer.DetailedDiff[path] = providers.PropertyDiff{Kind: d.Kind.AsReplace(), InputDiff: d.InputDiff}

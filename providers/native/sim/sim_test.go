@@ -23,7 +23,7 @@ func props(pairs ...any) property.Map { return nativetest.Props(pairs...) }
 
 func of(pairs ...any) property.Value { return property.Of(props(pairs...)) }
 
-// stack is one resource of a simulation with this configuration.
+// stack returns one resource of a simulation with this configuration.
 func stack(t *testing.T, cloud *sim.Cloud, config property.Map) *nativetest.Stack {
 	s := nativetest.New(t, sim.In(cloud, native.Options{}), sim.Type, native.Options{})
 	require.NoError(t, configure(t, s, config))
@@ -73,7 +73,7 @@ func TestCloudInMemoryIsInspectedByItsOwner(t *testing.T) {
 	require.NoError(t, cloud.Delete(s.ID))
 	require.False(t, s.Refresh())
 
-	// Another process has another memory: the state is believed.
+	// Another process has another memory: the provider trusts the state.
 	later := stack(t, nil, props())
 	later.ID, later.Inputs, later.Outputs = s.ID, s.Inputs, s.Outputs
 	later.RequireUnchanged()
@@ -93,6 +93,16 @@ func TestListedPropertiesReplace(t *testing.T) {
 	s.RequireReplace(now("a", "y", 1), "properties")
 	require.True(t, s.Diff(now("b", "x", 1)).DeleteBeforeReplace)
 	require.False(t, s.Diff(now("a", "x", 2)).DeleteBeforeReplace)
+}
+
+// A delete-before-replace probes dependents whose properties are not known yet.
+func TestUnknownPropertiesMayChangeThoseThatReplace(t *testing.T) {
+	s := stack(t, nil, props("replaceOn", []string{"zone"}))
+	unknown := property.NewMap(map[string]property.Value{"properties": property.Computed()})
+	s.Create(props("properties", of("zone", "a")))
+	require.True(t, s.Diff(unknown).Replaces())
+	s.Create(props("properties", of("size", 1)))
+	require.False(t, s.Diff(unknown).Replaces(), "there is no zone that could change")
 }
 
 func TestComputedValuesAreUnknownInPreviews(t *testing.T) {

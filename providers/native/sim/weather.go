@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/internal/wait"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// Distribution is how long calls take.
+// Distribution is a distribution of the latency of calls.
 type Distribution struct {
 	kind string
 	a, b time.Duration
@@ -55,7 +55,7 @@ func (d Distribution) Draw(r *rand.Rand) time.Duration {
 	return d.a
 }
 
-// weather is what the configuration does to calls.
+// weather defines what the configuration does to calls.
 type weather struct {
 	seed     string
 	latency  map[string]Distribution // method or "*" -> how long
@@ -92,7 +92,7 @@ func pick[T any](m map[string]T, method providers.Method) (T, bool) {
 	return v, ok
 }
 
-// dice returns the numbers for something; the same thing always gets the same ones.
+// dice returns a random number generator for parts; equal parts always get the same numbers.
 func (w *weather) dice(parts ...string) *rand.Rand {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(w.seed + "\x00" + strings.Join(parts, "\x00")))
@@ -104,7 +104,7 @@ func (w *weather) dice(parts ...string) *rand.Rand {
 	return rand.New(rand.NewPCG(a, b))
 }
 
-// strike makes a call wait, and fail if its number says so.
+// strike delays a call, and makes it fail if its random number says so.
 func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, c native.Call) error {
 	if w.gate != nil {
 		if err := w.gate.pass(ctx); err != nil {
@@ -112,7 +112,7 @@ func (w *weather) strike(ctx context.Context, cloud *Cloud, m providers.Method, 
 		}
 	}
 	if d, ok := pick(w.latency, m); ok {
-		if err := wait.For(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
+		if err := await.For(ctx, d.Draw(w.dice("latency", string(m), string(c.URN)))); err != nil {
 			return err
 		}
 	}
@@ -149,5 +149,5 @@ func (t *throttle) pass(ctx context.Context) error {
 	}
 	t.next = now.Add(pause + t.gap)
 	t.mu.Unlock()
-	return wait.For(ctx, pause)
+	return await.For(ctx, pause)
 }

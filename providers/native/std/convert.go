@@ -30,7 +30,7 @@ func conversions() []native.Function {
 	}
 }
 
-// converting makes a function of one value, of which null is null.
+// converting makes a function of one value that returns null for null.
 func converting(name, doc string, result native.Type, f func(property.Value) (property.Value, bool)) native.Function {
 	out := fn(name, doc, result, func(in native.Values) (property.Value, error) {
 		v := in.Value("input")

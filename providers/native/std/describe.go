@@ -16,7 +16,7 @@ func textsType() native.Type  { return native.ArrayOf(textType()) }
 func listType() native.Type   { return native.ArrayOf(anyType()) }
 func objectType() native.Type { return native.MapOf(anyType()) }
 
-// fn describes a function, whose only result is called that.
+// fn describes a function with a single output named result.
 func fn(name, doc string, result native.Type, call func(native.Values) (property.Value, error), args ...native.Field) native.Function {
 	return native.Function{
 		Token: "std:index:" + name, Doc: doc, Inputs: args,
@@ -28,21 +28,21 @@ func fn(name, doc string, result native.Type, call func(native.Values) (property
 	}
 }
 
-// arg is an argument that has to be there.
+// arg describes a required argument.
 func arg(name string, t native.Type) native.Field {
 	return native.Field{Name: name, Type: t, Required: true}
 }
 
 func optional(name string, t native.Type) native.Field { return native.Field{Name: name, Type: t} }
 
-// ofText makes a function that makes a text of one.
+// ofText makes a function from a string to a string.
 func ofText(name, doc string, f func(string) string) native.Function {
 	return fn(name, doc, textType(), func(in native.Values) (property.Value, error) {
 		return native.Text(f(in.Text("input"))), nil
 	}, arg("input", textType()))
 }
 
-// ofTextOrError makes a function that makes a text of one, or cannot.
+// ofTextOrError makes a function from a string to a string that may fail.
 func ofTextOrError(name, doc string, f func(string) (string, error)) native.Function {
 	return fn(name, doc, textType(), func(in native.Values) (property.Value, error) {
 		s, err := f(in.Text("input"))

@@ -38,7 +38,7 @@ func encodings() []native.Function {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
 			_, err := z.Write([]byte(s))
-			// The flush shows in the bytes, which are to be those of the public package.
+			// The flush changes the bytes, which must be those of the public package.
 			err = errors.Join(err, z.Flush(), z.Close())
 			return encode64(b.Bytes()), err
 		}),
@@ -59,7 +59,7 @@ func encodings() []native.Function {
 			func(in native.Values) (property.Value, error) {
 				var v any
 				if err := json.Unmarshal([]byte(in.Text("input")), &v); err != nil {
-					return in.Value("input"), nil //nolint:nilerr // as described
+					return in.Value("input"), nil //nolint:nilerr // as the description of the function says
 				}
 				return property.FromJSON(context.Background(), v, property.StateDecodeOptions{})
 			}, arg("input", textType())),
@@ -99,7 +99,7 @@ func decodeCSV(in native.Values) (property.Value, error) {
 	return property.ArrayOf(out...), nil
 }
 
-// toGo makes of a value what package encoding/json makes of its JSON. Assets and the like, which have none, are null.
+// toGo returns what package encoding/json makes of a value's JSON. Values without JSON, such as assets, become nil.
 func toGo(v property.Value) any {
 	switch {
 	case v.IsString():

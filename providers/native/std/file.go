@@ -29,7 +29,7 @@ func (d disk) files() []native.Function {
 		d.ofFile("filemd5", "The MD5 of a file.", digest(md5.New, hex.EncodeToString)),
 		d.ofFile("filesha1", "The SHA-1 of a file.", digest(sha1.New, hex.EncodeToString)),
 		d.ofFile("filesha256", "The SHA-256 of a file.", hex256), d.ofFile("filesha512", "The SHA-512 of a file.", hex512),
-		// The public package writes the digits of the hash in base64, not its bytes.
+		// The public package encodes the hexadecimal digits of the hash in base64, not its bytes.
 		d.ofFile("filebase64sha256", "The base64 of the hexadecimal SHA-256 of a file.", func(s string) string { return encode64(hex256(s)) }),
 		d.ofFile("filebase64sha512", "The base64 of the hexadecimal SHA-512 of a file.", func(s string) string { return encode64(hex512(s)) }),
 		fn("fileexists", "Whether there is a file.", flagType(), func(in native.Values) (property.Value, error) {

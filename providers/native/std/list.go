@@ -121,7 +121,7 @@ func chunks(in native.Values) (property.Value, error) {
 	return property.ArrayOf(out...), nil
 }
 
-// find returns where the element is in the list; -1 if it is nowhere.
+// find returns the index of the element in the list; -1 if the list does not have it.
 func find(in native.Values) int {
 	return slices.IndexFunc(in.List("input"), func(v property.Value) bool { return property.Equal(v, in.Value("element")) })
 }

@@ -86,7 +86,7 @@ func parseInt(in native.Values) (property.Value, error) {
 	return native.Int(n.Int64()), nil
 }
 
-// mostNumbers is how many numbers a range may have.
+// mostNumbers limits how many numbers a range may have.
 const mostNumbers = 1 << 20
 
 func numbers(in native.Values) (property.Value, error) {

@@ -35,7 +35,7 @@ func patternFunctions() []native.Function {
 	}
 }
 
-// firstMatch is an empty list if there is none.
+// firstMatch returns the first match, or an empty list if there is none.
 func firstMatch(pattern, text string) (property.Value, error) {
 	found, err := matches(pattern, text, 1)
 	if err != nil || len(found) == 0 {

@@ -43,7 +43,7 @@ func coalesce(l []property.Value) (property.Value, error) {
 	return property.Null, errors.New("all values are null or empty")
 }
 
-// alike makes texts of all values if one is a text. Otherwise all have to be numbers, or all truth values. Null stays.
+// alike converts all values to strings if one is a string. Otherwise all have to be numbers, or all booleans. Null stays.
 func alike(l []property.Value) ([]property.Value, error) {
 	var texts, numbers, flags bool
 	for _, v := range l {
@@ -66,12 +66,12 @@ func alike(l []property.Value) ([]property.Value, error) {
 	}
 	out := make([]property.Value, len(l))
 	for i, v := range l {
-		out[i], _ = asText(v) // those that have none were refused
+		out[i], _ = asText(v) // values without a text were refused
 	}
 	return out, nil
 }
 
-// asText writes numbers and truth values; null stays. ok is false for what has no text.
+// asText converts numbers and booleans to strings; null stays. ok is false for a value that has no text.
 func asText(v property.Value) (text property.Value, ok bool) {
 	switch {
 	case v.IsNumber():

@@ -41,13 +41,13 @@ func TestThePublicPackageIsMatched(t *testing.T) {
 	}
 	modules := "../../../source/nodejs/testdata/program"
 	require.NoError(t, nodesdk.Install(modules))
-	// matchkeys lacks, in the public package, the argument without which it can only fail.
+	// In the public package matchkeys lacks an argument without which it can only fail.
 	nativetest.RequireDeclared(t, std.Package(native.Options{}), modules, "@pulumi/std", "std:index:matchkeys")
 }
 
 type list = []any
 
-// vectors are calls with their results. Most are those of the tests of the public package.
+// vectors are calls with their results. Most are from the tests of the public package.
 var vectors = []struct {
 	name string
 	args property.Map

@@ -63,7 +63,7 @@ func question(name, doc, second string, f func(a, b string) bool) native.Functio
 	}, arg(second, textType()), arg("input", textType()))
 }
 
-// substring counts what a reader takes for characters.
+// substring counts in user-perceived characters.
 func substring(s string, offset, length int) string {
 	var characters []string
 	for g := uniseg.NewGraphemes(s); g.Next(); {
@@ -88,7 +88,7 @@ func format(text string, args []property.Value) string {
 	return fmt.Sprintf(text, out...)
 }
 
-// formatted is a value as fmt is to show it: whole numbers may be shown as such, lists and objects are shown as JSON.
+// formatted is a value for package fmt: integers can be shown as integers, lists and objects are shown as JSON.
 type formatted struct{ v any }
 
 // Format satisfies fmt.Formatter.

@@ -21,7 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// signedInputs are what both kinds of certificates have.
+// signedInputs returns the inputs that both kinds of certificates have.
 func signedInputs() []native.Field {
 	maxPathLength := replacing(number("maxPathLength", "How many authorities may come below this one; -1 is any number. It counts only for authorities."))
 	maxPathLength.Output = native.Chosen
@@ -132,7 +132,7 @@ func decode(text, kind string) ([]byte, error) {
 	return block.Bytes, nil
 }
 
-// sign makes a certificate of a template; parent is nil for one that signs itself.
+// sign makes a certificate from a template; parent is nil for a self-signed one.
 func sign(
 	in native.Values, template, parent *x509.Certificate, public crypto.PublicKey, key crypto.Signer, now time.Time,
 ) (native.Made, error) {
@@ -184,7 +184,7 @@ func signed(template *x509.Certificate, der []byte) (native.Made, error) {
 	}}, errors.Join(err1, err2)
 }
 
-// keyID is the SHA-1 of the public key's bits (RFC 5280 4.2.1.2), as the public package takes them.
+// keyID returns the SHA-1 of the public key's bits (RFC 5280 4.2.1.2), as the public package takes them.
 func keyID(public crypto.PublicKey) ([]byte, error) {
 	var bits []byte
 	var err error
@@ -200,7 +200,7 @@ func keyID(public crypto.PublicKey) ([]byte, error) {
 	return sum[:], err
 }
 
-// renewed makes a certificate anew when its time has come: earlyRenewalHours before its end.
+// renewed makes r renew its certificate when renewal is due: earlyRenewalHours before its end.
 func renewed(r native.Resource, now func() time.Time, key string) native.Resource {
 	due := func(c native.Call, hours int) bool {
 		end, err := time.Parse(time.RFC3339, c.State.Text("validityEndTime"))

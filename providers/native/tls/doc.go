@@ -3,5 +3,5 @@
 //
 // It has the shapes, defaults and rules of the public package of that name, so that a stack can change between the two.
 //
-// Invariant: private keys are secret wherever they come out.
+// Invariant: private keys are secret in all outputs.
 package tls

@@ -115,7 +115,7 @@ func (p *settings) overHTTPS(ctx context.Context, u *url.URL, config *tls.Config
 		response, err := client.Do(req)
 		if err != nil {
 			if method == http.MethodHead {
-				continue // some servers know only GET
+				continue // some servers support only GET
 			}
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (p *settings) overHTTPS(ctx context.Context, u *url.URL, config *tls.Config
 	return nil, fmt.Errorf("%s answered without a certificate", u)
 }
 
-// proxyFor returns how the configured proxy is found; nil for none.
+// proxyFor returns the function that chooses the configured proxy; nil for none.
 func (p *settings) proxyFor() (func(*http.Request) (*url.URL, error), error) {
 	switch {
 	case p.proxy.Has("url"):

@@ -109,7 +109,7 @@ func encode(key crypto.Signer) (native.Made, error) {
 	outputs["privateKeyPem"] = native.Text(string(pem.EncodeToMemory(block)))
 	outputs["privateKeyPemPkcs8"] = encodePEM("PRIVATE KEY", pkcs8)
 	outputs["privateKeyOpenssh"] = native.Text("")
-	if k, ok := key.(*ecdsa.PrivateKey); !ok || k.Curve != elliptic.P224() { // which OpenSSH does not have
+	if k, ok := key.(*ecdsa.PrivateKey); !ok || k.Curve != elliptic.P224() { // OpenSSH does not have this curve
 		block, err := ssh.MarshalPrivateKey(key, "")
 		if err != nil {
 			return native.Made{}, err
@@ -119,7 +119,7 @@ func encode(key crypto.Signer) (native.Made, error) {
 	return native.Made{ID: id, Outputs: outputs}, nil
 }
 
-// traditional writes a key in the form of its algorithm, or in PKCS #8 where there is none.
+// traditional writes a key in the form of its algorithm, or in PKCS #8 if the algorithm has no form of its own.
 func traditional(key crypto.Signer) (*pem.Block, error) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
@@ -137,8 +137,8 @@ func encodePEM(kind string, der []byte) property.Value {
 	return native.Text(string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})))
 }
 
-// publicKey returns the ID of a key, the hash of its public key, and the public key's outputs. OpenSSH's are empty for
-// keys that it does not have.
+// publicKey returns the ID of a key, which is the hash of its public key, and the outputs of the public key. The OpenSSH
+// outputs are empty for keys that OpenSSH does not support.
 func publicKey(key crypto.Signer) (id string, outputs native.Outputs, err error) {
 	der, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -156,13 +156,13 @@ func publicKey(key crypto.Signer) (id string, outputs native.Outputs, err error)
 	return hash(der), outputs, nil
 }
 
-// hash makes IDs, as the public package does.
+// hash returns an ID as the public package makes it.
 func hash(b []byte) string {
 	sum := sha1.Sum([]byte(strings.TrimSpace(string(b))))
 	return hex.EncodeToString(sum[:])
 }
 
-// parseKey reads a private key that is PEM in any form, and names its algorithm.
+// parseKey reads a PEM private key in any form, and returns the name of its algorithm.
 func parseKey(text string) (crypto.Signer, string, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {
@@ -198,7 +198,7 @@ func parseKey(text string) (crypto.Signer, string, error) {
 	return nil, "", fmt.Errorf("a private key of type %T is not supported", key)
 }
 
-// keyInputs are a private key that is recorded, or one that is not and has a version instead.
+// keyInputs returns the inputs for a private key: one that is recorded, or one that is not and has a version instead.
 func keyInputs(name string) []native.Field {
 	unrecorded := secret(text(name+"Wo", "The private key, which is recorded nowhere but among the inputs, as a secret."))
 	unrecorded.Output = native.Unrecorded

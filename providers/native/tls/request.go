@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
-// nameInputs are what says whose certificate it is.
+// nameInputs returns the inputs for the subject of a certificate.
 func nameInputs(resource string) []native.Field {
 	subject := native.Field{Name: "subject", Replace: true, Doc: "Whose it is.", Type: native.Record(
 		"tls:index/"+resource+"Subject:"+resource+"Subject",
@@ -63,7 +63,7 @@ func readSubject(s native.Values) pkix.Name {
 		OrganizationalUnit: one("organizationalUnit"), StreetAddress: s.Texts("streetAddresses"), Locality: one("locality"),
 		Province: one("province"), Country: one("country"), PostalCode: one("postalCode"),
 	}
-	if s.Has("emailAddress") { // PKCS #9 has it, and as an IA5String
+	if s.Has("emailAddress") { // PKCS #9 defines it, as an IA5String
 		n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{
 			Type:  asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1},
 			Value: asn1.RawValue{Tag: asn1.TagIA5String, Bytes: []byte(s.Text("emailAddress"))},

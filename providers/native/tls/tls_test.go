@@ -23,7 +23,7 @@ import (
 
 func props(pairs ...any) property.Map { return nativetest.Props(pairs...) }
 
-// clock is a time that a test sets.
+// clock is a clock that a test sets.
 type clock struct{ now time.Time }
 
 func stack(t *testing.T, name string) (*nativetest.Stack, *clock) {

@@ -1,7 +1,7 @@
-// Package web is the built-in provider of the package "http": a function that asks a server, with the shape of the public
-// package of that name.
+// Package web is the built-in provider of the package "http": a function that sends a request to a server, with the shape
+// of the public package of that name.
 //
-// Invariant: an answer with any status is a result; an error is that there is none.
+// Invariant: a response with any status is a result; it is an error if there is no response.
 package web
 
 import (
@@ -18,7 +18,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sluice-iac/sluice/providers/internal/wait"
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -115,9 +115,9 @@ func outputs(c native.Call, found *http.Response, body []byte) native.Outputs {
 	}
 }
 
-// trust says which servers to believe and what to show them.
+// trust returns which servers to trust, and the client certificate to present.
 func trust(in native.Values) (*tls.Config, error) {
-	config := &tls.Config{InsecureSkipVerify: in.Bool("insecure")} //nolint:gosec // as asked
+	config := &tls.Config{InsecureSkipVerify: in.Bool("insecure")} //nolint:gosec // requested by the inputs
 	if in.Has("caCertPem") {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM([]byte(in.Text("caCertPem"))) {
@@ -137,7 +137,7 @@ func trust(in native.Values) (*tls.Config, error) {
 	return config, nil
 }
 
-// askAgain asks until there is an answer that counts, or all attempts are over; then the last answer counts.
+// askAgain sends the request until a response counts or all attempts are used up. Then the last response counts.
 func askAgain(ctx context.Context, c native.Call, client *http.Client) (*http.Response, []byte, error) {
 	retry := c.Inputs.Object("retry")
 	least, most := time.Second, 30*time.Second
@@ -154,7 +154,7 @@ func askAgain(ctx context.Context, c native.Call, client *http.Client) (*http.Re
 		if !again || attempt >= retry.Int("attempts") || ctx.Err() != nil {
 			return found, body, err
 		}
-		if err := wait.For(ctx, min(pause, most)); err != nil {
+		if err := await.For(ctx, min(pause, most)); err != nil {
 			return nil, nil, err
 		}
 		pause *= 2

@@ -110,7 +110,7 @@ func TestRequestsAreTriedAgainIfThatIsAsked(t *testing.T) {
 	}
 }
 
-// identity is a certificate with its key, as PEM.
+// identity returns a certificate with its key, as PEM.
 func identity(t *testing.T) (cert, key string) {
 	s := nativetest.New(t, builtintls.Package(native.Options{}), "tls:index/privateKey:PrivateKey", native.Options{})
 	key = s.Create(props("algorithm", "ECDSA", "ecdsaCurve", "P256")).At("privateKeyPem").StripSecrets().AsString()

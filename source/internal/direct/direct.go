@@ -1,5 +1,5 @@
 // Package direct runs the process of a program that speaks to the monitor itself, without a language plugin in between,
-// and says how it ended (protocol.md 6.2, 6.3).
+// and reports how it ended (protocol.md 6.2, 6.3).
 //
 // It does not know how a program of some language is started.
 //
@@ -22,7 +22,7 @@ import (
 // reported is the exit code of a program that has sent the reason of its failure to the Engine service.
 const reported = 32
 
-// Command says which process to run.
+// Command is the process to run.
 type Command struct {
 	Executable string
 	Args       []string
@@ -32,7 +32,7 @@ type Command struct {
 }
 
 // Run runs the process in the program's directory and shows its output. Errors are those of source.Program.Run; that of
-// an unexpected end is a *source.ExitError.
+// an unexpected end is a *source.ProgramExitError.
 func Run(ctx context.Context, host source.Host, p source.Project, c Command) error {
 	exit, err := plugin.Run(ctx, plugin.Command{
 		Name:        p.Program(),
@@ -50,7 +50,7 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 	case exit.Code == reported:
 		return fmt.Errorf("%s: %w", p.Program(), source.ErrReported)
 	}
-	failure := &source.ExitError{Program: p.Program(), Status: exit.Status, Output: terminal.Plain(exit.Output)}
+	failure := &source.ProgramExitError{Program: p.Program(), Status: exit.Status, Output: terminal.Plain(exit.Output)}
 	if c.Hint != nil {
 		failure.Hint = c.Hint(exit.Output)
 	}

@@ -22,7 +22,7 @@ func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) 
 
 // ReadWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
 // limits for a provider that cannot take so many belong to its instance (providers.Limits). As many results may wait for
-// the next stage, so that what is done needs no goroutine to wait in.
+// the next stage, so that a result that is ready needs no waiting goroutine.
 const ReadWorkers = 512
 
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
@@ -44,21 +44,21 @@ func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
 }
 
 // EnsureProvider starts the provider of a registration from its recorded state when this run has not registered it
-// (steps.md 3.3). That state then needs a same step of its own: [builder.keepProvider].
+// (steps.md 3.3). That state then needs a same step of its own: builder.carryForwardProvider.
 func (r *Access) EnsureProvider(ctx context.Context, l stages.Located) error {
 	if l.Goal.Type.IsProvider() {
 		return nil
 	}
 	ref, err := urn.ParseProviderRef(l.Goal.Provider)
 	if err != nil {
-		return nil // reported by providerOf
+		return nil // reported by ProviderOf
 	}
 	if _, ok := r.Registry.Lookup(ref); ok {
 		return nil
 	}
 	recorded := r.Base.Providers[ref.String()]
 	if recorded == nil || recorded.Delete {
-		return nil // reported by providerOf
+		return nil // reported by ProviderOf
 	}
 	if _, err := r.Registry.Ensure(ctx, ref, recorded.Inputs); err != nil {
 		return r.Bail(l, stages.CodeFailed, fmt.Errorf("could not load provider for resource %v: %w", l.URN, err))

@@ -21,7 +21,7 @@ func (r *Access) CallDiff(ctx context.Context, p providers.Provider, u urn.URN, 
 	return res, err
 }
 
-// AskDiff is callDiff for those who want to know who has compared.
+// AskDiff is CallDiff that also returns who has compared.
 func (r *Access) AskDiff(ctx context.Context, p providers.Provider, u urn.URN, old *state.Resource, news property.Map,
 	allowUnknowns bool, ignore []string,
 ) (providers.DiffResponse, stages.Decider, error) {

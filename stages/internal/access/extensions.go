@@ -12,9 +12,9 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// extensions layers packages on running providers (steps.md 1.8). Each provider is told of each extension once, before
-// the first call about a resource that needs it; others wait for the same answer. A failure is not remembered. It is no
-// step of the plan and no event: it changes nothing that people see.
+// extensions layers packages on running providers (steps.md 1.8). Each provider gets each extension once, before
+// the first call about a resource that needs it; others wait for the same answer. A failure is not kept. This is neither a
+// step nor an event: it changes nothing that users see.
 type extensions struct {
 	inState  map[string]json.RawMessage // those that the recorded state has
 	applying await.Flight[extensionKey, struct{}]
@@ -29,7 +29,7 @@ func NewExtensions(inState map[string]json.RawMessage) *extensions {
 	return &extensions{inState: inState, known: map[string]stages.Parameterization{}}
 }
 
-// Register remembers an extension and returns its reference.
+// Register adds an extension and returns its reference.
 func (e *extensions) Register(p stages.Parameterization) string {
 	ref := p.Ref()
 	e.mu.Lock()
@@ -64,7 +64,7 @@ func (e *extensions) find(ref string) (stages.Parameterization, error) {
 	return stages.Parameterization(rec), nil
 }
 
-// Recorded returns what states that refer to an extension of this run must be recorded with; nil if the run did not
+// Recorded returns what must be recorded with states that refer to an extension; nil if this run did not
 // register it.
 func (e *extensions) Recorded(ref string) json.RawMessage {
 	if ref == "" {

@@ -13,10 +13,10 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Construct has a provider make a remote component (steps.md 10.1). The component and its children come back through the
+// Construct makes a provider create a remote component (steps.md 10.1). The component and its children come back through the
 // monitor as registrations of their own, so this runs outside every pool and holds no lock.
 func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
-	q := c.Question
+	q := c.PendingReply
 	p, err := c.RemoteProvider(g.Provider, string(g.Type))
 	if err != nil {
 		q.Reject(err)
@@ -62,41 +62,40 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 	return nil
 }
 
-// constructed takes the goal over that the component has by its own registration, which its provider has made: it is that one
-// which children inherit from and whose provider serves methods (steps.md 1.3, 10.2).
+// constructed adopts the goal of the registration that the component's provider has made: children inherit from that one, and
+// its provider serves methods (steps.md 1.3, 10.2).
 func (c *Completion) constructed(u urn.URN) {
 	var goal *stages.Goal
 	if inner := c.Families.Of(u); inner != nil {
 		goal = inner.Goal
 	}
-	c.Families.adopt(c.Question, goal)
+	c.Families.setGoal(c.PendingReply, goal)
 }
 
 // notConstructed stops the run, unless it has stopped already and the error is a consequence.
 func (c *Completion) notConstructed(g *stages.Goal, err error) error {
-	q := c.Question
+	q := c.PendingReply
 	if c.IsHalted() {
 		q.Reject(stages.ErrShutDown)
 		return nil
 	}
-	c.Diagnose("", stages.Error, stages.CodeInvalidResource, fmt.Sprintf("%v resource '%v' has a problem: %v", g.Type, g.Name, err))
-	l := stages.Located{Registered: stages.Registered{Question: q, Goal: g}}
-	return c.Bail(l, stages.CodeShown, fmt.Errorf("constructing %v %q: %w", g.Type, g.Name, err))
+	l := stages.Located{Registered: stages.Registered{PendingReply: q, Goal: g}}
+	return c.Bail(l, stages.CodeInvalidResource, fmt.Errorf("%v resource '%v' has a problem: %w", g.Type, g.Name, err))
 }
 
 // constructUnknown registers only the component itself: its provider is not configured in this preview (protocol.md 3.2).
 func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error {
 	reply, err := c.monitor.Register(ctx, &stages.RegisterRequest{Type: g.Type, Name: g.Name, Parent: g.Parent, SupportsResultReporting: true})
 	if err != nil {
-		c.Question.Reject(err)
+		c.PendingReply.Reject(err)
 		return nil
 	}
 	c.constructed(reply.URN)
-	c.Question.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}})
+	c.PendingReply.Answer(&stages.RegisterReply{URN: reply.URN, Outputs: property.Map{}})
 	return nil
 }
 
-// deployment describes the run to a provider that calls back.
+// deployment describes the run for a provider that calls back.
 func (r *Admission) deployment() (providers.Deployment, error) {
 	d := providers.Deployment{
 		Project: r.Info.Project, Stack: r.Info.Stack, Organization: r.Info.Organization, Config: r.Info.Config,

@@ -17,7 +17,7 @@ import (
 )
 
 // DefaultProviders makes one provider for each package that is used without an explicit one (steps.md 1.6). The first
-// request for a package registers it; others wait for the same answer (ORD-9). A failure is not remembered.
+// request for a package registers it; others wait for the same answer (ORD-9). A failure is not kept.
 type DefaultProviders struct {
 	intake        *await.Mailbox[stages.Submitted]
 	packageConfig func(pkg string) property.Map
@@ -88,8 +88,8 @@ func (d *DefaultProviders) register(ctx context.Context, spec providers.Spec) (s
 	if err != nil {
 		return "", err
 	}
-	q := stages.NewQuestion(true)
-	ok := d.intake.Put(stages.Submitted{Question: q, Internal: &stages.Goal{
+	q := stages.NewPendingReply(true)
+	ok := d.intake.Put(stages.Submitted{PendingReply: q, Internal: &stages.Goal{
 		Type:   urn.ProviderType(spec.Package),
 		Name:   name,
 		Custom: true,

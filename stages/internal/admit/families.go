@@ -19,19 +19,19 @@ type family struct {
 	id         string
 }
 
-// Families are the registrations that programs know the outcomes of, and those that they wait for. It is safe for concurrent
-// use.
+// Families are the registrations that have ended, with what their children inherit, and those in flight. It is safe for
+// concurrent use.
 type Families struct {
-	mu       sync.Mutex // guards the rest
-	known    map[urn.URN]*family
-	children map[urn.URN][]urn.URN        // of those known, by parent
-	beneath  map[urn.URN]int              // registrations in flight, by parent
-	coming   map[*stages.Question]*family // of registrations that are complete and not answered
-	ended    *await.Event                 // fired when one of them ends; nil while nobody waits for that
+	mu            sync.Mutex // guards the rest
+	known         map[urn.URN]*family
+	children      map[urn.URN][]urn.URN            // of those known, by parent
+	inFlightBelow map[urn.URN]int                  // registrations in flight, by parent
+	coming        map[*stages.PendingReply]*family // of registrations that are complete and not answered
+	ended         *await.Event                     // fired when one of them ends; nil while nothing waits for that
 }
 
 func newFamilies() *Families {
-	return &Families{known: map[urn.URN]*family{}, children: map[urn.URN][]urn.URN{}, beneath: map[urn.URN]int{}, coming: map[*stages.Question]*family{}}
+	return &Families{known: map[urn.URN]*family{}, children: map[urn.URN][]urn.URN{}, inFlightBelow: map[urn.URN]int{}, coming: map[*stages.PendingReply]*family{}}
 }
 
 // Of returns what is known of a registration that has ended; nil for any other URN.
@@ -41,16 +41,16 @@ func (f *Families) Of(u urn.URN) *family {
 	return f.known[u]
 }
 
-// registering counts a registration beneath its parent until the function that it returns is called.
+// registering counts a registration below its parent until the function that it returns is called.
 func (f *Families) registering(parent urn.URN) (done func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.beneath[parent]++
+	f.inFlightBelow[parent]++
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.beneath[parent]--; f.beneath[parent] == 0 {
-			delete(f.beneath, parent)
+		if f.inFlightBelow[parent]--; f.inFlightBelow[parent] == 0 {
+			delete(f.inFlightBelow, parent)
 		}
 		if f.ended != nil {
 			f.ended.Fire()
@@ -59,15 +59,15 @@ func (f *Families) registering(parent urn.URN) (done func()) {
 	}
 }
 
-// expect says what a registration passes on to its children once it is answered.
-func (f *Families) expect(q *stages.Question, of *family) {
+// expect records what a registration passes on to its children once it is answered.
+func (f *Families) expect(q *stages.PendingReply, of *family) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.coming[q] = of
 }
 
-// adopt changes the goal that an expected registration passes on.
-func (f *Families) adopt(q *stages.Question, goal *stages.Goal) {
+// setGoal changes the goal that an expected registration passes on.
+func (f *Families) setGoal(q *stages.PendingReply, goal *stages.Goal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if of := f.coming[q]; of != nil {
@@ -75,8 +75,8 @@ func (f *Families) adopt(q *stages.Question, goal *stages.Goal) {
 	}
 }
 
-// answered keeps what a registration passes on now that it is answered; a nil reply forgets it.
-func (f *Families) answered(q *stages.Question, reply *stages.RegisterReply) {
+// answered keeps what a registration passes on now that it is answered; a nil reply drops it.
+func (f *Families) answered(q *stages.PendingReply, reply *stages.RegisterReply) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	of := f.coming[q]
@@ -85,14 +85,14 @@ func (f *Families) answered(q *stages.Question, reply *stages.RegisterReply) {
 		return
 	}
 	of.id = reply.ID
-	if f.known[reply.URN] == nil { // a remote component is registered twice: by its provider, and by who asked for it
+	if f.known[reply.URN] == nil { // a remote component is registered twice: by its provider and by the program
 		f.children[of.parent] = append(f.children[of.parent], reply.URN)
 	}
 	f.known[reply.URN] = of
 }
 
 // unresolved reports whether any of the resources, or of those below a component among them, has no ID yet. It waits until no
-// registration is in flight beneath such a component, and for nothing else (steps.md 10.4).
+// registration is in flight below such a component, and for nothing else (steps.md 10.4).
 func (f *Families) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
 	if len(us) == 0 {
 		return false, nil
@@ -108,7 +108,7 @@ func (f *Families) unresolved(ctx context.Context, us []urn.URN) (bool, error) {
 	}
 }
 
-// expand looks at resources and below the components among them: has any no ID? Is a registration in flight beneath one of
+// expand looks at resources and below the components among them: has any no ID? Is a registration in flight below one of
 // them, it returns what is fired when one ends.
 func (f *Families) expand(us []urn.URN) (unresolved bool, busy *await.Event) {
 	f.mu.Lock()
@@ -122,7 +122,7 @@ func (f *Families) expand(us []urn.URN) (unresolved bool, busy *await.Event) {
 		switch {
 		case k == nil:
 		case !k.custom:
-			inFlight = inFlight || f.beneath[u] > 0
+			inFlight = inFlight || f.inFlightBelow[u] > 0
 			todo = append(todo, f.children[u]...)
 		case k.id == "" || k.id == urn.UnknownID:
 			unresolved = true

@@ -111,9 +111,7 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		text := fmt.Sprintf("call to function '%v' failed: %v", req.Token, err)
-		m.Diagnose("", stages.Error, stages.CodeCallFailed, text)
-		m.Fail(0, "", stages.CodeShown, shownError(text))
+		m.Fail(0, "", stages.CodeCallFailed, fmt.Errorf("call to function '%v' failed: %w", req.Token, err))
 		m.Halt()
 		return nil, stages.ErrShutDown
 	}

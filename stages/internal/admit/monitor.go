@@ -20,7 +20,7 @@ type monitor struct {
 	saved      map[familyKey][]stages.Transform // of remote components, for their own registration
 	inFlight   int
 	ended      bool // the program will submit no more
-	waited     bool // somebody waits for shutdown
+	waited     bool // a program waits for shutdown
 }
 
 func newMonitor(a *Admission) *monitor {
@@ -53,7 +53,7 @@ func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
-// end says that the program will submit nothing new. What it has submitted is still worked on.
+// end records that the program will submit nothing new. What it has submitted is still processed.
 func (m *monitor) end() {
 	m.mu.Lock()
 	m.ended = true
@@ -81,8 +81,8 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 	}
 	defer done()
 	defer m.Families.registering(req.Parent)()
-	q := stages.NewQuestion(req.SupportsResultReporting)
-	if !m.intake.Put(stages.Submitted{Question: q, Register: req}) {
+	q := stages.NewPendingReply(req.SupportsResultReporting)
+	if !m.intake.Put(stages.Submitted{PendingReply: q, Register: req}) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.Wait(ctx)
@@ -106,8 +106,8 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 		return nil, err
 	}
 	defer done()
-	q := stages.NewQuestion(true)
-	if !m.intake.Put(stages.Submitted{Question: q, Read: req}) {
+	q := stages.NewPendingReply(true)
+	if !m.intake.Put(stages.Submitted{PendingReply: q, Read: req}) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.Wait(ctx)
@@ -158,7 +158,8 @@ func (m *monitor) ownTransforms(req *stages.RegisterRequest) []stages.Transform 
 	return req.Transforms
 }
 
-// RegisterPackage remembers a package and returns a name for it: for an extension that of its content (protocol.md 4.9).
+// RegisterPackage adds a package and returns a name for it; that of an extension is derived from its content (protocol.md
+// 4.9).
 func (m *monitor) RegisterPackage(_ context.Context, p stages.Package) (string, error) {
 	return m.packages.register(p)
 }
@@ -189,16 +190,16 @@ func (m *monitor) RegisterInvokeTransform(_ context.Context, t stages.InvokeTran
 	return nil
 }
 
-// Log reports a message. An error message alone does not make the run fail: the program says by how it ends whether it has
-// failed.
+// Log reports a message. An error message alone does not make the run fail: the end of the program decides whether it
+// has failed.
 func (m *monitor) Log(_ context.Context, msg stages.LogMessage) {
-	if msg.Severity == stages.Error && (m.IsHalted() || m.HasFailed()) && isEchoOfShutDown(msg.Message) {
-		return // the program repeats what it was told when the run stopped
+	if msg.Severity == stages.Error && (m.IsHalted() || m.HasFailed()) && repeatsShutDown(msg.Message) {
+		return // the program repeats the error that it got when the run stopped
 	}
 	m.Emit(stages.Diagnostic{LogMessage: msg})
 }
 
-// WaitForShutdown says that the program will submit no more, and waits for the end of the run.
+// WaitForShutdown records that the program will submit no more, and waits for the end of the run.
 func (m *monitor) WaitForShutdown(ctx context.Context) error {
 	m.mu.Lock()
 	again := m.waited
@@ -217,7 +218,7 @@ func (r *Admission) Monitor() stages.Monitor { return r.monitor }
 // Close ends the source of the pipeline: nothing more is submitted.
 func (r *Admission) Close() { r.intake.Close() }
 
-// EndOfProgram says that no more registrations will come.
+// EndOfProgram records that no more registrations will come.
 func (r *Admission) EndOfProgram() { r.monitor.end() }
 
 // Submissions is the source of the pipeline: everything that programs submit, until the program has ended.

@@ -21,7 +21,7 @@ var (
 
 type unknownPackageError struct{ ref string }
 
-// packageKey spells a package out, so that equal requests have equal keys.
+// packageKey returns the text of a package, so that equal requests have equal keys.
 func packageKey(p stages.Package) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\x00%s\x00%s", p.Name, p.Version, p.DownloadURL)
@@ -49,7 +49,7 @@ type packages struct {
 	known map[string]stages.Package
 }
 
-// register remembers a package and returns a name for it: for an extension that of its content (protocol.md 4.9).
+// register adds a package and returns a name for it; that of an extension is derived from its content (protocol.md 4.9).
 func (p *packages) register(pkg stages.Package) (string, error) {
 	if pkg.Name == "" {
 		return "", &stages.InvalidRequestError{Err: errEmptyPackage}

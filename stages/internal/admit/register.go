@@ -16,8 +16,8 @@ import (
 // Completion turns one request into a goal.
 type Completion struct {
 	*Admission
-	Req      *stages.RegisterRequest
-	Question *stages.Question
+	Req          *stages.RegisterRequest
+	PendingReply *stages.PendingReply
 
 	props     property.Map
 	opts      stages.TransformOptions
@@ -205,7 +205,7 @@ func (c *Completion) goal() (*stages.Goal, error) {
 			f.providers = map[string]string{}
 		}
 	}
-	c.Families.expect(c.Question, f)
+	c.Families.expect(c.PendingReply, f)
 	return g, nil
 }
 
@@ -248,7 +248,7 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 			return nil, fmt.Errorf(access.DeniedText, pkg, req.Type)
 		}
 	}
-	r.Families.expect(s.Question, &family{parent: req.Parent, Goal: &stages.Goal{Provider: provider}, custom: true})
+	r.Families.expect(s.PendingReply, &family{parent: req.Parent, Goal: &stages.Goal{Provider: provider}, custom: true})
 	extension := ""
 	if pkg.Extension != nil {
 		extension = r.Extensions.Register(*pkg.Extension)

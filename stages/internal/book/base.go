@@ -13,29 +13,30 @@ type Base struct {
 	Resources []*state.Resource
 	Olds      map[urn.URN]*state.Resource   // those not awaiting deletion
 	All       map[urn.URN][]*state.Resource // every copy
-	Ids       map[*state.Resource]graph.ID  // positions in resources, and nodes of graph
-	Graph     *graph.Graph
+	Graph     *graph.Graph                  // its nodes are positions in Resources
 	Providers map[string]*state.Resource    // by reference
-	Attached  map[urn.URN][]*state.Resource // what is replaced or deleted with a URN, in base order
+	Attached  map[urn.URN][]graph.ID        // what is replaced or deleted with a URN, in base order
 
+	ids       map[*state.Resource]graph.ID
 	expanding sync.Once // guards expanded
 	expanded  *graph.Graph
 }
 
-func newBase(resources []*state.Resource) *Base {
+// NewBase indexes states, which are in the order of a snapshot.
+func NewBase(resources []*state.Resource) *Base {
 	return newBaseOf(resources, func(_ *state.Resource, u urn.URN) urn.URN { return u })
 }
 
-// newBaseOf is newBase for states that may use different names for one resource: the graph is that of the names that name
+// newBaseOf is NewBase for states that may use different names for one resource: the graph is that of the names that name
 // returns for those that a state uses.
 func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.URN) urn.URN) *Base {
 	b := &Base{
 		Resources: resources,
 		Olds:      make(map[urn.URN]*state.Resource, len(resources)),
 		All:       make(map[urn.URN][]*state.Resource, len(resources)),
-		Ids:       make(map[*state.Resource]graph.ID, len(resources)),
+		ids:       make(map[*state.Resource]graph.ID, len(resources)),
 		Providers: map[string]*state.Resource{},
-		Attached:  map[urn.URN][]*state.Resource{},
+		Attached:  map[urn.URN][]graph.ID{},
 	}
 	var build graph.Builder
 	build.AddNodes(len(resources))
@@ -51,7 +52,7 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 		u := name(res, res.URN)
 		at[u] = append(at[u], id)
 		b.All[res.URN] = append(b.All[res.URN], res)
-		b.Ids[res] = id
+		b.ids[res] = id
 		if !res.Delete {
 			b.Olds[res.URN] = res
 		}
@@ -59,11 +60,18 @@ func newBaseOf(resources []*state.Resource, name func(of *state.Resource, u urn.
 			b.Providers[urn.ProviderRef{URN: res.URN, ID: res.ID}.String()] = res
 		}
 		for _, u := range urn.SortedSet(append([]urn.URN{res.DeletedWith}, res.ReplaceWith...)) {
-			b.Attached[u] = append(b.Attached[u], res)
+			b.Attached[u] = append(b.Attached[u], id)
 		}
 	}
 	b.Graph = build.Graph()
 	return b
+}
+
+// ID returns the position of a state in the base, and false for a state that is not part of it. It is the only way from a
+// state to its position: what is known of recorded states is kept by position.
+func (b *Base) ID(res *state.Resource) (graph.ID, bool) {
+	id, ok := b.ids[res]
+	return id, ok
 }
 
 // WithinComponents is the graph in which what depends on a component also depends on the children that the component had by

@@ -23,28 +23,50 @@ type Book struct {
 	ContinueOnError bool
 	IgnoreProtect   bool
 	root            urn.URN // of the root stack
-	Snapshot        *state.Snapshot
 
-	// declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
+	// Declared are the steps of registrations whose states a destroy is to delete at its end, in the order in which they were
 	// decided. Only build writes it, while the pipeline runs.
 	Declared []*stages.Decision
 	// vanished are the recorded URNs that a refresh has not found any more.
-	Vanished map[urn.URN]bool
+	vanished map[urn.URN]bool
+	isOpen   bool
 }
 
+// Recorded is what a book is opened with.
+type Recorded struct {
+	*state.Snapshot
+	// Vanished are the URNs that a refresh has not found any more.
+	Vanished map[urn.URN]bool
+	// Again are the resources among the pending creates that may be created once more, whatever has been made.
+	Again map[*state.Resource]bool
+}
+
+// NewBook returns a book with an empty base. Decisions and what becomes of them go into the record, which books may share.
 func NewBook(s stages.Settings, r *record) *Book {
 	b := &Book{
-		Record: r, Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
-		root: urn.RootStack(s.Info.Stack, s.Info.Project), Vanished: map[urn.URN]bool{},
+		Base: &Base{}, Record: r, Names: newNames(s.Targeting), Outcomes: newOutcomes(), Results: newResults(), Progress: newProgress(),
+		Mode: s.Mode, Targeting: s.Targeting, RefreshEach: s.RefreshEach, ContinueOnError: s.ContinueOnError, IgnoreProtect: s.IgnoreProtect,
+		root: urn.RootStack(s.Info.Stack, s.Info.Project),
 	}
-	b.Open(s.Base)
+	b.InterruptedCreates = newInterruptedCreates(Recorded{Snapshot: &state.Snapshot{}}, b.Base)
 	return b
 }
 
-func (r *Book) Open(s *state.Snapshot) {
-	r.Snapshot = s
-	r.Base, r.Names, r.Outcomes, r.Results, r.Progress = newBase(s.Resources), newNames(), newOutcomes(), newWorld(), newProgress()
-	r.Names.grown = selection{targets: r.Targeting.Targets.Clone(), excludes: r.Targeting.Excludes.Clone()}
+// Open makes the base, which does not change afterwards. It is called once, before anything is looked up.
+func (r *Book) Open(was Recorded) {
+	if r.isOpen {
+		panic("book: the base is made once")
+	}
+	r.isOpen = true
+	r.Base, r.vanished = NewBase(was.Resources), was.Vanished
+	r.Names.open(r.Base)
+	r.Outcomes.base = r.Base
 	r.Results.addViews(r.Resources)
-	r.InterruptedCreates = NewInterruptions(s.Pending, nil, r.Base)
+	r.InterruptedCreates = newInterruptedCreates(was, r.Base)
 }
+
+// IsOpen reports whether the base has been made.
+func (r *Book) IsOpen() bool { return r.isOpen }
+
+// HasVanished reports whether a refresh did not find the object of a recorded URN any more.
+func (r *Book) HasVanished(u urn.URN) bool { return r.vanished[u] }

@@ -3,4 +3,7 @@
 //
 // Each part has one writer: lookup writes the names, build the decisions, execute the outcomes. Any stage may read. Each
 // part has a lock of its own, which is never held across a call of another part.
+//
+// The base of a run is made once, after the phase that may change what is recorded; that phase works on books of its own
+// (stages/standard/prepare.go). What is known of recorded states is kept by their position in the base.
 package book

@@ -23,7 +23,7 @@ func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
 	if res.Delete {
 		return 0, Certain
 	}
-	claimant, ok := r.Names.awaitClaim(res)
+	claimant, ok := r.Names.awaitClaim(id)
 	switch {
 	case !ok:
 		return 0, Unclaimed
@@ -36,7 +36,7 @@ func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
 // AwaitDecisionsAbout waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
 func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
-	id, ok := r.Base.Ids[res]
+	id, ok := r.Base.ID(res)
 	if !ok {
 		return nil
 	}

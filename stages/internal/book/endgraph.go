@@ -13,39 +13,40 @@ import (
 // program has declared (steps.md 5.3). What refers to a name is deleted before every state of that name that comes earlier.
 type EndGraph struct {
 	*Base
-	Declared map[*state.Resource]bool
+	// Declared are the positions of what the program has declared.
+	Declared map[graph.ID]bool
 }
 
+// Remains returns what there is when the program has ended.
 func (r *Book) Remains() EndGraph {
-	a := endOrder{Book: r, at: map[urn.URN][]int{}, rest: map[urn.URN][]*state.Resource{}, placed: map[*state.Resource]bool{}}
-	isDeclared := map[*state.Resource]bool{}
-	// The program's order is that of the registrations' numbers, whatever was decided first.
-	inOrder := slices.Clone(r.Declared)
-	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
-	for _, s := range r.Record.stepsOf(inOrder) {
-		if s.Made != nil && r.Results.Current(s.Made) == s.Made && !isDeclared[s.Made] {
-			isDeclared[s.Made] = true
-			a.declare(s.Made)
-		}
-	}
-	if len(isDeclared) == 0 {
+	declared := r.declaredStates()
+	if len(declared) == 0 {
 		return EndGraph{Base: r.Base}
 	}
-	for _, res := range r.Base.Resources {
-		if !isDeclared[res] {
-			u := a.name(res, res.URN)
-			a.rest[u] = append(a.rest[u], res)
-		}
-	}
-	for i := range a.declared {
+	a := newEndOrder(r, declared)
+	for i := range declared {
 		a.place(i)
 	}
-	for _, res := range r.Base.Resources {
-		if !isDeclared[res] && !a.placed[res] { // one that was left as it is comes where the program declares it
-			a.all = append(a.all, res)
+	for id := range r.Base.Resources {
+		a.placeLeftOver(graph.ID(id))
+	}
+	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: a.isDeclared}
+}
+
+// declaredStates returns what a destroy's program has declared and is still there, in the order of the registrations' numbers,
+// whatever was decided first.
+func (r *Book) declaredStates() []*state.Resource {
+	inOrder := slices.Clone(r.Declared)
+	slices.SortStableFunc(inOrder, func(a, b *stages.Decision) int { return a.Rank.Compare(b.Rank) })
+	var out []*state.Resource
+	seen := map[*state.Resource]bool{}
+	for _, s := range r.Record.stepsOf(inOrder) {
+		if s.Made != nil && r.Results.Current(s.Made) == s.Made && !seen[s.Made] {
+			seen[s.Made] = true
+			out = append(out, s.Made)
 		}
 	}
-	return EndGraph{Base: newBaseOf(a.all, a.name), Declared: isDeclared}
+	return out
 }
 
 // Named returns the places of the states of these names.
@@ -65,30 +66,48 @@ func (m EndGraph) Named(set map[urn.URN]bool) []graph.ID {
 type endOrder struct {
 	*Book
 	declared []*state.Resource
-	at       map[urn.URN][]int             // places among the declared, by name
-	needs    [][]int                       // earlier declared states that each one refers to
-	rest     map[urn.URN][]*state.Resource // what is not declared, by name
-	all      []*state.Resource
-	begun    []bool                   // by place among the declared
-	placed   map[*state.Resource]bool // what is in all
+	at       map[urn.URN][]int      // places among the declared, by name
+	needs    [][]int                // earlier declared states that each one refers to
+	rest     map[urn.URN][]graph.ID // base states that are not declared as they are, by name
+	begun    []bool                 // by place among the declared
+
+	all        []*state.Resource
+	isDeclared map[graph.ID]bool // places in all
+	placed     []bool            // by place among the declared: it is in all
+	restPlaced []bool            // by base position: it is in all, or is declared as it is
+}
+
+func newEndOrder(r *Book, declared []*state.Resource) *endOrder {
+	a := &endOrder{
+		Book: r, declared: declared, at: map[urn.URN][]int{}, rest: map[urn.URN][]graph.ID{}, isDeclared: map[graph.ID]bool{},
+		begun: make([]bool, len(declared)), placed: make([]bool, len(declared)), restPlaced: make([]bool, len(r.Base.Resources)),
+	}
+	for i, s := range declared {
+		var needs []int
+		for ref := range s.References() {
+			needs = append(needs, a.at[a.name(s, ref.URN)]...)
+		}
+		u := a.name(s, s.URN)
+		a.at[u], a.needs = append(a.at[u], i), append(a.needs, needs)
+		if id, recorded := r.Base.ID(s); recorded {
+			a.restPlaced[id] = true // it comes where the program declares it
+		}
+	}
+	for i, res := range r.Base.Resources {
+		if !a.restPlaced[i] {
+			u := a.name(res, res.URN)
+			a.rest[u] = append(a.rest[u], graph.ID(i))
+		}
+	}
+	return a
 }
 
 // name is what a state means by a name: names of the base may have been taken over.
 func (a *endOrder) name(res *state.Resource, u urn.URN) urn.URN {
-	if _, old := a.Base.Ids[res]; old {
+	if _, old := a.Base.ID(res); old {
 		return a.Names.NewNameOf(u)
 	}
 	return u
-}
-
-func (a *endOrder) declare(s *state.Resource) {
-	var needs []int
-	for ref := range s.References() {
-		needs = append(needs, a.at[a.name(s, ref.URN)]...)
-	}
-	u := a.name(s, s.URN)
-	a.at[u] = append(a.at[u], len(a.declared))
-	a.declared, a.needs, a.begun = append(a.declared, s), append(a.needs, needs), append(a.begun, false)
 }
 
 // place appends a declared state after what it refers to.
@@ -109,35 +128,37 @@ func (a *endOrder) place(i int) {
 				a.place(n)
 			}
 		}
-		for _, c := range a.rest[u] {
-			if a.isOld(c) || len(a.at[u]) == 0 { // nothing declared stands for it: it has been deleted, to be made again
-				a.placeRest(c)
+		for _, id := range a.rest[u] {
+			if a.isOld(id) || len(a.at[u]) == 0 { // nothing declared stands for it: it has been deleted, to be made again
+				a.placeRest(id)
 			}
 		}
 	}
-	a.all, a.placed[s] = append(a.all, s), true
+	a.isDeclared[graph.ID(len(a.all))] = true
+	a.all, a.placed[i] = append(a.all, s), true
 }
 
-// isOld reports whether a state of the base awaits Deletion, from before or because the program has declared another one in its
+// isOld reports whether a state of the base awaits deletion, from before or because the program has declared another one in its
 // place.
-func (a *endOrder) isOld(res *state.Resource) bool {
-	now := a.Results.Current(res)
+func (a *endOrder) isOld(id graph.ID) bool {
+	now := a.Results.Current(a.Base.Resources[id])
 	return now != nil && now.Delete
 }
 
 // placeRest appends a state of the base after what it refers to, if that is possible now: some of it may wait for what refers
 // to the state, by the program's word, which counts.
-func (a *endOrder) placeRest(c *state.Resource) bool {
-	if a.placed[c] {
+func (a *endOrder) placeRest(id graph.ID) bool {
+	if a.restPlaced[id] {
 		return true
 	}
 	possible := true
 	var needs []int
-	for ref := range c.References() {
-		u := a.name(c, ref.URN)
+	res := a.Base.Resources[id]
+	for ref := range res.References() {
+		u := a.name(res, ref.URN)
 		for _, other := range a.rest[u] {
 			// What is declared stands for what it was.
-			if (a.isOld(other) || len(a.at[u]) == 0) && a.Base.Ids[other] < a.Base.Ids[c] {
+			if (a.isOld(other) || len(a.at[u]) == 0) && other < id {
 				possible = possible && a.placeRest(other)
 			}
 		}
@@ -149,17 +170,22 @@ func (a *endOrder) placeRest(c *state.Resource) bool {
 	for _, n := range needs {
 		a.place(n)
 	}
-	if !a.placed[c] {
-		a.all, a.placed[c] = append(a.all, c), true
-	}
+	a.placeLeftOver(id)
 	return true
+}
+
+// placeLeftOver appends a state of the base that has not been placed.
+func (a *endOrder) placeLeftOver(id graph.ID) {
+	if !a.restPlaced[id] {
+		a.all, a.restPlaced[id] = append(a.all, a.Base.Resources[id]), true
+	}
 }
 
 // waits reports whether any of these declared states, or of those that they refer to, is just being placed.
 func (a *endOrder) waits(of []int, seen map[int]bool) bool {
 	for _, n := range of {
 		if a.begun[n] {
-			if !a.placed[a.declared[n]] {
+			if !a.placed[n] {
 				return true
 			}
 			continue // and so is all that it refers to

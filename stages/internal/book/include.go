@@ -7,13 +7,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// standBy decides whether the run makes a registration what the program declares, and whether its recorded state is read
-// again first. Both follow from what was decided about the resources that it refers to, which the program has been told
-// before. The names must be locked.
-func (r locator) standBy(l *stages.Located) {
+// chooseCourse decides what the run does with a registration, and whether its recorded state is read again first. Both follow
+// from the decisions about the resources that it refers to, which the program knew before. The names must be locked.
+func (r locator) chooseCourse(l *stages.Located) {
 	if r.Mode != stages.ModeUpdate {
 		switch {
-		case r.isStranded(l):
+		case r.refersToSkipped(l):
 			l.Course = stages.RefersToSkipped
 		case l.Goal != nil && l.Goal.IsManaged():
 			l.Course = stages.Bypassed
@@ -21,12 +20,12 @@ func (r locator) standBy(l *stages.Located) {
 	}
 	if r.RefreshEach && l.Goal != nil && l.Old != nil && r.includes(l.Old) {
 		l.Origin = stages.ToReread
-		r.Names.readers[l.Old] = l.Seq
+		r.Names.read(l.Old, l.Seq)
 	}
 }
 
-// isStranded reports whether a registration or a read refers to something that is not created.
-func (r locator) isStranded(l *stages.Located) bool {
+// refersToSkipped reports whether a registration or a read refers to something that is not created.
+func (r locator) refersToSkipped(l *stages.Located) bool {
 	if l.Read != nil && l.Read.ID.HasUnknowns() {
 		return true
 	}
@@ -38,14 +37,14 @@ func (r locator) isStranded(l *stages.Located) bool {
 	return false
 }
 
-// IncludesRecorded is include for a recorded state, of which nothing is part without being named.
-func (r *Book) IncludesRecorded(s *state.Resource) bool {
-	r.Names.mu.RLock()
-	defer r.Names.mu.RUnlock()
-	return r.includes(s)
+// IncludesRecorded reports whether a recorded state is part of the operation. Unlike a registration it lets no target or
+// exclude grow.
+func (r *Book) IncludesRecorded(s *state.Resource) (included bool) {
+	r.Names.shared(func() { included = r.includes(s) })
+	return included
 }
 
-// includes is includesRecorded while the names are locked.
+// includes is IncludesRecorded while the names are locked.
 func (r *Book) includes(s *state.Resource) bool {
 	sel, grown := r.Targeting, r.Names.grown
 	switch {
@@ -57,7 +56,7 @@ func (r *Book) includes(s *state.Resource) bool {
 	return true
 }
 
-// refersTo reports whether a state refers to a member of the set, in another way than one of those left out.
+// refersTo reports whether a state refers to a member of the set by a reference of another kind than those in without.
 func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	for ref := range s.References() {
 		if ref.Kind&without == 0 && set.Matches(ref.URN) {
@@ -67,8 +66,8 @@ func refersTo(s *state.Resource, set *urn.PatternSet, without graph.Kind) bool {
 	return false
 }
 
-// NoteDeclared keeps in mind what a destroy is to delete at its end: everything that its program's registrations and reads
-// have led to.
+// NoteDeclared records what a destroy has to delete at its end: every state that registrations and reads of its program have
+// produced.
 func (r *Book) NoteDeclared(steps []*stages.Decision) {
 	if r.Mode != stages.ModeDestroy {
 		return
@@ -105,7 +104,7 @@ func (r locator) include(l *stages.Located) {
 	}
 	l.Course = stages.LeftOut
 	if l.Alias != "" {
-		n.kept[l.Alias] = true // the program is told the recorded name
+		n.kept[l.Alias] = true // the program gets the recorded name
 	}
 }
 
@@ -114,8 +113,9 @@ func dependsOnAny(l *stages.Located, set *urn.PatternSet) bool {
 	return refersTo(l.NewState(stages.Checked{}), set, 0)
 }
 
-// Refreshable returns the choice of base states that a refresh reads: the targets and, with TargetDependents, what depends
-// on them; or all but the excludes (steps.md 7.1).
+// Refreshable returns a function that reports whether a refresh reads a recorded state: the targets and, with
+// TargetDependents, what depends on them; or all but the excludes (steps.md 7.1). It must be called with every state, in the
+// order of the base.
 func (r *Book) Refreshable() func(*state.Resource) bool {
 	sel := r.Targeting
 	targets, excludes := sel.Targets.Clone(), sel.Excludes.Clone()

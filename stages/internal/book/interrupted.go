@@ -18,10 +18,10 @@ type interruptedCreates struct {
 	creates map[urn.URN][]*state.Resource // those that are not resolved
 }
 
-// NewInterruptions finds the interrupted creates among pending operations.
-func NewInterruptions(pending []state.Pending, again map[*state.Resource]bool, b *Base) *interruptedCreates {
+// newInterruptedCreates finds the interrupted creates among pending operations.
+func newInterruptedCreates(was Recorded, b *Base) *interruptedCreates {
 	d := &interruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}}
-	for _, op := range pending {
+	for _, op := range was.Pending {
 		if op.Type != state.Creating {
 			continue
 		}
@@ -33,7 +33,7 @@ func NewInterruptions(pending []state.Pending, again map[*state.Resource]bool, b
 		}
 		d.creates[u] = append(d.creates[u], op.Resource)
 		of.Open = of.Open || !HasNoObject(op.Resource) && !b.hasObject(op.Resource)
-		of.Again = of.Again && (again[op.Resource] || HasNoObject(op.Resource))
+		of.Again = of.Again && (was.Again[op.Resource] || HasNoObject(op.Resource))
 	}
 	return d
 }

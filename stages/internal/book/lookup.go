@@ -11,15 +11,15 @@ import (
 // error is one of the program, with the code of its diagnostic.
 func (r *Book) Locate(in stages.Registered) (l stages.Located, code int, err error) {
 	n, find := r.Names, locator{r}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.next++
-	l = stages.Located{Registered: in, Seq: n.next}
-	code, err = find.claim(&l)
-	find.include(&l)
-	if err == nil {
-		find.standBy(&l)
-	}
+	n.exclusively(func() {
+		n.next++
+		l = stages.Located{Registered: in, Seq: n.next}
+		code, err = find.claim(&l)
+		find.include(&l)
+		if err == nil {
+			find.chooseCourse(&l)
+		}
+	})
 	return l, code, err
 }
 

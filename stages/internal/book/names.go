@@ -3,6 +3,8 @@ package book
 import (
 	"sync"
 
+	"github.com/sluice-iac/sluice/graph"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -10,36 +12,52 @@ import (
 // names is what lookup knows: which URNs are taken, which recorded state each registration continues. Only lookup
 // writes, and the names of views come from providers; other stages read, hence the lock.
 type names struct {
-	mu      sync.RWMutex
+	base    *Base
+	mu      sync.RWMutex // guards what follows
 	seen    map[urn.URN]int
 	aliased map[urn.URN]urn.URN // old URN -> the new URN that took it over
 	aliasOf map[urn.URN]urn.URN // the reverse
 	kept    map[urn.URN]bool    // old URNs that go on, as what took them over is not part of the operation
-	claims  map[*state.Resource]int
+	claims  []int               // by base position: the registration that goes on with it, 0 if there is none
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
-	awaited map[*state.Resource]bool
+	awaited map[graph.ID]bool
 	epoch   int
 	grown   selection
 	// readers are the registrations that have their recorded states read again.
-	readers map[*state.Resource]int
+	readers map[graph.ID]int
 	next    int
 }
 
-func newNames() *names {
+func newNames(s stages.Targeting) *names {
 	return &names{
 		seen:    map[urn.URN]int{},
 		aliased: map[urn.URN]urn.URN{},
 		aliasOf: map[urn.URN]urn.URN{},
 		kept:    map[urn.URN]bool{},
-		claims:  map[*state.Resource]int{},
 		views:   map[urn.URN]urn.URN{},
-		awaited: map[*state.Resource]bool{},
+		awaited: map[graph.ID]bool{},
 		epoch:   1,
-
-		readers: map[*state.Resource]int{},
+		grown:   selection{targets: s.Targets.Clone(), excludes: s.Excludes.Clone()},
+		readers: map[graph.ID]int{},
 	}
 }
+
+// exclusively calls a function while nobody else reads or writes the names.
+func (n *names) exclusively(do func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	do()
+}
+
+// shared calls a function that reads the names, while nobody writes them.
+func (n *names) shared(do func()) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	do()
+}
+
+func (n *names) open(b *Base) { n.base, n.claims = b, make([]int, len(b.Resources)) }
 
 // matched returns the former URN under which a URN goes on. The names must be locked.
 func (n *names) matched(u urn.URN) (urn.URN, bool) {
@@ -59,21 +77,23 @@ func (n *names) NewNameOf(u urn.URN) urn.URN {
 
 // Claimant returns the number of the registration that continues a recorded state.
 func (n *names) Claimant(r *state.Resource) (int, bool) {
+	id, ok := n.base.ID(r)
+	if !ok {
+		return 0, false
+	}
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	seq, ok := n.claims[r]
-	return seq, ok
+	return n.claims[id], n.claims[id] != 0
 }
 
-// awaitClaim is claimant, and has the epoch go up when a state that nobody has claimed yet is claimed.
-func (n *names) awaitClaim(r *state.Resource) (int, bool) {
+// awaitClaim is [names.Claimant], and has the epoch go up when a state that nobody has claimed yet is claimed.
+func (n *names) awaitClaim(id graph.ID) (int, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	seq, ok := n.claims[r]
-	if !ok {
-		n.awaited[r] = true
+	if n.claims[id] == 0 {
+		n.awaited[id] = true
 	}
-	return seq, ok
+	return n.claims[id], n.claims[id] != 0
 }
 
 // ClaimEpoch says which awaited claims have been made: it changes with each.
@@ -85,9 +105,10 @@ func (n *names) ClaimEpoch() int {
 
 // claim says that a registration goes on with a recorded state. The names must be locked.
 func (n *names) claim(r *state.Resource, seq int) {
-	n.claims[r] = seq
-	if n.awaited[r] {
-		delete(n.awaited, r)
+	id, _ := n.base.ID(r)
+	n.claims[id] = seq
+	if n.awaited[id] {
+		delete(n.awaited, id)
 		n.epoch++
 	}
 }
@@ -101,10 +122,21 @@ func (n *names) IsSeen(u urn.URN) bool {
 
 // ReaderOf returns the registration that has a recorded state read again, if there is one.
 func (n *names) ReaderOf(r *state.Resource) (seq int, ok bool) {
+	id, ok := n.base.ID(r)
+	if !ok {
+		return 0, false
+	}
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	seq, ok = n.readers[r]
+	seq, ok = n.readers[id]
 	return seq, ok
+}
+
+// read says that a registration has its recorded state read again. The names must be locked.
+func (n *names) read(r *state.Resource, seq int) {
+	if id, ok := n.base.ID(r); ok {
+		n.readers[id] = seq
+	}
 }
 
 // selection is how far targets and excludes have grown during a run. It belongs to the names: lookup alone writes it, in

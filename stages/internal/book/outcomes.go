@@ -29,13 +29,14 @@ const (
 // outcomes is what build has decided. Only build writes while the pipeline runs, and the end phase afterwards; other
 // stages read, hence the lock.
 type outcomes struct {
-	mu   sync.RWMutex
-	byID map[urn.URN]outcome
+	base  *Base
+	mu    sync.RWMutex // guards what follows
+	byURN map[urn.URN]outcome
 	// closureDeletes are base states that a delete-before-replace of something else deletes (steps.md 0.2 "pendingDeletes"), with the
 	// properties that made them go (steps.md 0.2 "dependentReplaceKeys").
-	closureDeletes map[*state.Resource]stages.Reason
-	deletes        map[*state.Resource]stages.Deletion // what does it
-	tasks          graph.ID                            // how many IDs of tasks have been given out
+	closureDeletes map[graph.ID]stages.Reason
+	deletes        map[graph.ID]stages.Deletion // what does it
+	tasks          graph.ID                     // how many IDs of tasks have been given out
 	// uncreated are the resources that are not created because they are no targets, each with those among them that it refers
 	// to: whoever wants one of them needs those too.
 	uncreated map[urn.URN][]urn.URN
@@ -43,9 +44,10 @@ type outcomes struct {
 
 func newOutcomes() *outcomes {
 	return &outcomes{
-		byID:           map[urn.URN]outcome{},
-		closureDeletes: map[*state.Resource]stages.Reason{},
-		deletes:        map[*state.Resource]stages.Deletion{}, uncreated: map[urn.URN][]urn.URN{},
+		byURN:          map[urn.URN]outcome{},
+		closureDeletes: map[graph.ID]stages.Reason{},
+		deletes:        map[graph.ID]stages.Deletion{},
+		uncreated:      map[urn.URN][]urn.URN{},
 	}
 }
 
@@ -61,27 +63,27 @@ func (o *outcomes) NewTasks(n int) graph.ID {
 func (o *outcomes) Add(u urn.URN, what outcome) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.byID[u] |= what
+	o.byURN[u] |= what
 }
 
 func (o *outcomes) Remove(u urn.URN, what outcome) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.byID[u] &^= what
+	o.byURN[u] &^= what
 }
 
 // Has reports whether any of the given things was decided about u.
 func (o *outcomes) Has(u urn.URN, what outcome) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.byID[u]&what != 0
+	return o.byURN[u]&what != 0
 }
 
 // LeaveUncreated records that a resource is not created because it is no target.
 func (o *outcomes) LeaveUncreated(s *state.Resource) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.byID[s.URN] |= Same | SkippedCreate
+	o.byURN[s.URN] |= Same | SkippedCreate
 	var needs []urn.URN
 	for ref := range s.References() {
 		if _, ok := o.uncreated[ref.URN]; ok {
@@ -113,41 +115,49 @@ func (o *outcomes) MissingFor(s *state.Resource) []urn.URN {
 }
 
 // DeleteByClosure records that a delete-before-replace of something else deletes a base state, in this run or an earlier one.
-func (o *outcomes) DeleteByClosure(r *state.Resource, why stages.Reason) {
+func (o *outcomes) DeleteByClosure(id graph.ID, why stages.Reason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.byID[r.URN] |= Deleted
-	o.closureDeletes[r] = why
+	o.byURN[o.base.Resources[id].URN] |= Deleted
+	o.closureDeletes[id] = why
 }
 
 // SetDeletion says which task of this run deletes a condemned state.
-func (o *outcomes) SetDeletion(r *state.Resource, by stages.Deletion) {
+func (o *outcomes) SetDeletion(id graph.ID, by stages.Deletion) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.deletes[r] = by
+	o.deletes[id] = by
 }
 
 // IsDeletedByClosure reports whether a delete-before-replace of something else deletes a base state. A registration that continues the
 // state makes it again. It is the state that counts and not its URN: another copy of that name may be deleted, and the
 // registration may have another name.
 func (o *outcomes) IsDeletedByClosure(r *state.Resource) bool {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	_, ok := o.closureDeletes[r]
+	_, ok := o.ReasonOf(r)
 	return ok
 }
 
-func (o *outcomes) ReasonOf(r *state.Resource) stages.Reason {
+// ReasonOf returns why a delete-before-replace of something else deletes a base state, and false if none does.
+func (o *outcomes) ReasonOf(r *state.Resource) (stages.Reason, bool) {
+	id, ok := o.base.ID(r)
+	if !ok {
+		return stages.Reason{}, false
+	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return o.closureDeletes[r]
+	why, ok := o.closureDeletes[id]
+	return why, ok
 }
 
 // DeletionsOf returns what deletes it, if something in this run does.
 func (o *outcomes) DeletionsOf(r *state.Resource) []stages.Deletion {
+	id, ok := o.base.ID(r)
+	if !ok {
+		return nil
+	}
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if d, ok := o.deletes[r]; ok {
+	if d, ok := o.deletes[id]; ok {
 		return []stages.Deletion{d}
 	}
 	return nil

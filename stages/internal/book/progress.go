@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
-// milestone is what a registration has come past.
+// milestone is a point that every registration passes.
 type milestone uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	Over                          // its steps are over, whether they were taken or not
 )
 
-// progress lets a stage before build wait until an earlier registration has come past a milestone. It is the only way to
+// progress lets a stage before build wait until an earlier registration has passed a milestone. It is the only way to
 // wait for another registration there; execute orders steps by their edges. Almost nobody waits, so a registration costs
 // one byte and no event. It is safe for concurrent use.
 type progress struct {
@@ -32,7 +32,7 @@ type awaitedMilestone struct {
 
 func newProgress() *progress { return &progress{awaited: map[awaitedMilestone]*await.Event{}} }
 
-// Pass says that a registration has come past a milestone. Calls after the first do nothing.
+// Pass records that a registration has passed a milestone. Calls after the first do nothing.
 func (p *progress) Pass(seq int, m milestone) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *progress) isPast(seq int, m milestone) bool {
 	return seq < len(p.passed) && p.passed[seq]&m != 0
 }
 
-// Await waits until a registration has come past a milestone, or ctx ends.
+// Await waits until a registration has passed a milestone, or ctx ends.
 func (p *progress) Await(ctx context.Context, seq int, m milestone) error {
 	if p.hasPassed(seq, m) {
 		return nil

@@ -12,7 +12,7 @@ import (
 // parents included, sorted: what a destroy has to leave in order to leave the protected ones (steps.md 6.1). resources are in
 // the order of a snapshot.
 func ProtectedAndNeeded(resources []*state.Resource) []urn.URN {
-	b := newBase(resources)
+	b := NewBase(resources)
 	var ids []graph.ID
 	for i, res := range resources {
 		if res.Protect {

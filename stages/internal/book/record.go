@@ -6,12 +6,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// record is what the run has decided on and what has become of it. Several stages decide, and the crew of execute takes; it
+// record is what the run has decided on and what has become of it. Several stages decide, and the workers of execute act; it
 // is safe for concurrent use.
 type record struct {
 	mu        sync.Mutex
@@ -21,11 +22,11 @@ type record struct {
 	uncertain bool               // the outcome of some operation is unknown (steps.md 9.3)
 	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
 	// resources that they are kept for.
-	users map[*state.Resource]urn.URN
+	users map[graph.ID]urn.URN // by base position
 }
 
 func NewRecord() *record {
-	return &record{outcomes: map[*stages.Decision]stages.Outcome{}, users: map[*state.Resource]urn.URN{}}
+	return &record{outcomes: map[*stages.Decision]stages.Outcome{}, users: map[graph.ID]urn.URN{}}
 }
 
 // Note writes decisions down, each once.
@@ -116,21 +117,28 @@ func (r *record) stepsOf(ds []*stages.Decision) []stages.Step {
 	return steps
 }
 
-// Use writes down that a resource uses another one as it is recorded.
-func (r *record) Use(old *state.Resource, by urn.URN) {
+// use writes down that a resource uses another one as it is recorded.
+func (r *record) use(id graph.ID, by urn.URN) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if first, ok := r.users[old]; !ok || by < first {
-		r.users[old] = by
+	if first, ok := r.users[id]; !ok || by < first {
+		r.users[id] = by
 	}
 }
 
 // firstUser returns for what resource a recorded state is kept.
-func (r *record) firstUser(old *state.Resource) (urn.URN, bool) {
+func (r *record) firstUser(id graph.ID) (urn.URN, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	u, ok := r.users[old]
+	u, ok := r.users[id]
 	return u, ok
+}
+
+// Use writes down that a resource uses another one as it is recorded.
+func (r *Book) Use(old *state.Resource, by urn.URN) {
+	if id, ok := r.Base.ID(old); ok {
+		r.Record.use(id, by)
+	}
 }
 
 // final completes a list of decisions once the run is over, so that it does not depend on who came first, and sorts it by
@@ -144,10 +152,12 @@ func (r *Book) final(ds []*stages.Decision) []stages.Step {
 			if _, claimed := r.Names.Claimant(s.Old); claimed {
 				continue
 			}
-			if user, ok := r.Record.firstUser(s.Old); ok {
-				kept := *s.Decision
-				kept.Reason = stages.Reason{Kind: stages.ReasonCarried, Cause: user}
-				s.Decision = &kept
+			if id, recorded := r.Base.ID(s.Old); recorded {
+				if user, ok := r.Record.firstUser(id); ok {
+					kept := *s.Decision
+					kept.Reason = stages.Reason{Kind: stages.ReasonCarriedForward, Cause: user}
+					s.Decision = &kept
+				}
 			}
 		}
 		out = append(out, s)
@@ -165,7 +175,7 @@ func (r *Book) Provisional() []stages.Step {
 
 // NoteCarriedForward writes down that a recorded state stays although nothing has declared it. Nothing is done about it.
 func (r *Book) NoteCarriedForward(res *state.Resource, why stages.Reason) {
-	d := &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll}, StepInfo: stages.StepInfo{
+	d := &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq}, StepInfo: stages.StepInfo{
 		Op: stages.OpSame, URN: res.URN, Type: res.Type, Old: res, New: res, Provider: res.Provider, Reason: why, Internal: res.URN.IsDefaultProvider(),
 	}}
 	r.Record.Note(d)
@@ -188,7 +198,7 @@ func (r *Book) Decided() []stages.Decided {
 		}
 		if s.Fate == stages.FateNotReached {
 			if cause, ok := r.Results.FailureOf(s.URN); ok {
-				out[i].Fate, out[i].Blame = stages.FateSkipped, cause
+				out[i].Fate, out[i].FailedDependency = stages.FateSkipped, cause
 			}
 		}
 	}

@@ -16,7 +16,7 @@ type results struct {
 	mu         sync.Mutex
 	news       map[urn.URN]*state.Resource
 	reads      map[urn.URN]*state.Resource
-	successors map[*state.Resource]*state.Resource // base state -> its successor in place; nil: removed
+	successors map[*state.Resource]*state.Resource // recorded state, or one that this run has made -> its successor in place; nil: removed
 	views      map[urn.URN][]*state.Resource       // every view there has been, by the resource that it belongs to
 	copies     map[*state.Resource]*state.Resource // views that were recorded -> which copy of their resource they belong to
 	open       map[urn.URN]*stages.Decision        // decisions whose resource may still register outputs
@@ -25,14 +25,16 @@ type results struct {
 	// What the root stack registered, applied when the run ends.
 	stack        *stages.Decision
 	stackOutputs property.Map
-	pending      map[*state.Resource]bool // whose operations stay pending: see Run.end
+	pending      map[*state.Resource]bool // recorded or made by this run, whose operations stay pending: see [take.Taker]
 }
 
-func newWorld() *results {
+func newResults() *results {
 	return &results{
 		news:       map[urn.URN]*state.Resource{},
 		reads:      map[urn.URN]*state.Resource{},
 		successors: map[*state.Resource]*state.Resource{},
+		views:      map[urn.URN][]*state.Resource{},
+		copies:     map[*state.Resource]*state.Resource{},
 		open:       map[urn.URN]*stages.Decision{},
 		failed:     map[urn.URN]urn.URN{},
 		pending:    map[*state.Resource]bool{},
@@ -83,8 +85,8 @@ func (w *results) Lookup(u urn.URN) (*state.Resource, bool) {
 	return r, ok
 }
 
-// blame returns the failed or skipped resource that r depends on in any way but through its provider (steps.md 9.4).
-func (w *results) blame(refs func(func(urn.URN))) (urn.URN, bool) {
+// failedDependency returns the failed or skipped resource that r depends on in any way but through its provider (steps.md 9.4).
+func (w *results) failedDependency(refs func(func(urn.URN))) (urn.URN, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var cause urn.URN

@@ -118,7 +118,7 @@ func (r *Book) FailedDependencyOf(b stages.Built) (urn.URN, bool) {
 	if !r.ContinueOnError {
 		return "", false
 	}
-	return r.Results.blame(func(f func(urn.URN)) {
+	return r.Results.failedDependency(func(f func(urn.URN)) {
 		for _, s := range b.Steps() {
 			if !s.Answers && s.Place != stages.ImportPlace || s.New == nil {
 				continue

@@ -72,7 +72,8 @@ func (r *Book) inOrder(urns []urn.URN, of func(urn.URN) *state.Resource) []urn.U
 	}
 	order, err := b.Graph().TopologicalOrder(graph.Order{Priority: func(id graph.ID) int64 {
 		if old := r.Base.Olds[urns[id]]; old != nil {
-			return int64(r.Base.Ids[old])
+			id, _ := r.Base.ID(old)
+			return int64(id)
 		}
 		return int64(len(r.Base.Resources)) + int64(id)
 	}})

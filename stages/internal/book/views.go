@@ -46,7 +46,6 @@ func (w *results) ViewsOf(u urn.URN) []*state.Resource {
 func (w *results) addViews(base []*state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.views, w.copies = map[urn.URN][]*state.Resource{}, map[*state.Resource]*state.Resource{}
 	type copies struct {
 		of  urn.URN
 		old bool
@@ -70,13 +69,15 @@ func (w *results) isOfAnother(v, owner *state.Resource) bool {
 }
 
 // ClaimView reserves the URN of a view. A view has a URN to itself.
-func (r *Book) ClaimView(u, owner urn.URN) error {
-	n := r.Names
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (r *Book) ClaimView(u, owner urn.URN) (err error) {
+	r.Names.exclusively(func() { err = r.Names.claimView(u, owner, r.Base.Olds[u]) })
+	return err
+}
+
+// claimView is [Book.ClaimView] while the names are locked. old is what is recorded under the URN of the view.
+func (n *names) claimView(u, owner urn.URN, old *state.Resource) error {
 	other, known := n.views[u]
 	_, seen := n.seen[u]
-	old := r.Base.Olds[u]
 	switch {
 	case known && other != owner:
 		return fmt.Errorf("%s is a view of %s already; give the view another name", u, other)

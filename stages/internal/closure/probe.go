@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/compare"
-	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -23,8 +22,8 @@ type Probe struct {
 	Cause  urn.URN
 }
 
-// CallProbe asks the provider. Errors belong to the root. A provider with which an earlier registration goes on has the
-// configuration that this one gives it.
+// CallProbe asks the provider. Errors belong to the root. A provider that an earlier registration continues has the
+// configuration that this registration gives it.
 func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffResponse, error) {
 	if claimant, ok := r.Names.Claimant(r.Base.Providers[p.Old.Provider]); ok && claimant < p.Root {
 		if err := r.Progress.Await(ctx, claimant, book.Over); err != nil {
@@ -43,9 +42,8 @@ func (r *Prober) CallProbe(ctx context.Context, p *Probe) (providers.DiffRespons
 	return d, err
 }
 
-// Prober asks whether dependents could stay without what they use.
+// Prober asks providers whether dependents could stay without what they use.
 type Prober struct {
-	*control.Control
 	*book.Book
 	*access.Access
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Root is a delete-before-replace that is being decided: which recorded dependents must go with it (steps.md 3.11)?
+// Root is a delete-before-replace that is being decided: which recorded dependents are members of its closure (steps.md 3.11).
 // Dependents are probed as soon as what they depend on among them has been decided, many at once.
 type Root struct {
 	D       stages.Diffed
@@ -17,14 +17,14 @@ type Root struct {
 	Set     map[urn.URN]bool           // URNs that will be replaced, the root's own among them
 	why     map[graph.ID]stages.Reason // of the members
 	Pending map[graph.ID]*Probe        // asked and not answered
-	After   []stages.Deletion          // of dependents that other roots take with them
+	After   []stages.Deletion          // of dependents that are members of other closures
 }
 
 func NewRoot(d stages.Diffed, old *state.Resource) *Root {
 	return &Root{D: d, Set: map[urn.URN]bool{old.URN: true, d.URN: true}, why: map[graph.ID]stages.Reason{}, Pending: map[graph.ID]*Probe{}}
 }
 
-// IsPrecededBy reports whether a registration before the root's goes on with a recorded state.
+// IsPrecededBy reports whether a registration before the root's continues a recorded state.
 func (c *Root) IsPrecededBy(r *book.Book, res *state.Resource) bool {
 	by, ok := r.Names.Claimant(res)
 	return ok && by < c.D.Seq
@@ -69,6 +69,7 @@ func (c *Root) Answer(id graph.ID, res *state.Resource, in bool, why stages.Reas
 }
 
 type Member struct {
+	ID  graph.ID // in the base
 	Res *state.Resource
 	Why stages.Reason
 }
@@ -81,11 +82,12 @@ func (c *Root) Members(r *book.Book) []Member {
 	if c.Closure != nil {
 		for _, id := range c.Closure.Members() {
 			if why, ok := c.why[id]; ok {
-				out = append(out, Member{r.Base.Resources[id], why})
+				out = append(out, Member{id, r.Base.Resources[id], why})
 			}
 		}
 	}
-	for _, res := range r.Base.Attached[c.D.URN] {
+	for _, id := range r.Base.Attached[c.D.URN] {
+		res := r.Base.Resources[id]
 		if res.Delete || res == c.D.Claimed || c.IsPrecededBy(r, res) {
 			continue
 		}
@@ -93,7 +95,7 @@ func (c *Root) Members(r *book.Book) []Member {
 		if res.DeletedWith == c.D.URN {
 			kind = stages.ReasonDeletedWith
 		}
-		out = append(out, Member{res, stages.Reason{Kind: kind, Cause: c.D.URN}})
+		out = append(out, Member{id, res, stages.Reason{Kind: kind, Cause: c.D.URN}})
 	}
 	return out
 }

@@ -65,7 +65,7 @@ func upgradeDetailed(d *providers.DiffResponse, contained func(string) bool) (up
 	return upgraded
 }
 
-// ReplacingProperties are the properties that force a replacement, most precise first choice: the detailed diff.
+// ReplacingProperties are the properties that force a replacement, from the detailed diff if there is one.
 func ReplacingProperties(d providers.DiffResponse) []string {
 	var out []string
 	for _, p := range slices.Sorted(maps.Keys(d.DetailedDiff)) {

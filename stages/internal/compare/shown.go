@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
@@ -35,7 +36,7 @@ func ShownValue(v property.Value) string {
 		return "<null>"
 	case v.IsString():
 		if s := v.AsString(); len(s) > limit {
-			return s[:limit] + "…"
+			return strings.ToValidUTF8(s[:limit], "") + "…"
 		}
 		return v.AsString()
 	case v.IsNumber():

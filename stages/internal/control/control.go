@@ -9,14 +9,14 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Control is how a run goes on and how it ends: its contexts, what stops it, what went wrong, and what is told to whoever
-// watches. It is safe for concurrent use.
+// Control is how a run proceeds and ends: its contexts, what stops it, its failures, and its events and diagnostics. It is
+// safe for concurrent use.
 type Control struct {
 	Info stages.RunInfo
 	// Now is the clock by which states and events are stamped.
 	Now func() time.Time
 
-	observe func(stages.Event) // nil when nobody watches
+	observe func(stages.Event) // nil discards
 	Failed  *failures
 	halted  *await.Event // fired when no further step may start
 	over    *await.Event // fired when the run is completely done
@@ -42,7 +42,7 @@ func NewControl(ctx context.Context, info stages.RunInfo, now func() time.Time, 
 	return c
 }
 
-// Halt lets no further step start; running ones finish. When none is running, programs get no more answers.
+// Halt prevents further steps; running ones finish. When none is running, programs get no more answers.
 func (r *Control) Halt() {
 	r.halted.Fire()
 	r.stop(stages.ErrShutDown)

@@ -1,6 +1,5 @@
-// Package control is how a run goes on and how it ends: its contexts, what stops it, what went wrong, and what is told to
-// whoever watches.
+// Package control is how a run proceeds and ends: its contexts, what stops it, its failures, and its events and diagnostics.
 //
-// It is the floor of the rooms beside it: it imports none of them. [Control.Fail] and [Control.Bail] are the only doors
-// through which a run learns of a failure.
+// It is below the packages beside it and imports none of them. [Control.Fail] and [Control.Bail] are the only ways to record
+// a failure.
 package control

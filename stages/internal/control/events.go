@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -14,10 +15,11 @@ func (r *Control) Emit(ev stages.Event) {
 	}
 }
 
-func (r *Control) Diagnose(u urn.URN, s stages.Severity, code int, message string) {
-	r.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: s, Message: message, URN: u}, Code: code})
+func (r *Control) Diagnose(u urn.URN, s stages.Severity, code int, message string, as ...advice.Advice) {
+	r.Emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: s, Message: message, URN: u, Advice: as}, Code: code})
 }
 
 func (r *Control) Warn(u urn.URN, format string, args ...any) {
-	r.Diagnose(u, stages.Warning, 0, fmt.Sprintf(format, args...))
+	err := fmt.Errorf(format, args...)
+	r.Diagnose(u, stages.Warning, 0, err.Error(), advice.Of(err)...)
 }

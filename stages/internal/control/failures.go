@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hashicorp/go-multierror"
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -39,17 +41,29 @@ func (f *failures) add(x stages.Failure) {
 	f.list = append(f.list, x)
 }
 
-// sorted returns the failures in an order that does not depend on when they happened.
+// sorted returns the failures in an order that does not depend on when they happened: by URN, and then those of the operation as a
+// whole as they were recorded.
 func (f *failures) sorted() []stages.Failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	list := slices.Clone(f.list)
 	slices.SortStableFunc(list, func(a, b stages.Failure) int {
-		// Copies of one resource are read and deleted at once: their texts tell them apart.
+		switch a, b := isOfOperation(a), isOfOperation(b); {
+		case a && b:
+			return 0
+		case a:
+			return 1
+		case b:
+			return -1
+		}
+		// Copies of one resource are read and deleted at once: their texts distinguish them.
 		return cmp.Or(cmp.Compare(a.URN, b.URN), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Err.Error(), b.Err.Error()))
 	})
 	return list
 }
+
+// isOfOperation reports whether a failure belongs to the operation as a whole.
+func isOfOperation(f stages.Failure) bool { return f.Seq == stages.EndPhaseSeq && f.URN == "" }
 
 func (f *failures) any() bool {
 	f.mu.Lock()
@@ -64,17 +78,17 @@ func (r *Control) Failures() []stages.Failure { return r.Failed.sorted() }
 func (r *Control) HasFailed() bool { return r.Failed.any() }
 
 // Fail makes the run fail: it shows what went wrong at a resource, and records it. seq is the number of the registration, 0
-// for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [codeShown] for what has
-// been shown already.
+// for what belongs to none. It is the only way to make a run fail, and does not stop it. The code is [stages.CodeShown] for
+// what has been shown already.
 func (r *Control) Fail(seq int, u urn.URN, code int, err error) {
 	if code != stages.CodeShown {
-		r.Diagnose(u, stages.Error, code, err.Error())
+		r.Diagnose(u, stages.Error, code, err.Error(), advice.Of(err)...)
 	}
 	r.Failed.add(stages.Failure{Seq: seq, URN: u, Err: err})
 }
 
-// Bail is fail for what stops the run, and returns the error that stops the pipeline. A call that was given up because the run
-// had stopped already is not a failure of its own.
+// Bail is Fail for what stops the run, and returns the error that stops the pipeline. A call that was abandoned because the
+// run had stopped already is not a failure of its own.
 func (r *Control) Bail(l stages.Located, code int, err error) error {
 	if code != stages.CodeShown && r.IsHalted() && isCancellation(err) {
 		return &stages.ReportedError{Err: err}
@@ -84,14 +98,14 @@ func (r *Control) Bail(l stages.Located, code int, err error) error {
 	return &stages.ReportedError{Err: err}
 }
 
-// isCancellation reports whether a call was given up.
+// isCancellation reports whether a call was abandoned.
 func isCancellation(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, stages.ErrShutDown)
 }
 
 // ProgramFailed records that the program ended with an error and stops the run. shown is true if the program has said why.
 func (r *Control) ProgramFailed(err error, shown bool) {
-	if r.HasFailed() {
+	if r.HasFailed() || errors.As(err, new(*pipeline.StageError)) {
 		r.Halt() // most likely a consequence
 		return
 	}
@@ -103,29 +117,38 @@ func (r *Control) ProgramFailed(err error, shown bool) {
 	r.Halt()
 }
 
-// Refuse is bail for the error of a stage that a caller put into the pipeline.
+// Refuse is Bail for the error of a stage that a caller put into the pipeline.
 func (r *Control) Refuse(err error) error {
 	if stages.IsReported(err) || errors.Is(err, pipeline.ErrStopped) {
 		return err
 	}
-	var rejected *stages.RejectedError
+	var refused *stages.RefusedError
 	l := stages.Located{}
-	if errors.As(err, &rejected) {
-		l.URN = rejected.URN
+	if errors.As(err, &refused) {
+		l.URN = refused.URN
 	}
 	return r.Bail(l, 0, err)
 }
 
-// Unrecorded returns the error of a pipeline, nil if the run has been stopped and the error says no more than that: what
-// stopped it is recorded, or was somebody's wish.
+// Unrecorded returns what the error of a pipeline says and the run has not recorded. That a run was stopped is not part of it: the
+// reason is recorded, or was an interrupt.
 func (r *Control) Unrecorded(err error) error {
-	if r.IsHalted() && (stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError))) {
-		return nil
+	if !r.IsHalted() {
+		return err
 	}
-	return err
+	explained := func(err error) bool { return stages.IsReported(err) || !errors.As(err, new(*pipeline.StageError)) }
+	all, ok := err.(*multierror.Error) // not one that a stage wraps
+	if !ok {
+		if explained(err) {
+			return nil
+		}
+		return err
+	}
+	left := &multierror.Error{ErrorFormat: all.ErrorFormat, Errors: slices.DeleteFunc(slices.Clone(all.Errors), explained)}
+	return left.ErrorOrNil()
 }
 
-// Broken ends the run because the record cannot be kept, or because nobody knows what a step has done.
+// Broken ends the run because the record cannot be kept, or because it is not known what a step has done.
 func (r *Control) Broken(d *stages.Decision, err error) error {
 	r.Fail(d.Seq, d.URN, 0, err)
 	r.Halt()

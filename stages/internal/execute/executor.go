@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/pipeline"
@@ -31,7 +32,7 @@ func (e *Executor) Actor() pipeline.Actor[stages.Built, take.Assignment, take.Re
 }
 
 // Executor orders the tasks of a run: those of registrations, of the end phase, and of an import. Only the functions of the
-// actor that [Execute] returns use it; they are never called at the same time.
+// actor that [Executor.Actor] returns use it; they are never called at the same time.
 type Executor struct {
 	control *control.Control
 	book    *book.Book
@@ -40,7 +41,9 @@ type Executor struct {
 	busy    int
 	ready   graph.ReadySet
 	jobs    map[graph.ID]job  // tasks that are not over
-	urgent  []take.Assignment // chains that are not taken; they wait for nothing
+	urgent  []take.Assignment // chains that do not run; they wait for nothing
+	failed  map[graph.ID]bool // tasks that failed or will never begin
+	skipped []*take.Chain     // chains that will not be taken, and wait until it is certain why
 }
 
 // job is a task that is not over.
@@ -50,10 +53,10 @@ type job struct {
 }
 
 func NewExecutor(c *control.Control, b *book.Book, t *take.Taker, workers int) *Executor {
-	return &Executor{control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}}
+	return &Executor{control: c, book: b, taker: t, workers: max(1, workers), jobs: map[graph.ID]job{}, failed: map[graph.ID]bool{}}
 }
 
-// TakeBatch has tasks taken that belong to no registration, and waits for them. What fails is recorded.
+// TakeBatch runs tasks that belong to no registration, and waits for them. What fails is recorded.
 func (e *Executor) TakeBatch(b stages.Built) error {
 	if len(b.Tasks) == 0 {
 		return nil
@@ -67,9 +70,9 @@ func (e *Executor) TakeBatch(b stages.Built) error {
 // is never begun, so that no delete of a replacement runs without its create.
 func (e *Executor) receive(b stages.Built, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	c := &take.Chain{Built: b}
-	cause, blamed := e.book.FailedDependencyOf(b)
+	cause, failed := e.book.FailedDependencyOf(b)
 	switch {
-	case blamed:
+	case failed:
 		e.decline(c, take.Assignment{Kind: take.SkipSteps, Cause: cause})
 	case b.Refusal != nil:
 		e.decline(c, take.Assignment{Kind: take.RefuseSteps})
@@ -94,7 +97,7 @@ func (e *Executor) add(c *take.Chain) {
 	}
 }
 
-// decline has a chain end without its tasks.
+// decline ends a chain without its tasks.
 func (e *Executor) decline(c *take.Chain, a take.Assignment) {
 	a.Chain, a.Steps = c, c.Built.Steps()
 	c.Open, c.Err = 1, errDeclined
@@ -106,9 +109,10 @@ func (e *Executor) decline(c *take.Chain, a take.Assignment) {
 
 var errDeclined = errors.New("not taken")
 
-// lose lets tasks go that will never begin. A registration that loses a task because of another one is skipped as a whole.
+// lose drops tasks that will never begin. A registration that loses a task because of another one is skipped as a whole.
 func (e *Executor) lose(tasks []graph.ID) {
 	for _, id := range tasks {
+		e.failed[id] = true
 		j, known := e.jobs[id]
 		if !known {
 			continue // of a chain that is declined
@@ -116,24 +120,42 @@ func (e *Executor) lose(tasks []graph.ID) {
 		delete(e.jobs, id)
 		switch {
 		case j.IsBatch():
-			j.Open-- // replaced by the assignment
+			// The assignment takes the place of the task.
 			e.skip(j.Chain, take.Assignment{Task: id, Steps: j.steps})
 			continue
 		case j.Err == nil:
 			j.Err = errDeclined
-			e.skip(j.Chain, take.Assignment{Steps: j.Built.Steps(), Cause: j.Built.After[0].URN})
+			j.Open++ // for the assignment
+			e.skipped = append(e.skipped, j.Chain)
 		}
 		j.Open--
 	}
 }
 
+// skipLost has registrations skipped that have lost a task. Several of the deletes that a registration waits for may fail: the
+// first of them in its list is the cause, whichever failed first. So each waits until all of them are over.
+func (e *Executor) skipLost() {
+	e.skipped = slices.DeleteFunc(e.skipped, func(c *take.Chain) bool {
+		cause := -1
+		for i, d := range c.Built.After {
+			if _, open := e.jobs[d.Task]; open {
+				return false
+			}
+			if e.failed[d.Task] && cause < 0 {
+				cause = i
+			}
+		}
+		e.skip(c, take.Assignment{Steps: c.Built.Steps(), Cause: c.Built.After[cause].URN})
+		return true
+	})
+}
+
 func (e *Executor) skip(c *take.Chain, a take.Assignment) {
 	a.Kind, a.Chain = take.SkipSteps, c
-	c.Open++
 	e.urgent = append(e.urgent, a)
 }
 
-// resume takes note of what has become of an assignment.
+// resume records how an assignment has ended.
 func (e *Executor) resume(rep take.Report, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	e.busy--
 	c := rep.Chain
@@ -143,10 +165,11 @@ func (e *Executor) resume(rep take.Report, x pipeline.Exchange[take.Assignment, 
 		case take.TaskDone:
 			e.ready.Finish(rep.Task)
 		case take.TaskFailed:
-			c.Err = rep.Err
+			c.Fail(rep.Task, rep.Err)
+			e.failed[rep.Task] = true
 			e.lose(e.ready.Fail(rep.Task))
 		case take.TaskNotBegun:
-			e.ready.Fail(rep.Task) // the run is over, and whatever waits with it
+			e.ready.Fail(rep.Task) // the run is over, and so is whatever waits
 		}
 	} else if rep.Err != nil {
 		c.Err = rep.Err
@@ -157,7 +180,8 @@ func (e *Executor) resume(rep take.Report, x pipeline.Exchange[take.Assignment, 
 	return e.dispatch(x)
 }
 
-// conclude ends one part of a chain, and with the last one the chain.
+// conclude ends one part of a chain, and with the last one the chain. Only then does the program learn that a step failed: what
+// it does next may stop the run, and must not decide whether the rest of the chain is taken.
 func (e *Executor) conclude(c *take.Chain, x pipeline.Exchange[take.Assignment, stages.Executed]) error {
 	if c.Open--; c.Open > 0 {
 		return nil
@@ -165,12 +189,16 @@ func (e *Executor) conclude(c *take.Chain, x pipeline.Exchange[take.Assignment, 
 	if c.IsBatch() {
 		return nil
 	}
+	if c.Err != nil {
+		c.Built.PendingReply.Answer(e.book.FailedReply(c.Built))
+	}
 	e.book.Progress.Pass(c.Built.Seq, book.Over)
-	return x.Emit(stages.Executed{URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err})
+	return x.Emit(stages.Executed{Seq: c.Built.Seq, URN: c.Built.URN, Steps: c.Built.Steps(), Err: c.Err})
 }
 
-// dispatch gives whoever of the crew has nothing to do something to do.
+// dispatch gives each idle worker something to do.
 func (e *Executor) dispatch(x pipeline.Exchange[take.Assignment, stages.Executed]) error {
+	e.skipLost()
 	for e.busy < e.workers {
 		if len(e.urgent) > 0 {
 			a := e.urgent[0]
@@ -206,12 +234,15 @@ func (e *Executor) complete() error {
 	return nil
 }
 
-// abandon answers whoever waits for steps that will not be taken.
+// abandon answers those who wait for steps that will not run.
 func (e *Executor) abandon(reason error) {
 	for _, j := range e.jobs {
-		j.Built.Question.Reject(reason)
+		j.Built.PendingReply.Reject(reason)
 	}
 	for _, a := range e.urgent {
 		a.Reject(reason)
+	}
+	for _, c := range e.skipped {
+		c.Built.Reject(reason)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 )
 
-// A preview takes what it does not know for a change. So it may plan a replacement that turns out not to be needed, which
-// then does not take with it what it was to take: that stays, or is replaced on its own account and in its own order. All of
-// that may happen in the update of an unchanged program, so plans say of which resources it is true (decision 0013).
+// A preview treats an unknown value as a change. So it may plan a replacement that turns out not to be needed. The members of
+// its closure then stay, or are replaced for reasons of their own and in their own order. All of that may happen in the
+// update of an unchanged program, so plans mark the resources for which it is true (decision 0013).
 
-// isUnsure reports whether the preview does not know what will be done to the resource of a registration: because of values
-// that it does not know, or because of what will be done to another one.
-func (p *Plans) isUnsure(d stages.Diffed) bool {
+// dependsOnUnknown reports whether the preview does not know what will be done to the resource of a registration, because of
+// unknown values or because of another such resource.
+func (p *Plans) dependsOnUnknown(d stages.Diffed) bool {
 	switch {
 	case !p.making || d.Course == stages.Answered:
 		return false
@@ -24,33 +24,32 @@ func (p *Plans) isUnsure(d stages.Diffed) bool {
 	case d.Goal == nil:
 		return false
 	}
-	return d.Accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.unsure[d.Reason.Cause]
+	return d.Accepted.HasUnknowns() || d.Inputs.HasUnknowns() || d.Goal.ReplacementTrigger.HasUnknowns() || p.uncertain[d.Reason.Cause]
 }
 
-// markUncertain writes down whether the preview is sure about a registration, when it is decided.
+// markUncertain records whether the preview is certain about a registration, when it is decided.
 func (p *Plans) markUncertain(d stages.Diffed) {
-	if !p.isUnsure(d) {
+	if !p.dependsOnUnknown(d) {
 		return
 	}
-	p.unsure[d.URN] = true
+	p.uncertain[d.URN] = true
 	if d.Old != nil {
-		p.unsure[d.Old.URN] = true
+		p.uncertain[d.Old.URN] = true
 	}
 }
 
-// MarkClosureUncertain writes down that what a delete-before-replace takes with it goes only if it happens.
+// MarkClosureUncertain records that the members of a closure are deleted only if the delete-before-replace happens.
 func (p *Plans) MarkClosureUncertain(root stages.Diffed, members []closure.Member) {
-	if !p.isUnsure(root) {
+	if !p.dependsOnUnknown(root) {
 		return
 	}
 	for _, m := range members {
-		p.unsure[m.Res.URN] = true
+		p.uncertain[m.Res.URN] = true
 	}
 }
 
-// eitherInputs are the inputs of a resource of which it is not sure that it is made anew. What the provider fills in for a
-// new object is unknown, unless the recorded one has the same, and so is what ignoreChanges keeps as long as there is
-// something to keep.
+// eitherInputs are the inputs of a resource that may or may not be created again. What the provider fills in for a new object
+// is unknown, unless the recorded one has the same, and so is what ignoreChanges keeps of the old object.
 func eitherInputs(d stages.Diffed) property.Map {
 	kept, _ := compare.IgnoreChanges(d.Goal.IgnoreChanges, d.Old.Inputs, d.Goal.Inputs)
 	out := d.Accepted.Mutable()

@@ -13,9 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// HoldToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). What violates it goes no
-// further, so that nobody is asked about it. Only of a registration that goes on with a recorded state build has to say so:
-// it knows whether the resource is made anew, so that other inputs count.
+// HoldToPlan compares a registration whose inputs have been checked with the plan (steps.md 12.3). A registration that
+// violates it goes no further, so that no provider is called for it. If it continues a recorded state, build reports the
+// violation: only build knows whether the resource is created again, so that other inputs count.
 func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	if p.held == nil || c.Goal == nil || c.Course == stages.Answered {
 		return nil
@@ -27,7 +27,7 @@ func (p *Plans) HoldToPlan(c *stages.Checked) error {
 	return nil
 }
 
-// HoldImportToPlan does as much of it as is known before an object is imported: its inputs are not.
+// HoldImportToPlan compares what is known before an object is imported: all but its inputs.
 func (p *Plans) HoldImportToPlan(l stages.Located) error {
 	if p.held == nil {
 		return nil
@@ -176,7 +176,7 @@ func changedPropertyDependencies(p *state.PlannedGoal, g *stages.Goal) *differen
 	for _, name := range slices.Sorted(maps.Keys(p.PropertyDependencies)) {
 		now, ok := g.PropertyDependencies[name]
 		if !ok {
-			continue // what was unknown may turn out not to be set
+			continue // an unknown value may turn out not to be set
 		}
 		if d := changedSet("dependencies for "+name, p.PropertyDependencies[name], now); d != nil {
 			return d

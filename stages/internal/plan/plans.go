@@ -16,7 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Plans is what a run has to do with update plans (steps.md 12): the one that it is held to, and the one that it makes.
+// Plans are the update plans of a run (steps.md 12): the one that it is held to, and the one that it makes.
 // Build writes it while the pipeline runs, and the end phase afterwards; only the outputs have many writers.
 type Plans struct {
 	*control.Control
@@ -24,15 +24,15 @@ type Plans struct {
 	entropy     []byte
 	showSecrets bool
 
-	held *state.Plan // nil: the run may do what it likes
-	// left are the planned steps that have not been seen, by what the plan calls the resource.
+	held *state.Plan // nil allows everything
+	// left are the planned steps that have not been seen, by the URN of the resource in the plan.
 	left map[urn.URN][]string
 
 	making bool
 	goals  map[urn.URN]*state.PlannedResource
 	steps  []plannedStep
-	// unsure are the resources of which the preview does not know what will be done, under all of their names.
-	unsure map[urn.URN]bool
+	// uncertain are the resources of which the preview does not know what will be done, under all of their names.
+	uncertain map[urn.URN]bool
 
 	mu      sync.Mutex // guards outputs
 	outputs map[urn.URN]state.PlannedDiff
@@ -51,7 +51,7 @@ func NewPlans(c *control.Control, b *book.Book, s stages.Settings) *Plans {
 		Control: c, Book: b, entropy: s.Entropy, showSecrets: s.ShowSecrets,
 		held: s.Plan, left: map[urn.URN][]string{}, making: s.MakePlan,
 		goals: map[urn.URN]*state.PlannedResource{}, outputs: map[urn.URN]state.PlannedDiff{},
-		unsure: map[urn.URN]bool{},
+		uncertain: map[urn.URN]bool{},
 	}
 	if s.Plan != nil {
 		for u, r := range s.Plan.Resources {
@@ -70,8 +70,8 @@ func (p *Plans) SeedFor(u urn.URN) []byte {
 	return stages.Derive(p.entropy, string(u), "seed")
 }
 
-// formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is made
-// anew (steps.md 12.2).
+// formerInputs are those that the inputs of a registration are compared with for a plan: none for an object that is created
+// again (steps.md 12.2).
 func (p *Plans) formerInputs(c stages.Checked) property.Map {
 	if c.Raw || c.Old == nil || c.Old.External || c.Old.Taint || p.Targeting.Replace.Matches(c.URN) {
 		return property.Map{}
@@ -79,7 +79,7 @@ func (p *Plans) formerInputs(c stages.Checked) property.Map {
 	return c.Old.Inputs
 }
 
-// Follow holds the steps of a registration to the plan, and writes them down for the plan that is made. It is called in
+// Follow holds the steps of a registration to the plan, and adds them to the plan that is made. It is called in
 // the order of decisions, so that a dependent's delete comes before what its own registration leads to (ORD-11).
 func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	p.markUncertain(d)
@@ -105,8 +105,8 @@ func (p *Plans) Follow(d stages.Diffed, steps []*stages.Decision) error {
 	return nil
 }
 
-// plannedAs says which resource of a plan one of the registration's steps belongs to. Same steps of others belong to none:
-// they only carry on what is recorded, and whether there are any may depend on what registers first.
+// plannedAs returns the resource of a plan to which one of the registration's steps belongs. Same steps of other resources
+// belong to none: they only carry states forward, and whether there are any may depend on what registers first.
 func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 	switch {
 	case s.Answers, s.New != nil && s.New.URN == d.URN, s.New == nil && s.Old == d.Old:
@@ -117,11 +117,11 @@ func plannedAs(d stages.Diffed, s *stages.Decision) (urn.URN, bool) {
 	return s.URN, true
 }
 
-// plannedInputs is how the inputs of a registration change. For an object that is made anew it has both what the new object
-// gets and what the recorded one has not: it may turn out that it can stay.
+// plannedInputs is how the inputs of a registration change. For an object that is created again it has both what the new
+// object gets and what the recorded one lacks: it may turn out that it can stay.
 func (p *Plans) plannedInputs(d stages.Diffed) state.PlannedDiff {
 	inputs := d.Accepted
-	if p.unsure[d.URN] && p.Outcomes.IsDeletedByClosure(d.Claimed) {
+	if p.uncertain[d.URN] && p.Outcomes.IsDeletedByClosure(d.Claimed) {
 		inputs = eitherInputs(d)
 	}
 	out := state.NewPlannedDiff(p.formerInputs(d.Checked), inputs)
@@ -147,8 +147,8 @@ func (p *Plans) note(s plannedStep) {
 	}
 }
 
-// FollowAtEnd is follow for the end phase: first what stays, then what is deleted, in the base's order. False says
-// that the plan is violated and the run has stopped.
+// FollowAtEnd is Follow for the end phase: first what stays, then what is deleted, in base order. It returns false if the
+// plan is violated and the run has stopped.
 func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*stages.Decision) bool {
 	all := slices.Clone(staying)
 	for _, id := range slices.Sorted(maps.Keys(deletes)) {
@@ -164,7 +164,7 @@ func (p *Plans) FollowAtEnd(staying []*stages.Decision, deletes map[graph.ID]*st
 	return true
 }
 
-// NoteOutputs writes down what a resource registers as outputs.
+// NoteOutputs records what a resource registers as outputs.
 func (p *Plans) NoteOutputs(s *stages.Decision, outputs property.Map) {
 	if !p.making {
 		return
@@ -196,7 +196,7 @@ func (p *Plans) Planned() map[urn.URN]*state.PlannedResource {
 		p.goals[s.of].Ops = append(p.goals[s.of].Ops, string(s.op))
 	}
 	for u, planned := range p.goals {
-		planned.Uncertain = p.unsure[u] && slices.ContainsFunc(planned.Ops, replaces)
+		planned.Uncertain = p.uncertain[u] && slices.ContainsFunc(planned.Ops, replaces)
 	}
 	return p.goals
 }

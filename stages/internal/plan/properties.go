@@ -81,16 +81,16 @@ func (c *propertyChange) actual() string {
 
 func (c *propertyChange) isPlanned() bool {
 	absent := c.is.IsNull()
-	deletes := absent && !c.was.IsNull() && !isUndecided(c.was)
+	deletes := absent && !c.was.IsNull() && !isUnknown(c.was)
 	switch c.planned {
 	case propertyAdded:
 		if absent {
-			return isUndecided(c.expected) && !deletes // it may have turned out to be nothing
+			return isUnknown(c.expected) && !deletes // it may have turned out to be nothing
 		}
 		return property.Fits(c.expected, c.is)
 	case propertyUpdated:
 		if absent {
-			return isUndecided(c.expected)
+			return isUnknown(c.expected)
 		}
 		return !c.was.IsNull() && property.Fits(c.expected, c.is) // what was to be updated must be there
 	case propertyDeleted:
@@ -103,7 +103,7 @@ func (c *propertyChange) isPlanned() bool {
 	return !c.was.IsNull() && property.Fits(c.was, c.is)
 }
 
-func isUndecided(v property.Value) bool { return v.StripSecrets().IsUnknown() }
+func isUnknown(v property.Value) bool { return v.StripSecrets().IsUnknown() }
 
 // sides are the values of a violation: [planned!=actual].
 func (p *Plans) sides(c propertyChange) string {

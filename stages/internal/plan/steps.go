@@ -32,18 +32,18 @@ func replaces(planned string) bool {
 	return false
 }
 
-// isUncertain reports whether a planned replacement may turn out not to be needed. The reference's plans do not say, but have
+// isUncertain reports whether a planned replacement may turn out not to be needed. Pulumi's plans do not say so, but have
 // the values that were not known.
 func (p *Plans) isUncertain(u urn.URN) bool {
 	r := p.held.Resources[u]
 	return r.Uncertain || r.Goal != nil && (r.Goal.Inputs.Adds.HasUnknowns() || r.Goal.Inputs.Updates.HasUnknowns())
 }
 
-// stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one comes;
-// false if it is not allowed there. It is the next one, but for two things. The delete of an old copy may come before or
-// after what the registration of the resource leads to: nothing orders them. And where it is uncertain whether the resource is
-// replaced, it may be replaced on its own account, in another order, and the object may be deleted because it is not declared
-// any more, or as the old copy that it was before.
+// stepFor returns the place of the planned step, among those of a resource that are left, in whose place an actual one
+// comes; false if it is not allowed there. It is the next one, with two exceptions. The delete of an old copy may come
+// before or after what the registration of the resource leads to: nothing orders them. And where it is uncertain whether the
+// resource is replaced, it may be replaced for a reason of its own, in another order, and the object may be deleted because
+// it is not declared any more, or as the old copy that it was before.
 func (p *Plans) stepFor(of urn.URN, d *stages.Decision) (int, bool) {
 	left, actual := p.left[of], d.Op
 	if !p.isUncertain(of) {
@@ -91,7 +91,7 @@ func deletes(planned string) bool {
 	return planned == string(stages.OpDelete) || planned == string(stages.OpDeleteReplaced)
 }
 
-// consumeSame crosses the next planned step of an imported resource out when the imported object is as it should be: that is no
+// consumeSame consumes the next planned step of an imported resource when the imported object is as it should be: that is no
 // step.
 func (p *Plans) consumeSame(u urn.URN) {
 	if left := p.left[u]; len(left) > 0 && allows(left[0], stages.OpSame) {
@@ -99,8 +99,8 @@ func (p *Plans) consumeSame(u urn.URN) {
 	}
 }
 
-// consume crosses the next planned step of a resource out. It returns the violation if the actual step is not allowed in its
-// place; the planned one is crossed out all the same. why is the reason if the step has none of its own.
+// consume takes the next planned step of a resource off the list. It returns the violation if the actual step is not allowed
+// in its place; the planned one is consumed nevertheless. why is the reason if the step has none of its own.
 func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stages.PlanViolation {
 	if p.held == nil {
 		return nil
@@ -135,7 +135,7 @@ func (p *Plans) consume(of urn.URN, s *stages.Decision, why stages.Reason) *stag
 	return v
 }
 
-// HoldAnew is holdToPlan for what a delete-before-replace of something else has deleted and the program declares again.
+// HoldAnew is HoldToPlan for a member of a closure, deleted by a delete-before-replace, that the program declares again.
 func (p *Plans) HoldAnew(d stages.Diffed) error {
 	if p.held == nil {
 		return nil
@@ -146,8 +146,8 @@ func (p *Plans) HoldAnew(d stages.Diffed) error {
 	return nil
 }
 
-// mayBeLeftOver reports whether the planned steps that are left of a resource were not needed after all: those of a replacement of
-// which the preview was not sure. What was to be declared must have been.
+// mayBeLeftOver reports whether the planned steps that are left of a resource were not needed after all: those of an
+// uncertain replacement. What was to be declared must have been declared.
 func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 	r, left := p.held.Resources[u], p.left[u]
 	if !p.isUncertain(u) || r.Goal != nil && len(left) == len(r.Ops) {
@@ -157,7 +157,7 @@ func (p *Plans) mayBeLeftOver(u urn.URN) bool {
 }
 
 // CheckPlanFulfilled reports what was planned and did not happen, once everything else has succeeded (steps.md 12.5). The
-// delete of what is gone already was not needed.
+// delete of what does not exist any more was not needed.
 func (p *Plans) CheckPlanFulfilled() {
 	if p.held == nil || p.IsHalted() || p.HasFailed() {
 		return

@@ -15,7 +15,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/execute"
 	"github.com/sluice-iac/sluice/stages/internal/plan"
-	"github.com/sluice-iac/sluice/stages/internal/take"
 	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -59,7 +58,10 @@ func (r *Sweeper) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.AfterAll}, Tasks: tasks})
+	if err := closure.ShowWaves(r.Control, all.WithinComponents(), steps, "", nil); err != nil {
+		return err
+	}
+	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: tasks})
 }
 
 // endTasks makes the tasks of the end phase: first what stays, then the deletes, each as soon as those of its dependents are
@@ -114,7 +116,7 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 	var failed error
 	for i, err := range errs {
 		if err != nil {
-			failed = r.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.AfterAll}, stages.CodeFailed, err)
+			failed = r.Bail(stages.Located{URN: users[keys[i]].URN, Seq: stages.EndPhaseSeq}, stages.CodeFailed, err)
 		}
 	}
 	return failed
@@ -134,11 +136,11 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 		}
 		if chosen != nil && !chosen[res.URN] {
 			if !r.IsOperatedOn(res.URN) {
-				left = append(left, stages.CarriedStep(now)) // old copies of it, too
+				left = append(left, stages.CarriedForwardStep(now)) // old copies of it, too
 			}
 			continue
 		}
-		op, why := r.fateOf(res, now, all.Declared[res])
+		op, why := r.endStepFor(res, now, all.Declared[graph.ID(i)])
 		if op == "" {
 			continue
 		}
@@ -147,7 +149,7 @@ func (r *Sweeper) planDeletes(all book.EndGraph, chosen map[urn.URN]bool) (steps
 			continue
 		}
 		r.Outcomes.Add(res.URN, book.Deleted)
-		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.AfterAll, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
+		steps[graph.ID(i)] = &stages.Decision{Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: len(all.Resources) - i}, StepInfo: stages.StepInfo{
 			Op: op, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Reason: why,
 			Internal: now.URN.IsDefaultProvider() || op == stages.OpRemovePendingReplace,
 		}}
@@ -181,20 +183,30 @@ func (r *Sweeper) stillNeeded(all book.EndGraph, chosen map[urn.URN]bool) map[gr
 	if len(failed)+len(skipped) == 0 {
 		return needed
 	}
-	for _, id := range all.Graph.TransitiveDependencies(skipped, graph.Reach{}) {
+	for id := range dependenciesOf(all, skipped) {
 		res := all.Resources[id]
 		if now := r.Results.Current(res); now != nil && (!now.Delete || res.Type.IsProvider()) {
 			needed[id] = true
 		}
 	}
-	for _, id := range all.Graph.TransitiveDependencies(failed, graph.Reach{}) {
-		needed[id] = true
-	}
+	maps.Copy(needed, dependenciesOf(all, failed))
 	return needed
 }
 
-// fateOf says what happens to a state at the end; "" is nothing. declared ones are those of a destroy's program.
-func (r *Sweeper) fateOf(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
+// dependenciesOf returns everything that some of the given states depend on, others of the given ones among it.
+func dependenciesOf(all book.EndGraph, ids []graph.ID) map[graph.ID]bool {
+	out := map[graph.ID]bool{}
+	for _, id := range slices.Concat(ids, all.Graph.TransitiveDependencies(ids, graph.Reach{})) {
+		for _, e := range all.Graph.Dependencies(id) {
+			out[e.ID] = true
+		}
+	}
+	return out
+}
+
+// endStepFor returns what the end phase does with a state and why; "" is nothing. declared is true for a state that the program
+// of a destroy has declared.
+func (r *Sweeper) endStepFor(res, now *state.Resource, declared bool) (stages.Op, stages.Reason) {
 	switch {
 	case now.Delete && len(r.Outcomes.DeletionsOf(res)) > 0:
 		return "", stages.Reason{}
@@ -228,7 +240,6 @@ type Sweeper struct {
 	*access.Access
 	*plan.Plans
 	*targeting.Targets
-	*take.Taker
 	Executor *execute.Executor
 	Prober   *closure.Prober
 	Reader   *Reader

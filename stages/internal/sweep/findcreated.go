@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -16,11 +17,11 @@ import (
 )
 
 // ResolveChanges finds out by reading how updates and deletes ended that an earlier run began and whose end nobody knows
-// (state.md 9.4 R-8). What cannot be read stays pending. Interrupted reads and imports have changed nothing and are dropped. It
-// is called before the program starts.
-func (r *Recoverer) ResolveChanges(ctx context.Context) error {
+// (state.md 9.4 R-8), and returns what it has found. What cannot be read stays pending. Interrupted reads and imports have
+// changed nothing and are dropped.
+func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	var open []state.Pending
-	for _, op := range r.Snapshot.Pending {
+	for _, op := range r.Recorded.Pending {
 		if op.Type == state.Updating || op.Type == state.Deleting {
 			open = append(open, op)
 		}
@@ -29,7 +30,7 @@ func (r *Recoverer) ResolveChanges(ctx context.Context) error {
 		// A run takes over nothing but creates: what is to stay has to begin again.
 		for _, op := range open {
 			if err := r.Taker.Recorder.Begin(ctx, op); err != nil {
-				return fmt.Errorf("recording that %s is looked at: %w", op.Resource.URN, err)
+				return Refreshed{Snapshot: r.Recorded}, fmt.Errorf("recording that %s is looked at: %w", op.Resource.URN, err)
 			}
 		}
 	}
@@ -37,22 +38,23 @@ func (r *Recoverer) ResolveChanges(ctx context.Context) error {
 	for _, op := range open {
 		concerned[op.Resource.URN] = true
 	}
-	err := r.Refresher.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
-	if err != nil && !stages.IsReported(err) {
-		return err
+	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
+	if r.Taker.Recorder == nil || err != nil && !stages.IsReported(err) {
+		return found, err
 	}
-	if r.Taker.Recorder == nil {
-		return err
+	there := map[urn.URN]bool{}
+	for _, res := range found.Resources {
+		there[res.URN] = true
 	}
 	for _, op := range open {
-		if u := op.Resource.URN; len(r.Base.All[u]) > 0 && !r.Refresher.Read[u] {
+		if u := op.Resource.URN; there[u] && !found.Read[u] {
 			continue
 		}
 		if err := r.Taker.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
-			return fmt.Errorf("recording that %s of %s is resolved: %w", op.Type, op.Resource.URN, err)
+			return found, fmt.Errorf("recording that %s of %s is resolved: %w", op.Type, op.Resource.URN, err)
 		}
 	}
-	return err
+	return found, err
 }
 
 // FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
@@ -69,20 +71,21 @@ func (r *Recoverer) FindCreated(op state.Pending) (id string, absent bool) {
 	}
 	p, err := r.Access.ProviderFor(r.Operations, res)
 	if err != nil {
-		r.Warn(res.URN, "The object cannot be looked for: %v", err)
+		r.Warn(res.URN, "The object cannot be looked for: %w", err)
 		return "", false
 	}
 	for _, n := range names {
 		found, err := r.exists(p, res, n)
 		switch {
 		case err != nil:
-			r.Warn(res.URN, "The provider cannot tell whether there is an object with the ID %s: %v", n.value, err)
+			r.Warn(res.URN, "The provider cannot tell whether there is an object with the ID %s: %w", n.value, err)
 			return "", false
 		case found != "" && n.madeUp:
 			return found, false
 		case found != "":
-			r.Warn(res.URN, "There is an object with the ID %s. Nobody knows whether this create has made it, as its name was not made up; "+
-				"if so, use --adopt %s=%s", found, res.URN, found)
+			text := fmt.Sprintf("There is an object with the ID %s. Nobody knows whether this create has made it, as its name was not made up; "+
+				"if so, adopt it", found)
+			r.Diagnose(res.URN, stages.Warning, 0, text, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{res.URN}, ID: found})
 			return "", false
 		case n.isID:
 			return "", true

@@ -38,7 +38,7 @@ type ImportPlan struct {
 	order    []graph.Scheduled // by position in items
 }
 
-// planImports decides what an import has to make. It calls nobody.
+// planImports decides what an import has to make. It calls no provider.
 func (r *ImportRun) planImports(requests []stages.ImportRequest) (*ImportPlan, error) {
 	plan := &ImportPlan{root: urn.RootStack(r.Info.Stack, r.Info.Project), makeRoot: true}
 	for _, res := range r.Base.Resources {

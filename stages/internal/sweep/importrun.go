@@ -18,7 +18,6 @@ import (
 	"github.com/sluice-iac/sluice/stages/internal/compare"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/execute"
-	"github.com/sluice-iac/sluice/stages/internal/take"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -40,11 +39,11 @@ func (r *ImportRun) All(ctx context.Context, plan *ImportPlan) error {
 	if err := r.startRecorded(ctx); err != nil {
 		return err
 	}
-	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.AfterAll}, Tasks: r.importTasks(plan), KeepsGoing: true})
+	return r.Executor.TakeBatch(stages.Built{Located: stages.Located{Seq: stages.EndPhaseSeq}, Tasks: r.importTasks(plan), KeepsGoing: true})
 }
 
-// importTasks makes the tasks of an import: everything that is recorded is passed over, in its order, then the root stack is
-// made if it has to be, then the items, each after its parent and its provider.
+// importTasks makes the tasks of an import: first everything that is recorded stays, in its order, then the root stack is made
+// if it has to be, then the items, each after its parent and its provider.
 func (r *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 	var tasks []stages.Task
 	var gate []graph.ID
@@ -99,7 +98,7 @@ func (r *ImportRun) keptSteps() []*stages.Decision {
 		if res.Delete {
 			continue
 		}
-		s := stages.CarriedStep(res)
+		s := stages.CarriedForwardStep(res)
 		s.Place, s.Reason = i, stages.Reason{Kind: stages.ReasonUnchanged}
 		steps = append(steps, s)
 	}
@@ -154,7 +153,7 @@ func (r *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error 
 	return errors.Join(errs...)
 }
 
-// providerFault says in what way a provider cannot be made, nil if it can.
+// providerFault returns why a provider cannot be made, nil if it can.
 func (r *ImportRun) providerFault(p *plannedImport, res providers.CheckResponse, err error) error {
 	byDefault := p.urn.IsDefaultProvider()
 	for _, f := range res.Failures {
@@ -179,7 +178,6 @@ type ImportRun struct {
 	*control.Control
 	*book.Book
 	*access.Access
-	*take.Taker
 	Defaults      *admit.DefaultProviders
 	Executor      *execute.Executor
 	Entropy       []byte

@@ -37,12 +37,12 @@ type found struct {
 type refreshing struct {
 	// into is a copy of the state for what is found: with the options of the program, where the program runs.
 	into *state.Resource
-	// unread is what a refresh is reported as of which there is nothing to read.
-	unread stages.Op
-	// record is true for a refresh that is recorded by itself and not with all others.
+	// opWithoutRead is the reported operation where there is nothing to read.
+	opWithoutRead stages.Op
+	// record is true for a state that is recorded by itself and not together with all others.
 	record bool
-	// unjudged is true if what was read is kept even if the provider then could not compare it with what was recorded.
-	unjudged bool
+	// keepsUncompared is true if what was read is kept even if the provider then fails to compare it with what was recorded.
+	keepsUncompared bool
 }
 
 // refreshOne reads one state. Where a refresh is the whole operation, it is counted and reported as what was found.
@@ -56,7 +56,7 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	r.Emit(stages.StepStarted{Step: d.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	s.Publication = r.PublicationFor(d, true)
 	now, op, diff, err := r.readNow(ctx, s, how)
-	known := err == nil || now != nil && how.unjudged
+	known := err == nil || now != nil && how.keepsUncompared
 	if known && how.record && now != nil {
 		if unrecorded := r.recordFound(d, now); err == nil {
 			err = unrecorded
@@ -112,12 +112,12 @@ func (r *Reader) recordFound(s *stages.Decision, now *state.Resource) error {
 	return nil
 }
 
-// readNow finds out how a recorded object is now, and what kind of change that is (steps.md 7.6). If it fails when the object
-// has been read, it returns that state with the error.
+// readNow reads a recorded object and returns its state and what kind of change that is (steps.md 7.6). If it fails after the
+// object has been read, it returns the state with the error.
 func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (now *state.Resource, op stages.Op, diff providers.DiffResponse, err error) {
 	old := s.Old
 	if !old.Custom || old.Type.IsProvider() || old.PendingReplacement || r.Outcomes.IsDeletedByClosure(old) {
-		return old, how.unread, diff, nil
+		return old, how.opWithoutRead, diff, nil
 	}
 	p, err := r.refresher(ctx, s.Decision, old)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *Reader) readNow(ctx context.Context, s *take.Taking, how refreshing) (n
 	if old.External || r.LegacyRefreshDiff {
 		return r.MarkSecrets(now), opOf(!property.EqualMaps(old.Outputs, now.Outputs)), diff, nil
 	}
-	// The difference that people see is from what was recorded to what is there.
+	// The diff that people see goes from what was recorded to what is there.
 	if diff, err = r.CallDiff(r.Operations, p, s.URN, now, old.Inputs, r.DryRun(), old.IgnoreChanges); err != nil {
 		return r.MarkSecrets(now), "", diff, err
 	}
@@ -185,7 +185,7 @@ func (r *Reader) callRead(p providers.Provider, s *take.Taking) (providers.ReadR
 	}, partial.Reasons, nil
 }
 
-// inverted turns a diff around: what was added from there is gone from here.
+// inverted returns a diff in the other direction: an addition becomes a deletion.
 func inverted(in map[string]providers.PropertyDiff) map[string]providers.PropertyDiff {
 	if in == nil {
 		return nil

@@ -18,25 +18,35 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Refresher refreshes what is recorded.
+// Refresher reads everything that is recorded, before the program starts.
 type Refresher struct {
 	*control.Control
-	*book.Book
-	Reader  *Reader
-	Targets *targeting.Targets
-	Taker   *take.Taker
-	Read    map[urn.URN]bool // the URNs that have been looked at: whether all copies could be read
+	*book.Book // of what is recorded, not of the run, whose base is what the refresh returns
+	Reader     *Reader
+	Targets    *targeting.Targets
+	Taker      *take.Taker
+	Recorded   *state.Snapshot
 }
 
-// Refresh reads what is recorded from its providers and makes what it finds the base of the run (steps.md 7.1, 7.3). Only
-// states for which selected is true are read, all at once; a failure does not stop the others, and what was read is kept.
-// It is called before the program starts.
-func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) error {
+// Refreshed is what a refresh has come to.
+type Refreshed struct {
+	*state.Snapshot
+	// Read are the URNs that have been looked at: whether all copies could be read.
+	Read map[urn.URN]bool
+	// Vanished are those of them whose object does not exist any more.
+	Vanished map[urn.URN]bool
+}
+
+// Refresh reads what is recorded from its providers and returns the state with what it has found (steps.md 7.1, 7.3), also
+// with an error. Only states for which selected is true are read, all at once; a failure does not stop the others, and what was
+// read is kept.
+func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) bool) (Refreshed, error) {
+	unchanged := Refreshed{Snapshot: r.Recorded}
 	if len(r.Base.Resources) == 0 {
-		return nil
+		return unchanged, nil
 	}
 	if err := r.Targets.CheckTargets(); err != nil {
-		return err
+		return unchanged, err
 	}
 	var steps []*stages.Decision
 	for i, res := range r.Base.Resources {
@@ -49,20 +59,20 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 		}, Rank: stages.Rank{Place: i}})
 	}
 	if len(steps) == 0 {
-		return nil
+		return unchanged, nil
 	}
 	r.Record.Note(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
 	p := pool.New().WithMaxGoroutines(access.ReadWorkers)
 	for i, s := range steps {
 		p.Go(func() {
-			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: stages.OpSame, unjudged: true})
+			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})
 			unrecorded[i] = r.recordProgress(s, found[i])
 		})
 	}
 	p.Wait()
 	if err := errors.Join(unrecorded...); err != nil {
-		return fmt.Errorf("recording what was read: %w", err)
+		return unchanged, fmt.Errorf("recording what was read: %w", err)
 	}
 	return r.rebuild(ctx, steps, found)
 }
@@ -85,8 +95,9 @@ func (r *Refresher) recordProgress(s *stages.Decision, f found) error {
 	return r.Taker.Recorder.End(r.Operations, c)
 }
 
-// rebuild puts what was found in the place of the base (steps.md 7.3).
-func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all []found) error {
+// rebuild puts what was found in the place of what was recorded (steps.md 7.3).
+func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all []found) (Refreshed, error) {
+	out := Refreshed{Read: map[urn.URN]bool{}, Vanished: map[urn.URN]bool{}}
 	changed := map[*state.Resource]*state.Resource{}
 	views := map[*state.Resource][]*state.Resource{}
 	failed := false
@@ -96,29 +107,29 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 			views[steps[i].Old] = f.views.added
 		}
 		failed = failed || !f.ok
-		if before, twice := r.Read[steps[i].URN]; !twice || before {
-			r.Read[steps[i].URN] = f.ok && f.known
+		if before, twice := out.Read[steps[i].URN]; !twice || before {
+			out.Read[steps[i].URN] = f.ok && f.known
 		}
 		if f.known && f.now != steps[i].Old {
 			changed[steps[i].Old] = f.now
 			if f.now == nil {
-				r.Vanished[steps[i].URN] = true
+				out.Vanished[steps[i].URN] = true
 			}
 		}
 	}
-	snapshot := *r.Snapshot
+	snapshot := *r.Recorded
 	snapshot.Resources = state.Rebuild(withViews(r.Base.Resources, views), changed)
-	r.Book.Open(&snapshot)
+	out.Snapshot = &snapshot
 	if r.Taker.Recorder != nil {
 		if err := r.Taker.Recorder.Rebase(ctx, &snapshot); err != nil {
-			return fmt.Errorf("recording the refreshed state: %w", err)
+			return out, fmt.Errorf("recording the refreshed state: %w", err)
 		}
 	}
 	if failed || r.IsHalted() {
 		r.Halt()
-		return &stages.ReportedError{Err: errRefreshFailed}
+		return out, &stages.ReportedError{Err: errRefreshFailed}
 	}
-	return nil
+	return out, nil
 }
 
 var errRefreshFailed = errors.New("the refresh failed; see the errors of the resources")

@@ -28,9 +28,9 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		Reason: stages.Reason{Kind: stages.ReasonRefresh},
 	}, Rank: stages.Rank{Seq: l.Seq, Place: -1}}
 	r.Record.Note(s)
-	// Where there is nothing to read, the reference reports an update, as it makes a copy of the state. It does so for what is
-	// shown to nobody, except for a resource that waits for its replacement.
-	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), unread: stages.OpUpdate, record: true})
+	// Where there is nothing to read, Pulumi reports an update, as it makes a copy of the state. Nobody sees it, except for a
+	// resource that waits for its replacement.
+	f := r.refreshOne(ctx, s, refreshing{into: toRefresh(l, r.Mode), opWithoutRead: stages.OpUpdate, record: true})
 	if !f.ok {
 		r.Halt()
 		return l, &stages.ReportedError{Err: errRefreshFailed}
@@ -42,8 +42,8 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 	return l, nil
 }
 
-// toRefresh returns the state into which a refresh puts what it finds. If it is not followed by anything that records the
-// program's options, it has those.
+// toRefresh returns the state into which a refresh puts what it finds. Unless the run is an update, which records the options
+// of the program later, the state has them.
 func toRefresh(l stages.Located, mode stages.Mode) *state.Resource {
 	if mode == stages.ModeUpdate {
 		return l.Old.Clone()
@@ -66,13 +66,13 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 		steps = append(steps, &stages.Decision{StepInfo: stages.StepInfo{
 			Op: stages.OpRefresh, URN: now.URN, Type: now.Type, Old: now, Provider: now.Provider, Internal: now.URN.IsDefaultProvider(),
 			Reason: stages.Reason{Kind: stages.ReasonRefresh},
-		}, Rank: stages.Rank{Seq: stages.AfterAll, Place: i}})
+		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
 	r.Record.Note(steps...)
 	p := pool.New().WithErrors().WithMaxGoroutines(access.ReadWorkers)
 	for _, s := range steps {
 		p.Go(func() error {
-			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), unread: stages.OpSame, record: true, unjudged: true}); !f.ok {
+			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {
 				return errRefreshFailed
 			}
 			return nil

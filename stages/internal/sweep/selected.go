@@ -8,12 +8,12 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
-	"github.com/sluice-iac/sluice/stages/internal/targeting"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -29,11 +29,12 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 		}
 		return ids
 	}
+	dependents := func(ids []graph.ID) []graph.ID { return g.TransitiveDependents(ids, graph.Reach{}) }
 	out := map[urn.URN]bool{}
 	switch {
 	case sel.Targets.IsConstrained():
 		ids := matching(sel.Targets)
-		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
+		ids = append(ids, dependents(ids)...)
 		for _, id := range ids {
 			out[all.Resources[id].URN] = true
 		}
@@ -41,18 +42,20 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 			return nil, err
 		}
 		// What refers to those cannot stay either.
-		for _, id := range g.TransitiveDependents(all.Named(out), graph.Reach{}) {
+		for _, id := range closedUnder(all, all.Named(out), dependents) {
 			out[all.Resources[id].URN] = true
 		}
 	case sel.Excludes.IsConstrained():
 		left, needs := matching(sel.Excludes), all.WithinComponents()
-		switch {
+		grow := func(ids []graph.ID) []graph.ID { return needs.TransitiveDependencies(ids, graph.Reach{}) }
+		switch isNeeded := grow; {
 		case sel.ExcludeDependents && r.Mode == stages.ModeUpdate:
-			left = connected(g, needs, left)
+			// An update that leaves dependents out deletes nothing that depends on what they need, and so on (decision 0029).
+			grow = func(ids []graph.ID) []graph.ID { return append(isNeeded(ids), dependents(ids)...) }
 		case sel.ExcludeDependents:
-			left = append(left, g.TransitiveDependents(left, graph.Reach{})...)
+			left = append(left, dependents(left)...)
 		}
-		left = append(left, needs.TransitiveDependencies(left, graph.Reach{})...)
+		left = closedUnder(all, left, grow)
 		for _, res := range all.Resources {
 			out[res.URN] = true
 		}
@@ -65,15 +68,19 @@ func (r *Sweeper) selected(ctx context.Context, all book.EndGraph) (map[urn.URN]
 	return out, nil
 }
 
-// connected returns the given nodes and all that depend on them, on what they need, and so on: an update that leaves
-// dependents out deletes none of those (decision 0029). needs has the edges to what is needed.
-func connected(g, needs *graph.Graph, ids []graph.ID) []graph.ID {
+// closedUnder adds what grow returns, and all copies of what has been added, until nothing is missing: what is chosen is chosen
+// by name, and the copies of a name may refer to different resources.
+func closedUnder(all book.EndGraph, ids []graph.ID, grow func([]graph.ID) []graph.ID) []graph.ID {
+	unique := func(ids []graph.ID) []graph.ID { slices.Sort(ids); return slices.Compact(ids) }
+	ids = unique(slices.Clone(ids))
 	for before := -1; len(ids) > before; {
 		before = len(ids)
-		ids = append(ids, needs.TransitiveDependencies(ids, graph.Reach{})...)
-		ids = append(ids, g.TransitiveDependents(ids, graph.Reach{})...)
-		slices.Sort(ids)
-		ids = slices.Compact(ids)
+		ids = append(ids, grow(ids)...)
+		names := map[urn.URN]bool{}
+		for _, id := range ids {
+			names[all.Resources[id].URN] = true
+		}
+		ids = unique(append(ids, all.Named(names)...))
 	}
 	return ids
 }
@@ -110,8 +117,8 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []grap
 		for _, dep := range found[i] {
 			out[all.Resources[dep].URN] = true
 		}
-		for _, res := range all.Attached[all.Resources[id].URN] {
-			out[res.URN] = true
+		for _, with := range all.Attached[all.Resources[id].URN] {
+			out[all.Resources[with].URN] = true
 		}
 	}
 	return nil
@@ -137,7 +144,9 @@ func (r *Sweeper) untargetedDeletes(all book.EndGraph, steps map[graph.ID]*stage
 		return nil
 	}
 	slices.Sort(found)
-	r.Diagnose("", stages.Info, 0, "to delete them too, add: "+targeting.TargetFlags(slices.Compact(found)))
+	found = slices.Compact(found)
+	r.Diagnose("", stages.Info, 0, "Resources that are no targets would have to be deleted.",
+		advice.On(advice.TargetDeleted, found...))
 	if !r.DryRun() {
 		r.Halt()
 		return &stages.ReportedError{Err: errors.New("delete untargeted resource")}

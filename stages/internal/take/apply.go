@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// apply does what a step stands for and says what changed (steps.md 8.1).
+// apply carries out a step and returns what changed (steps.md 8.1).
 func (r *Taker) apply(s *Taking) applied {
 	switch s.Op {
 	case stages.OpSame:
@@ -63,7 +63,7 @@ func (r *Taker) applyCreate(s *Taking) applied {
 	}
 	a := applied{Final: final}
 	switch {
-	case s.Kind == stages.Unasked:
+	case s.Kind == stages.NotCalled:
 		final.Outputs = final.Inputs
 	case p != nil:
 		req := providers.CreateRequest{
@@ -130,7 +130,7 @@ func (r *Taker) applyUpdate(s *Taking) applied {
 func (r *Taker) applyDelete(s *Taking) applied {
 	old := s.Old
 	if reader, ok := r.Names.ReaderOf(old); ok {
-		// Its own registration reads it at this moment: what that finds out is recorded first (steps.md ORD-3).
+		// Its own registration reads it at this moment: what it finds is recorded first (steps.md ORD-3).
 		if err := r.Progress.Await(r.Admitted, reader, book.Reread); err != nil {
 			return Failed(err)
 		}
@@ -142,13 +142,13 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	var p providers.Provider
 	if old.Custom && !(old.Type.IsProvider() && r.DryRun()) {
 		var err error
-		// Also for what is let go without a call: a provider that cannot be started is found out now (steps.md 5.2).
+		// Also for what is retained without a call: a provider that cannot be started is an error now (steps.md 5.2).
 		if p, err = r.ProviderFor(r.Operations, old); err != nil {
 			return Failed(err)
 		}
 	}
 	if (s.Op == stages.OpDelete || s.Op == stages.OpDiscard) && old.Protect && !r.IgnoreProtect {
-		return Failed(&state.ProtectedError{Resources: []*state.Resource{old}, Objects: true})
+		return Failed(&state.ProtectedError{URNs: []urn.URN{old.URN}, Refused: state.RefusedDelete})
 	}
 	if p != nil && !r.DryRun() && !r.skipsCall(old) {
 		err := r.callDelete(p, s, providers.DeleteRequest{
@@ -171,7 +171,7 @@ func (r *Taker) applyDelete(s *Taking) applied {
 	return applied{Change: state.Change{Remove: []*state.Resource{now}}}
 }
 
-// skipsCall reports whether an object is let go without its provider being asked (steps.md 5.4 item 4).
+// skipsCall reports whether a state is removed without a call of its provider (steps.md 5.4 item 4).
 func (r *Taker) skipsCall(old *state.Resource) bool {
 	with := old.DeletedWith
 	return old.External || old.RetainOnDelete || with != "" && (r.Outcomes.Has(with, book.Deleted) || r.Outcomes.Has(r.Names.NewNameOf(with), book.Deleted))

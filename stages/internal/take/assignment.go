@@ -6,14 +6,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Chain is what one item has the executor do.
+// Chain is what one item asks of the executor.
 type Chain struct {
 	Built stages.Built
 	Open  int   // tasks and assignments that are not over
 	Err   error // why not all steps succeeded
+
+	failed graph.ID // the first task that failed, if one did
 }
 
-// Assignment is what a member of execute's crew is to do.
+// Fail records that a task has failed. The chain's error is that of the first task of those that fail, whichever fails first.
+func (c *Chain) Fail(task graph.ID, err error) {
+	if c.Err == nil || task < c.failed {
+		c.Err, c.failed = err, task
+	}
+}
+
+// Assignment is what a worker of execute is to do.
 type Assignment struct {
 	Kind  assignmentKind
 	Chain *Chain

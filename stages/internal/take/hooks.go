@@ -75,7 +75,7 @@ func (r *caller) runAfterHooks(kind string, s *Taking, of *state.Resource, in st
 }
 
 // retrying calls f until it succeeds or no error hook asks for another try. When the run has been stopped there is no other
-// try: somebody waits for what runs to end. Nor is there one when nobody knows what this one has done: a create could make a
+// try, as the user waits for its end. Nor is there one when the outcome is uncertain: a create could make a
 // second object (state.md 9.4 R-6).
 func (r *caller) retrying(operation string, of *state.Resource, in stages.HookInput, f func() error) error {
 	names := of.ResourceHooks[onError]
@@ -191,12 +191,12 @@ func (r *caller) afterMade(s *Taking, final *state.Resource, outputs property.Ma
 	r.runAfterHooks(kind, s, final, in)
 }
 
-// hasHooks reports whether a step can have hooks to run: most have none, and their input is not made.
+// hasHooks reports whether a step can have hooks to run: most have none, and need no input.
 func hasHooks(d *stages.Decision) bool {
 	return d.New != nil && len(d.New.ResourceHooks) > 0 || d.Old != nil && len(d.Old.ResourceHooks) > 0
 }
 
-// hookInput is what a hook learns about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
+// hookInput is what a hook gets about a step (steps.md 9.6). of is the state that the hook belongs to. Where there are
 // no hooks it is empty.
 func hookInput(s *stages.Decision, of *state.Resource) stages.HookInput {
 	if !hasHooks(s) {

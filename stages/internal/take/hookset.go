@@ -13,7 +13,7 @@ type HookSet struct {
 	errors map[string]stages.ErrorHook
 }
 
-// Add makes a hook of one of the two kinds known. Names are unique across both.
+// Add adds a hook of one of the two kinds. Names are unique across both.
 func (s *HookSet) Add(name string, h *stages.Hook, e *stages.ErrorHook) error {
 	if name == "" {
 		return stages.Invalid("resource hook name cannot be empty")

@@ -53,7 +53,7 @@ func (r *Taker) applyPlannedImport(s *Taking) applied {
 		}
 		final.Inputs = withSupplied(res.Inputs, q.Inputs)
 	}
-	// The declaration that people will write says nothing of an import.
+	// The declaration that users will write does not mention an import.
 	final.ImportID = ""
 	if !final.Custom {
 		return applied{Final: final}
@@ -66,8 +66,8 @@ func (r *Taker) applyPlannedImport(s *Taking) applied {
 	return applied{Final: final}
 }
 
-// withSupplied completes what a provider reports with what somebody says about it: the provider is right, except about what
-// it does not tell; what was given as a secret stays one.
+// withSupplied completes what a provider reports with what the user has supplied: the provider takes precedence, except where
+// it reports nothing; what was given as a secret stays one.
 func withSupplied(found, supplied property.Map) property.Map {
 	for name, v := range supplied.All() {
 		have, ok := found.Get(name)
@@ -95,7 +95,7 @@ func onlyProperties(inputs property.Map, names []string) property.Map {
 	return property.NewMap(kept)
 }
 
-// checkImported has the provider check the inputs that are recorded. What it refuses is a warning: the object exists.
+// checkImported makes the provider check the inputs that are recorded. A refusal is a warning: the object exists.
 func (r *Taker) checkImported(s *Taking, final *state.Resource, found property.Map) error {
 	p, err := r.ProviderFor(r.Operations, final)
 	if err != nil {
@@ -143,13 +143,13 @@ func (r *Taker) applyImport(s *Taking) applied {
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
 	a := applied{Final: final}
-	if s.Displaced != nil {
-		r.Supersede(s.Displaced, &a.Change)
+	if s.Superseded != nil {
+		r.Supersede(s.Superseded, &a.Change)
 	}
 	return a
 }
 
-// readForImport reads the object that a state names by its import ID, and enters what is found into the state, all but the
+// readForImport reads the object that a state names by its import ID, and sets what is found in the state, all but the
 // inputs.
 func (r *Taker) readForImport(s *Taking, final *state.Resource) (providers.ReadResponse, error) {
 	p, err := r.ProviderFor(r.Operations, final)

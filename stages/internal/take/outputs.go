@@ -31,7 +31,7 @@ func (r *Taker) SetOutputs(s *stages.Decision, outputs property.Map) error {
 	return nil
 }
 
-// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are laid
+// FinishOutputs applies the root stack's outputs at the end of a run: after a failure or an interrupt the new ones are merged
 // over the old ones, so that nothing is lost (steps.md 9.7).
 func (r *Taker) FinishOutputs() error {
 	s, final := r.Results.TakeStackOutputs()

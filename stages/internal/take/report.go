@@ -3,6 +3,7 @@ package take
 import (
 	"errors"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -25,8 +26,8 @@ func (r *Taker) showDone(info stages.StepInfo) {
 	}
 }
 
-// ShowProvisional emits the events of what is kept for the sake of what refers to it. It is called once, at the end of a run:
-// only then is it certain that no registration goes on with the states, and for whom each is kept.
+// ShowProvisional emits the events of states that are kept because something refers to them. It is called once, at the end of
+// a run: only then is it certain that no registration continues the states, and for what each is kept.
 func (r *Taker) ShowProvisional() {
 	for _, s := range r.Book.Provisional() {
 		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
@@ -46,7 +47,7 @@ func (r *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a applie
 		at = ""
 	}
 	if !a.reported {
-		r.Diagnose(at, stages.Error, code, text)
+		r.Diagnose(at, stages.Error, code, text, advice.Of(a.Err)...)
 		r.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
 	}
 	if a.status == statusUnknown {
@@ -68,7 +69,7 @@ const (
 	statusUnknown
 )
 
-// classify says what a provider's error means (steps.md 9.3).
+// classify returns what a provider's error means (steps.md 9.3).
 func classify(err error) int {
 	if errors.As(err, new(*providers.InitError)) {
 		return statusPartial

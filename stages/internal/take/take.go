@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
@@ -34,6 +35,13 @@ func NewTaker(c *control.Control, b *book.Book, a *access.Access, p *plan.Plans,
 	}
 }
 
+// On returns the taker that works with another book of the same run.
+func (r *Taker) On(b *book.Book, a *access.Access, p *plan.Plans) *Taker {
+	other := *r
+	other.Book, other.Access, other.Plans = b, a, p
+	return &other
+}
+
 // EndCreate records that a create of an earlier run is resolved.
 func (r *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
 	if r.Recorder == nil {
@@ -48,11 +56,11 @@ func (r *Taker) EndCreate(ctx context.Context, begun *state.Resource) error {
 // Taking is one decision while it is being taken, by one goroutine.
 type Taking struct {
 	*stages.Decision
-	question    *stages.Question // that the step may answer, nil for none
-	Publication *publication     // takes in the views that the step's provider publishes
-	begun       *state.Resource  // what was recorded as pending
-	Made        *state.Resource  // what the step has produced
-	stopped     bool             // a hook after the step has failed and has stopped the run
+	reply       *stages.PendingReply // that the step may give, nil for none
+	Publication *publication         // takes in the views that the step's provider publishes
+	begun       *state.Resource      // what was recorded as pending
+	Made        *state.Resource      // what the step has produced
+	stopped     bool                 // a hook after the step has failed and has stopped the run
 	// orphaned is true for a view whose resource is not recorded under this name after its step, so that nothing can be recorded
 	// below it: the resource was not created, or it could not be updated and goes by its former name.
 	orphaned bool
@@ -69,7 +77,7 @@ func (s *Taking) Shown() stages.StepInfo {
 
 // applied is what a step did.
 type applied struct {
-	// unrecorded is true for a step after which the record is what it was.
+	// Unrecorded is true for a step after which the record is what it was.
 	Unrecorded bool
 	Final      *state.Resource // the state it produced, nil if none
 	Change     state.Change
@@ -79,8 +87,8 @@ type applied struct {
 }
 
 // RunStep takes one step (steps.md 9.2). It reports whether a hook after the step has stopped the run.
-func (r *Taker) RunStep(d *stages.Decision, q *stages.Question) (stopped bool, err error) {
-	s := &Taking{Decision: r.withProvider(d), question: q}
+func (r *Taker) RunStep(d *stages.Decision, q *stages.PendingReply) (stopped bool, err error) {
+	s := &Taking{Decision: r.withProvider(d), reply: q}
 	if err := r.start(s); err != nil {
 		return false, err
 	}
@@ -88,9 +96,9 @@ func (r *Taker) RunStep(d *stages.Decision, q *stages.Question) (stopped bool, e
 	return s.stopped, err
 }
 
-// start shows that a step begins and records it.
+// start shows that a step begins, and records that.
 func (r *Taker) start(s *Taking) (err error) {
-	r.Record.Begin(s.Decision)        // most have been noted when they were decided on
+	r.Record.Begin(s.Decision)        // most were added when they were decided on
 	if s.Kind != stages.Provisional { // whether it stands is known at the end: see Taker.ShowProvisional
 		r.Emit(stages.StepStarted{Step: s.StepInfo, Planning: r.DryRun(), At: r.Now()})
 	}
@@ -100,7 +108,7 @@ func (r *Taker) start(s *Taking) (err error) {
 	return nil
 }
 
-// conclude keeps and records what a step did, takes the view steps that were published meanwhile, and answers.
+// conclude keeps and records what a step did, carries out the view steps that were published meanwhile, and answers.
 func (r *Taker) conclude(s *Taking, a applied) error {
 	a.Change.Begun = s.begun
 	var returned property.Map
@@ -118,7 +126,7 @@ func (r *Taker) conclude(s *Taking, a applied) error {
 	}
 	early := stages.Removes(s.Op) && s.View == nil
 	if early {
-		// Views are gone before what they belong to is.
+		// Views are removed before what they belong to.
 		if err := r.takeViews(s, a); err != nil && a.Err == nil {
 			a = applied{Change: state.Change{Begun: s.begun}, Err: err, reported: true}
 		}
@@ -140,7 +148,7 @@ func (r *Taker) conclude(s *Taking, a applied) error {
 		}
 	}
 	if s.Answers && (a.Err == nil || s.IsRead() && s.Made != nil) { // a read that is not healthy fails and is answered (steps.md 4.1)
-		s.question.Answer(r.replyTo(s))
+		s.reply.Answer(r.replyTo(s))
 	}
 	return a.Err
 }
@@ -190,7 +198,7 @@ func (r *Taker) end(s *Taking, a applied) error {
 		return nil
 	}
 	if a.Final == nil && isLost(a.Err) {
-		// Nobody knows what the provider has done, so the operation stays pending (state.md 9.4 R-7).
+		// The outcome is uncertain, so the operation stays pending (state.md 9.4 R-7).
 		r.Results.KeepPending(a.Change.Begun)
 		return nil
 	}
@@ -203,16 +211,21 @@ func (r *Taker) end(s *Taking, a applied) error {
 	return nil
 }
 
-// tellMade adds to the error of a record that could not be made the ID of what a create has made: nobody else will ever know it.
+// tellMade adds the ID of a created object to the error of a record that could not be written: nothing else shows it.
 func tellMade(d *stages.Decision, made *state.Resource, err error) error {
 	if d.Op != stages.OpCreate && d.Op != stages.OpCreateReplacement || made == nil || made.ID == "" {
 		return err
 	}
-	return fmt.Errorf("%w\nThe object with the ID %s was made. When the state can be written again, `sluice recover --adopt '%s=%s'` records it",
-		err, made.ID, d.URN, made.ID)
+	return advice.Errorf(adopt(d.URN, made.ID), "%w\nThe object with the ID %s was made. It has to be recorded when the state can be written again",
+		err, made.ID)
 }
 
-// resolve records that the interrupted creates of a URN need not be known of any more.
+// adopt is the advice to record an object as that of a resource.
+func adopt(u urn.URN, id string) advice.Advice {
+	return advice.Advice{Action: advice.Adopt, URNs: []urn.URN{u}, ID: id}
+}
+
+// resolve records that the interrupted creates of a URN are resolved.
 func (r *Taker) resolve(u urn.URN) error {
 	for _, begun := range r.InterruptedCreates.Resolve(u) {
 		if err := r.EndCreate(r.Operations, begun); err != nil {

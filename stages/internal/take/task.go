@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// CarryOut does what the executor has assigned. Its error is a bail, or that of a panic: the run must stop.
+// CarryOut does what the executor has assigned. Its error is one of Bail, or that of a panic: the run must stop.
 func (r *Taker) CarryOut(a Assignment) (Report, error) {
 	rep := Report{Assignment: a}
 	b := a.Chain.Built
@@ -33,20 +33,20 @@ func (r *Taker) CarryOut(a Assignment) (Report, error) {
 	return rep, nil
 }
 
-// TakeTask takes steps in their order. It returns false if the run has stopped before.
+// TakeTask carries out steps in their order. It returns false if the run has stopped before.
 func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, err error) {
 	answered := false
 	for _, s := range steps {
-		if b.Question == nil && r.Results.StaysPending(s.Old) {
+		if b.PendingReply == nil && r.Results.StaysPending(s.Old) {
 			return true, errStillPending
 		}
 		// What follows the answer only shows that something has been replaced. Whether it does must not depend on what the
 		// program does next, which may stop the run.
 		if !answered && !r.Enter() {
-			b.Question.Reject(stages.ErrShutDown)
+			b.PendingReply.Reject(stages.ErrShutDown)
 			return false, nil
 		}
-		stopped, err := r.RunStep(s, b.Question)
+		stopped, err := r.RunStep(s, b.PendingReply)
 		if !answered {
 			r.Leave()
 		}
@@ -60,30 +60,29 @@ func (r *Taker) TakeTask(steps []*stages.Decision, b stages.Built) (begun bool, 
 	return true, nil
 }
 
-// errStillPending keeps what a resource depends on whose delete, as a part of a replacement, ended nobody knows how.
+// errStillPending keeps the dependencies of a resource whose delete, as a part of a replacement, has an uncertain outcome.
 var errStillPending = errors.New("an earlier operation of this run on the resource is pending")
 
-// taskFailed says what becomes of a registration, or of the rest of a batch, of which a step has failed.
+// taskFailed ends a registration, or the rest of a batch, after one of its steps has failed.
 func (r *Taker) taskFailed(b stages.Built, err error) error {
-	_, protected := err.(*state.ProtectedError)
+	protected := errors.As(err, new(*state.ProtectedError))
 	switch {
 	case stages.IsReported(err):
 		return err
-	case b.KeepsGoing, b.Question == nil && protected:
+	case b.KeepsGoing, b.PendingReply == nil && protected:
 		return err
 	case !r.ContinueOnError:
 		r.Halt()
 		return &stages.ReportedError{Err: err}
-	case b.Question != nil:
-		r.Results.MarkFailed(b.URN, b.URN)
-		b.Question.Answer(r.FailedReply(b))
+	case b.PendingReply != nil:
+		r.Results.MarkFailed(b.URN, b.URN) // the caller replies when the other steps of the registration are over
 	}
 	return err
 }
 
 // SkipChain answers a registration whose steps are not taken because of a failure.
 func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
-	if b.Question == nil {
+	if b.PendingReply == nil {
 		for _, s := range a.Steps {
 			if s.Import != nil {
 				r.Diagnose(s.URN, stages.Info, 0, "not imported, because what it belongs to could not be made")
@@ -92,7 +91,7 @@ func (r *Taker) SkipChain(a Assignment, b stages.Built) error {
 		return nil
 	}
 	r.Results.MarkFailed(b.URN, a.Cause)
-	b.Question.Answer(&stages.RegisterReply{URN: b.URN, Result: stages.Skip})
+	b.PendingReply.Answer(&stages.RegisterReply{URN: b.URN, Result: stages.Skip})
 	if err := r.takeProvisional(a.Steps); err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (r *Taker) refuseChain(b stages.Built) error {
 		return err
 	}
 	if !r.Enter() {
-		b.Question.Reject(stages.ErrShutDown)
+		b.PendingReply.Reject(stages.ErrShutDown)
 		return nil
 	}
 	for _, s := range steps {
@@ -119,8 +118,8 @@ func (r *Taker) refuseChain(b stages.Built) error {
 	return r.taskFailed(b, b.Refusal)
 }
 
-// takeProvisional takes those steps of a chain which is not taken that leave recorded states as they are: others may refer
-// to them too, and which of them comes first is a matter of timing.
+// takeProvisional carries out those steps of a skipped chain that leave recorded states as they are: others may refer to the
+// states too, and which of them comes first is a matter of timing.
 func (r *Taker) takeProvisional(steps []*stages.Decision) error {
 	for _, s := range steps {
 		if s.Kind != stages.Provisional {

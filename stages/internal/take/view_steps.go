@@ -47,7 +47,7 @@ func (b *viewBatch) add(v providers.ViewStep) error {
 		return err
 	}
 	if stages.Removes(op) && b.gone[NameOfView(s.Old)] == s.Old {
-		return nil // said already: the call is tried again, see Run.retrying
+		return nil // published already: the call is tried again, see caller.retrying
 	}
 	if err := b.taker.ClaimView(s.URN, b.owner.URN); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (b *viewBatch) state(v *providers.View) *state.Resource {
 	})
 }
 
-// advance says what later steps find.
+// advance updates the views that later steps find.
 func (b *viewBatch) advance(s *stages.Decision) {
 	if s.View.Err != nil && s.View.Status != providers.ViewPartialFailure || s.View.Op == stages.OpReplace {
 		return
@@ -143,7 +143,7 @@ func (b *viewBatch) advance(s *stages.Decision) {
 	b.live[NameOfView(s.New)] = s.New
 }
 
-// ApplyView says what a view step changes.
+// ApplyView returns what a view step changes.
 func (r *Taker) ApplyView(s *Taking) applied {
 	v := s.View
 	if v.Err != nil && v.Status != providers.ViewPartialFailure {
@@ -175,8 +175,8 @@ func (r *Taker) ApplyView(s *Taking) applied {
 	return a
 }
 
-// replaceSameName removes a view of the same name: a provider that makes a view without having said that there is none any
-// more means that one.
+// replaceSameName removes a view of the same name: a provider that creates a view without having deleted the former one
+// replaces it.
 func (r *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
 	for _, v := range r.Results.ViewsOf(s.View.Owner) {
 		known := slices.Contains(c.Remove, v) || slices.ContainsFunc(c.Replace, func(p state.Replacement) bool { return p.Old == v })
@@ -187,7 +187,7 @@ func (r *Taker) replaceSameName(s *stages.Decision, c *state.Change) {
 }
 
 // takeViews takes the view steps that were published during a step, and returns the errors of those that failed. When
-// the resource is gone its views are too, whether or not the provider has said so.
+// the resource is removed its views are too, even if the provider has not published that.
 func (r *Taker) takeViews(s *Taking, a applied) error {
 	var errs []error
 	published := s.Publication.Close()

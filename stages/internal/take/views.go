@@ -37,8 +37,8 @@ func (e *unknownTokenError) Error() string { return fmt.Sprintf("token %s not fo
 var errCallOver = errors.New("the call for which views could be published is over")
 
 // publication is what a provider publishes about the views of one resource during one call: the Status of its request.
-// The steps are shown and recorded as begun when they are published, in the order of the provider, and taken when the
-// resource's own step has been.
+// The steps are shown and recorded as begun when they are published, in the order of the provider, and carried out after
+// the step of the resource itself.
 type publication struct {
 	taker   *Taker
 	owner   *stages.Decision
@@ -54,7 +54,7 @@ type publication struct {
 	live, replaced, gone map[ViewName]*state.Resource
 }
 
-// ViewName tells the views of one resource apart. It is not the URN: that changes when the resource is renamed.
+// ViewName identifies a view among those of one resource. It is not the URN: that changes when the resource is renamed.
 type ViewName struct {
 	typ  urn.Type
 	name string
@@ -80,7 +80,7 @@ func (p *publication) OldViews() []providers.View {
 	return out
 }
 
-// Token hands out a token for the call. The server that serves it is started by the first who asks.
+// Token returns a token for the call. The first call starts the server that serves it.
 func (p *publication) Token() (providers.StatusToken, error) {
 	if p.taker.MonitorAddress == nil {
 		return providers.StatusToken{}, nil
@@ -134,7 +134,7 @@ func (p *publication) Close() []*Taking {
 	return p.steps
 }
 
-// Publish takes in steps: all or none.
+// Publish accepts steps: all or none.
 func (p *publication) Publish(_ context.Context, list ...providers.ViewStep) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,3 +1,3 @@
 // Package targeting is the part of `--target` and `--exclude` that concerns what the program declares: it refuses names
-// that mean nothing, and finds what is needed but was left out (steps.md section 9).
+// of unknown resources, and finds what is needed but was left out (steps.md section 6).
 package targeting

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
@@ -12,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Targets refuses names that mean nothing.
+// Targets refuses names of unknown resources.
 type Targets struct {
 	*control.Control
 	*book.Book
@@ -27,6 +28,7 @@ func (r *Targets) UnknownTargets(set *urn.PatternSet) error {
 			continue
 		}
 		unknown = true
+		var as []advice.Advice
 		code, text := stages.CodeTargetNotFound, fmt.Sprintf("Target '%v' could not be found in the stack.", u)
 		if !strings.Contains(string(u), "$") {
 			code, text = stages.CodeTargetNotFoundEscape, text+" Did you forget to escape $ in your shell?"
@@ -37,9 +39,9 @@ func (r *Targets) UnknownTargets(set *urn.PatternSet) error {
 				text += "\n  " + u.ShellQuoted()
 			}
 		} else {
-			text += "\n`sluice stack --show-urns` lists what there is."
+			as = append(as, advice.On(advice.ListResources))
 		}
-		r.Diagnose("", stages.Error, code, text)
+		r.Diagnose("", stages.Error, code, text, as...)
 	}
 	if !unknown {
 		return nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/sluice-iac/sluice/advice"
 )
 
 // ErrEncrypted says that the credentials file is encrypted by a key store of the system, and is left alone.
@@ -16,8 +18,8 @@ var ErrEncrypted = errors.New("the credentials file is encrypted; use `pulumi lo
 	"or set PULUMI_BACKEND_URL")
 
 // ErrNoBackend says that no backend is selected.
-var ErrNoBackend = errors.New("no backend is selected; use `sluice login file://~` (or another directory), " +
-	"set PULUMI_BACKEND_URL, or put backend.url into the project file")
+var ErrNoBackend = advice.With(errors.New("no backend is selected; set PULUMI_BACKEND_URL, or put backend.url into the project file"),
+	advice.On(advice.LogIn))
 
 // Credentials is the file that names the current backend.
 type Credentials struct{ path string }
@@ -79,7 +81,7 @@ func (c Credentials) Login(url string) error {
 	return writeJSON(c.path, f)
 }
 
-// Logout forgets a backend. A file without any is removed.
+// Logout removes a backend. A file that has none left is removed.
 func (c Credentials) Logout(url string) error {
 	f, err := c.read()
 	if err != nil {
@@ -96,7 +98,7 @@ func (c Credentials) Logout(url string) error {
 	return writeJSON(c.path, f)
 }
 
-// file is the content of the credentials file. What is not known here is carried along.
+// file is the content of the credentials file. Members that are not known here are kept.
 type file map[string]json.RawMessage
 
 func (c Credentials) read() (file, error) {
@@ -117,7 +119,7 @@ func (c Credentials) read() (file, error) {
 	return f, nil
 }
 
-// isPlain tells the known form from an encrypted envelope, which has none of its members.
+// isPlain reports whether the file has the known form and not that of an encrypted envelope, which has none of its members.
 func (f file) isPlain() bool {
 	for _, name := range [...]string{"current", "accessTokens", "accounts"} {
 		if _, ok := f[name]; ok {

@@ -9,11 +9,11 @@ import (
 )
 
 // Notes are what sluice keeps for itself about one stack, for the user of this machine: in files beside the selections,
-// where nothing of the reference's looks and nothing is shared. They may be deleted at any time.
+// where Pulumi does not look and which nothing else reads. They may be deleted at any time.
 type Notes struct{ stem string }
 
-// NewNotes returns the notes about a stack, which the URL of its backend, its qualified name and the place where it is kept
-// tell from all others.
+// NewNotes returns the notes about a stack, which is identified by the URL of its backend, its qualified name and the place
+// where it is kept.
 func NewNotes(home, backendURL, stack, place string) Notes {
 	sum := sha256.Sum256([]byte(strings.Join([]string{backendURL, stack, place}, "\x00")))
 	name := strings.ReplaceAll(strings.TrimPrefix(stack, "organization/"), "/", ".")

@@ -37,7 +37,7 @@ func NewSelection(home, projectName, projectFile, backendURL string) Selection {
 	return Selection{path: filepath.Join(home, "workspaces", name), backend: backendURL}
 }
 
-// settings is the file. Names that are not known here are carried along.
+// settings is the file. Names that are not known here are kept.
 type settings struct {
 	legacy string            // "stack"
 	stacks map[string]string // backend URL to fully qualified name

@@ -1,9 +1,9 @@
 // Package commit lets goroutines that wait for their records to be durable share the writes.
 //
-// It is not for what is written or where to; that is its users' business.
+// It does not know what is written, or where.
 //
 // Its one invariant: [Group.Flush] returns nil for a record only after a write that began after the record was added has
-// ended well.
+// succeeded.
 package commit
 
 import (
@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// ErrPanicked is what a write that panicked counts as for those who wait for it.
+// ErrPanicked is the error that waiters get for a write that panicked.
 var ErrPanicked = errors.New("the write panicked")
 
-// Group counts records and has them written: of those who wait, the first one that finds nobody writing writes for all. An
-// error ends it: whoever waits, and whoever comes later, gets that. Its methods must be called with the mutex held.
+// Group counts records and has them written: the first waiter that finds no write under way writes for all. An error ends
+// the group: everyone who waits, now or later, gets it. Its methods must be called with the mutex held.
 type Group struct {
 	mu      *sync.Mutex
 	idle    *sync.Cond // signalled when a write is done
@@ -90,7 +90,7 @@ func (g *Group) write(take func() Batch) {
 	err = b.Write()
 }
 
-// Wait returns when nobody writes.
+// Wait returns when no write is under way.
 func (g *Group) Wait() {
 	for g.writing {
 		g.idle.Wait()

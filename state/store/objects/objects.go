@@ -18,18 +18,18 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// Options say what the portable interface does not.
+// Options are what the portable interface does not provide.
 type Options struct {
 	// URL names the bucket with its prefix, for people: "s3://bucket/prefix/".
 	URL string
-	// Revision is what Match understands of an object; nil is the entity tag.
+	// Revision returns what Match compares of an object; nil is the entity tag.
 	Revision func(*blob.Attributes) string
 	// Match makes a write conditional on the revision that the object has to have, given what the driver lends to change
 	// (see [blob.WriterOptions]); it returns false if it cannot. nil never can.
 	Match func(as func(any) bool, revision string) bool
 	// BeforeCopy is given to copies (see [blob.CopyOptions]); it may be nil.
 	BeforeCopy func(as func(any) bool) error
-	// Refused tells an error that says that the object store does not know conditional writes; it may be nil.
+	// Refused reports whether an error says that the object store does not know conditional writes; it may be nil.
 	Refused func(error) bool
 }
 
@@ -41,7 +41,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store in a bucket, which it closes when it is closed.
+// New returns the store in a bucket, which Close closes.
 func New(bucket *blob.Bucket, o Options) *Store { return &Store{bucket, o} }
 
 // Name implements [store.Store].
@@ -50,7 +50,7 @@ func (s *Store) Name(key string) string { return strings.TrimSuffix(s.options.UR
 // Close implements [store.Store].
 func (s *Store) Close() error { return s.bucket.Close() }
 
-// explain names the object, and says in the terms of package store what is wrong.
+// explain names the object, and translates the error into those of package store.
 func (s *Store) explain(key string, err error) error {
 	switch gcerrors.Code(err) {
 	case gcerrors.OK:

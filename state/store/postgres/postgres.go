@@ -1,5 +1,5 @@
 // Package postgres makes a store of a table in a PostgreSQL database, the one that Pulumi's backend of that name uses
-// (state.md 4.10), so that everybody who deploys a stack shares its state and locks.
+// (state.md 4.10), so that all who deploy a stack share its state and locks.
 //
 // Every write is a transaction of its own. The lock of a stack is, besides its row, an advisory lock of the session: it ends
 // with the connection of a process that has died.

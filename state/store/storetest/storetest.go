@@ -114,7 +114,7 @@ func Run(t *testing.T, s store.Store) {
 	})
 }
 
-// RunAtomic checks that of several conditional writes at once one is done. Directories do not promise that.
+// RunAtomic checks that of several concurrent conditional writes one succeeds. Directories do not promise that.
 func RunAtomic(t *testing.T, s store.Store) {
 	ctx := context.Background()
 	before, err := s.Write(ctx, "atomic", []byte("0"), store.IfAbsent())

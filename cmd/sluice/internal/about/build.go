@@ -2,7 +2,7 @@ package about
 
 import "runtime/debug"
 
-// commit is the revision that the program was built from, "" when the build did not record it.
+// commit returns the revision that the program was built from, "" if the build did not record it.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,4 +1,4 @@
-// Package about finds out what there is in a directory and on a machine, for reports of what does not work.
+// Package about describes a directory and the machine, for bug reports.
 //
-// Invariant: what cannot be found out is an entry in the report and never an error, and no secret is in it.
+// Invariant: failures are entries in the report and never errors, and the report contains no secrets.
 package about

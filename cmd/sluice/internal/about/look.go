@@ -6,13 +6,15 @@ import (
 	"runtime"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/source/engine"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Look looks around. Whatever fails is written into the errors of the report. stack is the one to look at, "" for the selected one.
+// Look returns a report about stack, or about the selected stack if stack is "". It adds all failures to the errors of
+// the report.
 func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	a := &Report{
 		CLI: cliReport{
@@ -24,7 +26,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	}
 	report := func(err error) {
 		if err != nil {
-			a.Errors = append(a.Errors, err.Error())
+			a.Errors = append(a.Errors, advise.Text(err))
 		}
 	}
 	home, err := stateworkspace.Home(open.Terminal.Lookup)

@@ -1,24 +1,24 @@
 package about
 
-// Report is what sluice finds in a directory. The keys are those of Pulumi's report, where that has them.
+// Report describes what sluice finds in a directory. The keys are those of Pulumi's report, where that has them.
 type Report struct {
 	CLI              cliReport       `json:"cliAbout"`
 	Host             hostReport      `json:"host"`
-	Project          *projectReport  `json:"project"`      // null outside of projects
-	Stack            *stackReport    `json:"currentStack"` // null when none is selected
+	Project          *projectReport  `json:"project"`      // null outside a project
+	Stack            *stackReport    `json:"currentStack"` // null if none is selected
 	Backend          *backendReport  `json:"backend"`
 	Home             string          `json:"home"`
-	Runtime          *runtimeReport  `json:"runtime"` // that of the project
+	Runtime          *runtimeReport  `json:"runtime"` // of the project
 	Runtimes         []runtimeReport `json:"runtimes"`
 	Plugins          []pluginReport  `json:"plugins"`
 	BuiltinProviders []string        `json:"builtinProviders"`
-	Environment      []string        `json:"environment"` // names of variables, whose values may be secret
+	Environment      []string        `json:"environment"` // names only, because the values may be secret
 	Errors           []string        `json:"errors"`
 }
 
 type cliReport struct {
 	Version       string `json:"version"`
-	PulumiVersion string `json:"pulumiVersion"` // what it behaves as
+	PulumiVersion string `json:"pulumiVersion"` // the version whose behaviour sluice has
 	GoVersion     string `json:"goVersion"`
 	GoCompiler    string `json:"goCompiler"`
 	Commit        string `json:"commit,omitempty"`
@@ -62,16 +62,16 @@ type pluginReport struct {
 	Source  string `json:"source"` // project, path, cache
 }
 
-// runtimeReport says how the programs of a language would be run.
+// runtimeReport describes how the programs of a language would run.
 type runtimeReport struct {
 	Language   string `json:"language"`
 	How        string `json:"how"` // one of the constants
 	Executable string `json:"executable,omitempty"`
 	Version    string `json:"version,omitempty"` // of the tool that runs them
-	Missing    string `json:"missing,omitempty"` // what would have to be installed
+	Missing    string `json:"missing,omitempty"` // what must be installed
 }
 
-// How programs are run.
+// The ways in which programs run.
 const (
 	runsBuiltIn = "built in"
 	runsDirect  = "directly"

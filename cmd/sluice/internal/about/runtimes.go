@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// lookAtRuntimes lists the languages that sluice knows, those that have a plugin, and that of the project.
+// lookAtRuntimes lists the languages that sluice supports, those that have a plugin, and that of the project.
 func lookAtRuntimes(ctx context.Context, project *projectReport, installed []plugin.Listing) []runtimeReport {
 	plugins := map[string]string{}
 	languages := []string{"yaml", "nodejs", "go", "python"}
@@ -56,7 +56,7 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 
 var versionNumber = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
 
-// findTool has programs run with a tool that is on the PATH.
+// findTool sets the tool on the PATH that runs the programs.
 func findTool(ctx context.Context, r *runtimeReport, name string, args ...string) {
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// backendReport names the backend; the error says why it cannot be opened.
+// lookAtBackend opens the backend and returns its name, or an error if it cannot be opened.
 func lookAtBackend(ctx context.Context, lookup func(string) (string, bool), home string, project *workspace.Project) (*backendReport, error) {
 	var named, name string
 	if project != nil {
@@ -28,7 +28,7 @@ func lookAtBackend(ctx context.Context, lookup func(string) (string, bool), home
 	return out, b.Close()
 }
 
-// stackReport describes a stack, nil when none is selected. No passphrase is needed.
+// lookAtStack describes the selected stack. It returns nil if none is selected, and needs no passphrase.
 func lookAtStack(ctx context.Context, open *session.Opener, name string) (*stackReport, error) {
 	in, err := open.Session(ctx)
 	if err != nil {

@@ -63,7 +63,7 @@ func stackRows(s *stackReport) [][2]string {
 	}
 	rows := [][2]string{{"name", s.Name}, {"resources", fmt.Sprint(len(s.Resources))}}
 	if n := len(s.PendingOps); n > 0 {
-		rows = append(rows, [2]string{"interrupted", fmt.Sprintf("%d, which `sluice recover` settles", n)})
+		rows = append(rows, [2]string{"interrupted", fmt.Sprintf("%d, which `sluice recover` resolves", n)})
 	}
 	return rows
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// variables are the names of the variables that sluice may read.
+// variables returns the names of the variables that sluice may read.
 func variables() []string {
 	out := []string{}
 	for _, entry := range os.Environ() {

@@ -11,14 +11,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// newDocument decides on everything that is the same in all languages.
+// newDocument makes the decisions that are the same for all languages.
 func newDocument(p Program, n naming) *document {
 	b := &builder{program: p, variables: variablesOf(p, n)}
 	b.findIDs()
 	doc := b.build()
 	sorted, ok := sortDeclarations(doc.resources)
 	if !ok {
-		// Two resources have each other's ID among their inputs: literals say the same.
+		// If two resources have each other's ID among their inputs, the IDs are written as literals.
 		b.ids = nil
 		doc = b.build()
 		sorted, _ = sortDeclarations(doc.resources)
@@ -28,17 +28,17 @@ func newDocument(p Program, n naming) *document {
 	return doc
 }
 
-// builder makes declarations of states.
+// builder makes declarations from states.
 type builder struct {
 	program   Program
 	variables map[urn.URN]string
-	ids       map[string]string // IDs that only one of the resources has -> its variable
-	keys      map[string]bool   // settings given out
+	ids       map[string]string // IDs that exactly one of the resources has -> its variable
+	keys      map[string]bool   // the keys of settings that are used
 	settings  []string
 	current   *declaration
 }
 
-// shortestID is the length from which an ID is taken for a reference where it occurs: shorter ones are often words.
+// shortestID is the length from which a text equal to an ID is taken for a reference: shorter ones are often words.
 const shortestID = 4
 
 // findIDs finds the IDs by which resources may refer to each other.
@@ -101,7 +101,7 @@ func (b *builder) declare(r *state.Resource) *declaration {
 	return d
 }
 
-// providerRef is the reference under which the schema for a resource was stored.
+// providerRef returns the reference under which the schema for a resource is stored.
 func (b *builder) providerRef(r *state.Resource) string {
 	if r.Type.IsProvider() {
 		return urn.ProviderRef{URN: r.URN, ID: r.ID}.String()
@@ -109,7 +109,8 @@ func (b *builder) providerRef(r *state.Resource) string {
 	return r.Provider
 }
 
-// mention returns the variable of another resource. One without a name is noted: people have to find it themselves.
+// mention returns the variable of another resource. It adds a note about a resource without one, which people have to
+// find themselves.
 func (b *builder) mention(u urn.URN, what string) string {
 	if v, ok := b.variables[u]; ok {
 		return v
@@ -118,8 +119,8 @@ func (b *builder) mention(u urn.URN, what string) string {
 	return ""
 }
 
-// typed makes the properties of a shape, in the schema's order. What is required and not there gets a value that people can
-// see is none.
+// typed makes the properties of a shape, in the schema's order. A required property that is missing gets a value that
+// people recognize as a placeholder.
 func (b *builder) typed(s *shape, m property.Map, isSecret bool, path []string) []field {
 	var out []field
 	for _, p := range s.properties {
@@ -141,7 +142,7 @@ func (b *builder) typed(s *shape, m property.Map, isSecret bool, path []string) 
 	return out
 }
 
-// place says where in the resource something is.
+// place formats a location inside a resource.
 func place(path []string, more ...string) string {
 	return strings.Join(slices.Concat(path[1:], more), ".")
 }

@@ -71,7 +71,7 @@ func resource(t urn.Type, name, id string, inputs property.Map, with ...func(*st
 	return r
 }
 
-// everything has each kind of value and of option.
+// everything returns a program with every kind of value and of option.
 func everything(t *testing.T) Program {
 	t.Helper()
 	text, err := os.ReadFile("testdata/schema.json")
@@ -140,7 +140,7 @@ func TestDeclarationsWithoutASchema(t *testing.T) {
 		t.Run(runtime, func(t *testing.T) {
 			p := everything(t)
 			p.Schemas = nil
-			p.Resources = p.Resources[:5] // only a schema says that the token of the provider is secret
+			p.Resources = p.Resources[:5] // only a schema makes the token of the provider secret
 			got, err := Generate(runtime, p)
 			require.NoError(t, err)
 			require.NotContains(t, string(got), secretText, "what the state marks as secret is secret without a schema too")
@@ -237,7 +237,7 @@ func TestTypeScriptIsWellFormed(t *testing.T) {
 	for _, name := range []string{"everything.ts", "secrets.ts", "unknown.ts"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))
 		require.NoError(t, err)
-		// Assertions of types are the only thing in it that is not JavaScript.
+		// Apart from type assertions, the file is valid JavaScript.
 		file := filepath.Join(t.TempDir(), "x.mjs")
 		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), " as any", "")), 0o644))
 		out, err := exec.Command(node, "--check", file).CombinedOutput()

@@ -1,9 +1,9 @@
-// Package codegen writes the declarations of recorded resources in the languages of programs: what people copy into their
-// program after an import (protocol.md 10.9). It is told the schemas of packages, and does without where there is none.
+// Package codegen writes the declarations of recorded resources in the languages of programs. Users copy them into
+// their programs after an import (protocol.md 10.9). It uses the schemas of packages, and also works without them.
 //
-// It is not a general translator: it knows literals, references to other declared resources, assets and secrets, and
-// nothing that computes.
+// It is not a general translator: it supports literals, references to other declared resources, assets and secrets, but
+// no computations.
 //
-// Invariant: no secret value is in the text, unless it is asked for; the same resources, names and schemas give the same
-// text.
+// Invariant: the text contains no secret value, unless secrets are requested; the same resources, names and schemas
+// give the same text.
 package codegen

@@ -7,14 +7,14 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// document is a program in no language yet.
+// document is a program, independent of the language.
 type document struct {
-	resources []*declaration // each after what it mentions
+	resources []*declaration // each after those that it mentions
 	// settings are the keys of the configuration that hold secrets, in the order of their first use.
 	settings []string
 }
 
-// noteUse notes which declarations others mention.
+// noteUse records which declarations other declarations mention.
 func (doc *document) noteUse() {
 	used := map[string]bool{}
 	for _, d := range doc.resources {
@@ -33,20 +33,20 @@ type declaration struct {
 	variable string
 	pkg      *Schema // never nil
 	token    urn.Type
-	// isLocal is true for a component that no package has.
+	// isLocal is true for a component whose type is not part of a package.
 	isLocal    bool
 	properties []field
 	parent     string // variables
 	provider   string
 	mentions   []string // variables that the properties refer to
-	isUsed     bool     // some other declaration mentions it
+	isUsed     bool     // another declaration mentions it
 	notes      []string // comments before it
 }
 
-// name is what the resource is called in the stack.
+// name returns the name of the resource in the stack.
 func (d *declaration) name() string { return d.state.URN.Name() }
 
-// dependencies are the variables that must be declared before.
+// dependencies returns the variables that must be declared before.
 func (d *declaration) dependencies() []string {
 	out := slices.Clone(d.mentions)
 	for _, name := range []string{d.parent, d.provider} {
@@ -57,8 +57,8 @@ func (d *declaration) dependencies() []string {
 	return out
 }
 
-// sortDeclarations puts each declaration after those that it depends on and keeps their order otherwise. It returns false
-// when that is impossible.
+// sortDeclarations moves each declaration after those that it depends on, and otherwise keeps their order. ok is false
+// if that is impossible.
 func sortDeclarations(ds []*declaration) (sorted []*declaration, ok bool) {
 	byVariable := map[string]*declaration{}
 	for _, d := range ds {

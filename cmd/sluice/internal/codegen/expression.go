@@ -7,15 +7,15 @@ import (
 // field is a property of a declaration or of an object in it.
 type field struct {
 	name  string
-	spec  propertySpec // the zero value where there is no schema
+	spec  propertySpec // the zero value without a schema
 	value expression
 }
 
-// expression is a value in no language yet: one of the types below.
+// expression is a value, independent of the language: one of the types below.
 type expression interface{ isExpression() }
 
 type (
-	// literal is a string, a bool or a number; null where something has to stand.
+	// literal is a string, a bool or a number; null where a value is required.
 	literal struct {
 		value property.Value
 		typ   *typeSpec
@@ -25,7 +25,7 @@ type (
 		items []expression
 		typ   *typeSpec
 	}
-	// object is an object of a named type if typ is one, else a map.
+	// object is an object of a named type if typ is an object type, else a map.
 	object struct {
 		fields []field
 		typ    *typeSpec

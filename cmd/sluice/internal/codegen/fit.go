@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// narrowed chooses the member of a union that a value belongs to, and gives up types that the value does not have: it is then
-// written as it is.
+// narrowed returns the type of a value: t, or the member of a union that the value belongs to. It returns nil if the
+// value does not have the type; the value is then written unchanged.
 func (s *Schema) narrowed(t *typeSpec, v property.Value) *typeSpec {
 	if t.kindOf() != unionKind {
 		switch {
@@ -33,8 +33,8 @@ func (s *Schema) narrowed(t *typeSpec, v property.Value) *typeSpec {
 	return nil
 }
 
-// fits reports whether a value has a type. Of objects only what tells the members of unions apart is looked at: whether they
-// have properties that the type does not know, or lack ones that it requires.
+// fits reports whether a value has a type. For an object it checks only what distinguishes the members of a union:
+// whether the object has properties that the type does not have, or lacks required ones.
 func (s *Schema) fits(t *typeSpec, v property.Value) bool {
 	v, _ = v.Unwrap()
 	switch t.kindOf() {

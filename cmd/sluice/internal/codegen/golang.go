@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// goReserved are the words that cannot be variables of a Go program, and the names that ours uses.
+// goReserved are the words that cannot be variables of a Go program, and the names that the generated code uses.
 var goReserved = strings.Fields(`pulumi config ctx cfg err main break case chan const continue default defer else fallthrough
 	for func go goto if import interface map package range return select struct switch type var any bool byte error false
 	float64 int len make new nil string true _`)
@@ -64,7 +64,7 @@ type goWriter struct {
 	pkg     *Schema // of the resource that is being written
 }
 
-// resource writes a declaration. It returns whether err exists now.
+// resource writes a declaration. It reports whether err is declared after it.
 func (w *goWriter) resource(out *bytes.Buffer, d *declaration, errDeclared bool) bool {
 	w.pkg = d.pkg
 	if len(d.notes) > 0 {
@@ -113,7 +113,7 @@ func (w *goWriter) options(d *declaration) string {
 	return b.String()
 }
 
-// goInfo is what a schema says about the Go SDK of its package.
+// goInfo is the part of a schema about the Go SDK of its package.
 type goInfo struct {
 	ImportBasePath       string
 	RootPackageName      string
@@ -122,7 +122,7 @@ type goInfo struct {
 	PackageImportAliases map[string]string
 }
 
-// basePath is where the packages of an SDK are, by the usual convention if the schema does not say.
+// basePath returns the import path of an SDK. If the schema has none, the path follows the usual convention.
 func basePath(s *Schema, info goInfo) string {
 	if info.ImportBasePath != "" {
 		return info.ImportBasePath
@@ -134,7 +134,7 @@ func basePath(s *Schema, info goInfo) string {
 	return base + "/go/" + s.Name
 }
 
-// qualifier imports the package in which a token is declared and returns how its names begin: "s3.".
+// qualifier imports the package in which a token is declared, and returns the prefix of its names: "s3.".
 func (w *goWriter) qualifier(t urn.Type) string {
 	var info goInfo
 	w.pkg.language("go", &info)
@@ -161,7 +161,7 @@ func (w *goWriter) qualifier(t urn.Type) string {
 	return w.importAs(full, name) + "."
 }
 
-// importAs imports a package under a name that nothing else has.
+// importAs imports a package under an unused name.
 func (w *goWriter) importAs(full, name string) string {
 	if have, ok := w.imports[full]; ok {
 		return have

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stubs are packages that have the shape of SDKs.
+// stubs are packages with the structure of SDKs.
 type stubs struct {
 	fset   *token.FileSet
 	loaded map[string]*types.Package

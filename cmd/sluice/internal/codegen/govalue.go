@@ -39,8 +39,8 @@ func (w *goWriter) fieldName(f field) string {
 	return b.String()
 }
 
-// typeName is the name of an input type without its suffix: "pulumi.String", "s3.BucketRule". Arrays and maps of it append
-// Array and Map. ok is false for what has no named array.
+// typeName returns the name of an input type without its suffix: "pulumi.String", "s3.BucketRule". Arrays and maps
+// append Array and Map to it. ok is false for a type that has no named array.
 func (w *goWriter) typeName(t *typeSpec) (name string, ok bool) {
 	switch t.kindOf() {
 	case boolKind:
@@ -69,7 +69,7 @@ func (w *goWriter) typeName(t *typeSpec) (name string, ok bool) {
 	return "", false
 }
 
-// value writes an expression as an input.
+// value formats an expression as an input.
 func (w *goWriter) value(e expression) string {
 	switch e := e.(type) {
 	case literal:
@@ -116,7 +116,7 @@ var goGetters = map[kind]string{
 	stringKind: "RequireSecret", boolKind: "RequireSecretBool", integerKind: "RequireSecretInt", numberKind: "RequireSecretFloat64",
 }
 
-// secretly marks a value as secret. The outputs of scalars have types of their own.
+// secretly formats a value that is marked as secret. The outputs of scalars have types of their own.
 func (w *goWriter) secretly(e secretly) string {
 	text := "pulumi.ToSecret(" + w.value(e.value) + ")"
 	if l, ok := e.value.(literal); ok {
@@ -164,7 +164,7 @@ func (w *goWriter) literal(l literal) string {
 	return "pulumi.Float64(" + text + ")"
 }
 
-// rawGo is a literal of the language.
+// rawGo formats a literal of Go.
 func rawGo(l literal) string {
 	switch {
 	case l.value.IsString():
@@ -177,7 +177,7 @@ func rawGo(l literal) string {
 	return "nil"
 }
 
-// plain writes an expression for a field that takes no inputs but Go values. optional ones are pointers.
+// plain formats an expression for a field that takes Go values instead of inputs. An optional value is a pointer.
 func (w *goWriter) plain(e expression, optional bool) string {
 	l, ok := e.(literal)
 	if !ok {

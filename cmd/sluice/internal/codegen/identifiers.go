@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// identifier makes a camel-case identifier of a name: "my-bucket.v2" is myBucketV2. It is valid in all languages.
+// identifier makes a camel-case identifier from a name: "my-bucket.v2" becomes myBucketV2. It is valid in all
+// languages.
 func identifier(name string) string {
 	var b strings.Builder
 	raise := false
@@ -34,7 +35,7 @@ func identifier(name string) string {
 	return text
 }
 
-// title makes the first letter a capital.
+// title capitalizes the first letter.
 func title(name string) string {
 	if name == "" {
 		return ""
@@ -42,7 +43,7 @@ func title(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// identifierOfPackage is the name that a package is imported under.
+// identifierOfPackage returns the name under which a package is imported.
 func identifierOfPackage(name string) string {
 	return strings.ReplaceAll(name, "-", "_")
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// nodeReserved are the words that cannot be variables of a TypeScript program, and the names that ours uses.
+// nodeReserved are the words that cannot be variables of a TypeScript program, and the names that the generated code
+// uses.
 var nodeReserved = strings.Fields(`pulumi config arguments await break case catch class const continue debugger default delete
 	do else enum eval export extends false finally for function if implements import in instanceof interface let new null
 	package private protected public return static super switch this throw true try typeof undefined var void while with
@@ -44,7 +45,7 @@ func writeNode(doc *document) ([]byte, error) {
 	return w.out.Bytes(), nil
 }
 
-// nodePackage is the name of the npm package of a package.
+// nodePackage returns the name of the npm package of a package.
 func nodePackage(s *Schema) string {
 	var info struct{ PackageName string }
 	s.language("nodejs", &info)
@@ -58,7 +59,7 @@ func nodePackage(s *Schema) string {
 	return "@" + namespace + "/" + s.Name
 }
 
-// nodeClass is the class of a resource.
+// nodeClass returns the class of a resource.
 func nodeClass(s *Schema, t urn.Type) string {
 	parts := []string{identifierOfPackage(s.Name)}
 	if t.IsProvider() {
@@ -134,7 +135,7 @@ func (w *nodeWriter) fields(fs []field, indent string) string {
 	for _, f := range fs {
 		key := f.name
 		switch {
-		case key == "__proto__": // which would set the prototype
+		case key == "__proto__": // it would set the prototype
 			key = `["__proto__"]`
 		case !plainKey.MatchString(key):
 			key = quoted(key)
@@ -188,13 +189,13 @@ var nodeGetters = map[kind]string{
 	stringKind: "requireSecret", boolKind: "requireSecretBoolean", integerKind: "requireSecretNumber", numberKind: "requireSecretNumber",
 }
 
-// quoted is a JSON string, which is one of JavaScript too.
+// quoted returns a JSON string, which is also a JavaScript string.
 func quoted(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(s); err != nil {
-		return `""` // no string fails to encode
+		return `""` // every string can be encoded
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

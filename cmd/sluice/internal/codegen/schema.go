@@ -25,11 +25,11 @@ type Schema struct {
 	decoded      map[string]*shape
 }
 
-// Unknown is the schema of a package that has told none: everything in it has the usual names and no types.
+// Unknown returns the schema of a package whose provider returned none: it has the usual names and no types.
 func Unknown(pkg string) *Schema { return &Schema{Name: pkg, decoded: map[string]*shape{}} }
 
-// ParseSchema reads what a provider answers to GetSchema. Only what is asked for later is looked at in detail: some schemas
-// are very large.
+// ParseSchema parses the answer of a provider to GetSchema. It decodes details only when they are needed, because some
+// schemas are very large.
 func ParseSchema(text string) (*Schema, error) {
 	var raw struct {
 		Name, Namespace, Version string
@@ -54,14 +54,14 @@ func ParseSchema(text string) (*Schema, error) {
 	return s, nil
 }
 
-// language decodes what the schema says for one language into out. What is malformed is as if it were not there.
+// language decodes the part of the schema for one language into out. It ignores malformed parts.
 func (s *Schema) language(name string, out any) {
 	if text, ok := s.Language[name]; ok {
 		_ = json.Unmarshal(text, out)
 	}
 }
 
-// module is the module of a token as languages see it: "" for the root of the package.
+// module returns the module of a token as languages name it, "" for the root of the package.
 func (s *Schema) module(t urn.Type) string {
 	m := moduleOfToken(t)
 	if t.IsProvider() {
@@ -75,7 +75,7 @@ func (s *Schema) module(t urn.Type) string {
 		}
 		m = match[1]
 	case s.resources == nil:
-		// Without a schema: "s3/bucket" is the form of modules that have a file for each resource.
+		// Without a schema, "s3/bucket" is taken for the form of modules that have a file for each resource.
 		if before, last, ok := strings.Cut(m, "/"); ok && strings.EqualFold(last, nameOfToken(t)) {
 			m = before
 		}
@@ -131,13 +131,13 @@ const (
 	archiveKind
 )
 
-// typeSpec is a type. The nil type is any.
+// typeSpec is a type. A nil typeSpec means any type.
 type typeSpec struct {
 	kind    kind
 	element *typeSpec // of arrays and maps
 	token   urn.Type  // of objects and enums
 	members []*typeSpec
-	// discriminator and mapping say which member of a union an object belongs to.
+	// discriminator and mapping determine the member of a union that an object belongs to.
 	discriminator string
 	mapping       map[string]string
 }
@@ -151,7 +151,7 @@ func (t *typeSpec) kindOf() kind {
 
 func (t *typeSpec) holdsText() bool { return t.kindOf() == stringKind || t.kindOf() == anyKind }
 
-// rawProperty is a property or a type in the text of a schema.
+// rawProperty is a property or a type as the schema has it.
 type rawProperty struct {
 	Type                 string
 	Ref                  string `json:"$ref"`
@@ -177,7 +177,7 @@ type rawShape struct {
 	RequiredInputs  []string
 }
 
-// resource returns the inputs of a resource, nil if the schema does not have it.
+// resource returns the inputs of a resource, or nil if the schema does not have it.
 func (s *Schema) resource(t urn.Type) *shape {
 	if s.resources == nil {
 		return nil
@@ -192,7 +192,7 @@ func (s *Schema) resource(t urn.Type) *shape {
 	return s.decode("resource "+string(t), t, text)
 }
 
-// named returns an object type or an enum, nil if the schema does not have it.
+// named returns an object type or an enum, or nil if the schema does not have it.
 func (s *Schema) named(token urn.Type) *shape {
 	text, ok := s.types[string(token)]
 	if !ok {
@@ -211,7 +211,7 @@ func (s *Schema) decode(key string, token urn.Type, text json.RawMessage) *shape
 		return nil
 	}
 	out := &shape{token: token}
-	s.decoded[key] = out // before the properties: types may contain themselves
+	s.decoded[key] = out // before the properties are decoded, because types may contain themselves
 	properties, required := raw.InputProperties, raw.RequiredInputs
 	if strings.HasPrefix(key, "type ") {
 		properties, required = raw.Properties, raw.Required
@@ -273,7 +273,7 @@ func (s *Schema) typeOf(p rawProperty) *typeSpec {
 	return &typeSpec{}
 }
 
-// reference resolves "#/types/<token>" and the types that all schemas have.
+// reference resolves "#/types/<token>" and the references to the types that all schemas have.
 func (s *Schema) reference(p rawProperty) *typeSpec {
 	file, path, _ := strings.Cut(p.Ref, "#")
 	if file == "pulumi.json" {
@@ -287,7 +287,7 @@ func (s *Schema) reference(p rawProperty) *typeSpec {
 	}
 	token, isType := strings.CutPrefix(path, "/types/")
 	if file != "" || !isType {
-		return &typeSpec{} // of another package, or a resource
+		return &typeSpec{} // a type of another package, or a resource
 	}
 	if decoded, err := url.PathUnescape(token); err == nil {
 		token = decoded

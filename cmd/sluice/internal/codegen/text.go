@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// comment turns notes into comment lines without a final line end.
+// comment converts notes to comment lines without a final line end.
 func comment(sign string, notes []string) string {
 	var lines []string
 	for _, note := range notes {
@@ -16,7 +16,7 @@ func comment(sign string, notes []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// settingsComment says which secrets the program reads from its configuration.
+// settingsComment lists the secrets that the program reads from its configuration.
 func settingsComment(sign string, settings []string) string {
 	if len(settings) == 0 {
 		return ""
@@ -28,7 +28,7 @@ func settingsComment(sign string, settings []string) string {
 	return comment(sign, notes) + "\n"
 }
 
-// number writes a number without an exponent where that is readable.
+// number formats a number, without an exponent if that is readable.
 func number(f float64) string {
 	if f > -1e15 && f < 1e15 {
 		return strconv.FormatFloat(f, 'f', -1, 64)

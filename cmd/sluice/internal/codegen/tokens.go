@@ -6,13 +6,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// nameOfToken is the last part of a token.
+// nameOfToken returns the last part of a token.
 func nameOfToken(t urn.Type) string {
 	s := string(t)
 	return s[strings.LastIndexByte(s, ':')+1:]
 }
 
-// moduleOfToken is the middle part of a token.
+// moduleOfToken returns the middle part of a token.
 func moduleOfToken(t urn.Type) string {
 	parts := strings.Split(string(t), ":")
 	if len(parts) != 3 {
@@ -21,7 +21,7 @@ func moduleOfToken(t urn.Type) string {
 	return parts[1]
 }
 
-// shortToken is the form of a token that people write: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
+// shortToken returns the form of a token that people write: "aws:s3:Bucket" for "aws:s3/bucket:Bucket".
 func shortToken(t urn.Type) urn.Type {
 	parts := strings.Split(string(t), ":")
 	if len(parts) != 3 || t.IsProvider() {
@@ -37,7 +37,7 @@ func shortToken(t urn.Type) urn.Type {
 	return urn.Type(parts[0] + ":" + module + ":" + parts[2])
 }
 
-// lastSegment is the token that a reference such as "#/types/<token>" ends with.
+// lastSegment returns the token at the end of a reference such as "#/types/<token>".
 func lastSegment(ref string) urn.Type {
 	const prefix = "#/types/"
 	if len(ref) > len(prefix) && ref[:len(prefix)] == prefix {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// zero is a value of a type.
+// zero returns a value of a type.
 func zero(p propertySpec) expression {
 	if len(p.constant) > 0 {
 		var v any
@@ -35,7 +35,7 @@ func zero(p propertySpec) expression {
 	return literal{property.Null, p.typ}
 }
 
-// value makes an expression of a value that should have the given type; where it has not, it is written as it is.
+// value makes an expression of a value that should have the given type. A value of another type is written unchanged.
 func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []string) expression {
 	inner, marked := v.Unwrap()
 	isSecret = isSecret || marked
@@ -43,7 +43,7 @@ func (b *builder) value(v property.Value, t *typeSpec, isSecret bool, path []str
 		return secretly{b.value(inner, t, false, path)}
 	}
 	if isSecret && b.program.ShowSecrets {
-		isSecret = false // its schema makes it secret
+		isSecret = false // the schema makes it secret
 	}
 	t = b.current.pkg.narrowed(t, inner)
 	switch {
@@ -105,7 +105,7 @@ func (b *builder) object(m property.Map, t *typeSpec, isSecret bool, path []stri
 	return object{fields: b.untyped(m, isSecret, path)}
 }
 
-// file makes an asset or an archive. The text of a secret one is not shown.
+// file makes an asset or an archive. It does not show the text of a secret one.
 func (b *builder) file(v property.Value, isSecret bool, path []string) expression {
 	if v.IsAsset() {
 		a := v.AsAsset()
@@ -134,7 +134,7 @@ func (b *builder) file(v property.Value, isSecret bool, path []string) expressio
 	return out
 }
 
-// referenceTo refers to a resource that occurs as a value: by its ID, as that is what is recorded of it.
+// referenceTo refers to a resource that occurs as a value. It refers to the ID, because that is what the state records.
 func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
 	if variable, ok := b.variables[r.URN]; ok && variable != b.current.variable {
 		b.current.mentions = append(b.current.mentions, variable)
@@ -146,7 +146,7 @@ func (b *builder) referenceTo(r property.Reference, t *typeSpec) expression {
 	return literal{property.Null, t}
 }
 
-// setting reads a secret from the configuration, under a key made of its place.
+// setting reads a secret from the configuration. The key is made of the location of the secret.
 func (b *builder) setting(v property.Value, t *typeSpec, path []string) expression {
 	key := identifier(strings.Join(path, "-"))
 	unused := key

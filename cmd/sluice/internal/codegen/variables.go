@@ -9,13 +9,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// naming is what a language asks of variables.
+// naming defines the variables that a language allows.
 type naming struct {
 	reserved    []string
 	identifiers bool // variables must be identifiers
 }
 
-// variablesOf gives everything that has a name a variable that the language allows and nothing else has.
+// variablesOf gives every resource with a name a variable that the language allows and that is not yet used.
 func variablesOf(p Program, n naming) map[urn.URN]string {
 	out := map[urn.URN]string{}
 	taken := map[string]bool{}
@@ -28,7 +28,7 @@ func variablesOf(p Program, n naming) map[urn.URN]string {
 			if r.Type.IsProvider() {
 				pkg = r.Type.ProviderPackage()
 			}
-			taken[identifier(pkg)], taken[identifierOfPackage(pkg)] = true, true // what it is imported as
+			taken[identifier(pkg)], taken[identifierOfPackage(pkg)] = true, true // the names of the imports
 		}
 	}
 	assign := func(u urn.URN, name string) {
@@ -44,7 +44,7 @@ func variablesOf(p Program, n naming) map[urn.URN]string {
 		taken[unused] = true
 		out[u] = unused
 	}
-	// Those that the program has already come first: their names are not ours to change.
+	// Variables that the program already declares come first, because their names must not change.
 	declared := map[urn.URN]bool{}
 	for _, r := range p.Resources {
 		declared[r.URN] = true
@@ -69,7 +69,7 @@ func variablesOf(p Program, n naming) map[urn.URN]string {
 	return out
 }
 
-// wordRune keeps what references in texts may consist of.
+// wordRune keeps only characters that are allowed in references inside texts.
 func wordRune(r rune) rune {
 	if r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 		return r

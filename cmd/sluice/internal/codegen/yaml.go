@@ -127,10 +127,10 @@ func (w *yamlWriter) literal(v property.Value) *yaml.Node {
 
 func mapping() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }
 
-// text is a string in which nothing is evaluated.
+// text returns a string in which nothing is evaluated.
 func text(s string) *yaml.Node { return scalar(strings.ReplaceAll(s, "${", "$${")) }
 
-// scalar is a string that is evaluated.
+// scalar returns a string that is evaluated.
 func scalar(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
@@ -142,10 +142,10 @@ func scalar(s string) *yaml.Node {
 	return n
 }
 
-// oldBool are the words that other readers of YAML take for booleans.
+// oldBool are the words that other YAML parsers take for booleans.
 var oldBool = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true}
 
-// needsEscape reports whether a character is a line end to some readers, or cannot be in YAML as it is.
+// needsEscape reports whether a character is a line end for some parsers, or cannot occur in YAML unescaped.
 func needsEscape(r rune) bool {
 	return r != '\n' && !unicode.IsPrint(r)
 }

@@ -1,7 +1,7 @@
-// Package decisions keeps what operations have decided, so that `sluice why` can explain it later.
+// Package decisions keeps the decisions of operations, so that `sluice why` can explain them later.
 //
-// The decisions of the last preview and of the last operation that was not one are notes in the user's own directory. A note
-// is the stamp of the state as the operation left it, a line end, and the log.
+// It keeps the decisions of the last preview and those of the last other operation as notes in the user's own
+// directory. A note consists of the stamp of the state that the operation left, a line end, and the log.
 package decisions
 
 import (
@@ -30,8 +30,8 @@ func notes(ctx context.Context, s *session.Stack) workspace.Notes {
 	return workspace.NewNotes(s.Home, s.BackendURL, s.Ref.String(), filepath.Dir(s.State.File(ctx)))
 }
 
-// Keep writes down what a phase of an operation on a stack has decided. It is one file, written at once; that this cannot be
-// done is no reason to fail.
+// Keep writes the decisions of one phase of an operation on a stack. It writes one file in one call. If that fails, the
+// operation does not.
 func Keep(ctx context.Context, s *session.Stack, name string, r *sluice.Result) {
 	if r == nil {
 		return
@@ -40,7 +40,7 @@ func Keep(ctx context.Context, s *session.Stack, name string, r *sluice.Result) 
 	b.WriteString(s.Stamp(ctx) + "\n")
 	var err error
 	if p := panics.Try(func() { err = r.Decisions().Write(&b) }); p != nil {
-		err = p.AsError() // what was done is done
+		err = p.AsError() // what has been done stays done
 	}
 	if err == nil {
 		err = notes(ctx, s).Write(name, b.Bytes())
@@ -50,13 +50,13 @@ func Keep(ctx context.Context, s *session.Stack, name string, r *sluice.Result) 
 	}
 }
 
-// Kept is a log that was written down.
+// Kept is a log that [Keep] has written.
 type Kept struct {
 	*why.Log
-	Stamp string // of the state that the operation left
+	Stamp string // of the state after the operation
 }
 
-// Read returns what was written down under a name; nil if nothing was.
+// Read returns the log with the given name, nil if there is none.
 func Read(ctx context.Context, s *session.Stack, name string) (*Kept, error) {
 	notes := notes(ctx, s)
 	content, err := notes.Read(name)
@@ -74,7 +74,7 @@ func Read(ctx context.Context, s *session.Stack, name string) (*Kept, error) {
 	return &Kept{log, string(stamp)}, nil
 }
 
-// Latest returns what the last preview or operation decided, nil if nothing was written down.
+// Latest returns the log of the last preview or operation, nil if there is none.
 func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 	preview, err := Read(ctx, s, Preview)
 	if err != nil {
@@ -87,7 +87,7 @@ func Latest(ctx context.Context, s *session.Stack) (*Kept, error) {
 	return preview, nil
 }
 
-// Forget removes what was written down about a stack.
+// Forget removes the logs of a stack.
 func Forget(ctx context.Context, s *session.Stack) {
 	if err := notes(ctx, s).Remove(Preview, Operation); err != nil {
 		s.Terminal.Warn("what `sluice why` knew of the stack: %v", err)

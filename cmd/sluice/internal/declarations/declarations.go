@@ -1,4 +1,4 @@
-// Package declarations writes for the program what has been imported: the declarations that make it go on managing that.
+// Package declarations writes the declarations of imported resources, with which the program manages them from then on.
 package declarations
 
 import (
@@ -15,17 +15,18 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Options say where the declarations go.
+// Options define where the declarations go.
 type Options struct {
-	File    string // "" is the standard output
+	File    string // "" means the standard output
 	Protect bool   // the resources are protected
 }
 
-// Write writes the declarations of what was imported by a job, after the operation: what it could not import is not there.
+// Write writes the declarations of the resources that a job has imported. It is called after the operation, and leaves
+// out failed imports.
 func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest, names importfile.Names, o Options) error {
 	s, f := j.Stack, j.Flags
 	if o.File == "" && f.Display.JSON {
-		return nil // the standard output has JSON on it
+		return nil // the standard output has JSON
 	}
 	snapshot, err := s.State.Load(context.WithoutCancel(ctx))
 	if err != nil || snapshot == nil {
@@ -74,8 +75,8 @@ func show(out io.Writer, text []byte, protect bool) error {
 	return err
 }
 
-// ensureFile makes an empty file where there are no declarations: programs that run the command read it. One that is there
-// stays as it is.
+// ensureFile makes an empty file if there are no declarations, for programs that run the command and read the file. It
+// does not change an existing file.
 func ensureFile(path string) error {
 	if path == "" {
 		return nil
@@ -87,7 +88,7 @@ func ensureFile(path string) error {
 	return file.Close()
 }
 
-// imported returns the recorded states of what was to be imported, in the order of the requests.
+// imported returns the states of the resources that were to be imported and are recorded, in the order of the requests.
 func imported(s *state.Snapshot, stack, project string, requests []stages.ImportRequest) []*state.Resource {
 	live := map[urn.URN]*state.Resource{}
 	for _, r := range s.Resources {

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// schemas asks the providers of the resources for the schemas of their packages, each once. What a provider cannot tell is
-// left out: the declarations then follow the usual conventions.
+// schemas requests the schema of each package once, from the provider of a resource. It leaves out schemas that a
+// provider cannot return; the declarations then follow the usual conventions.
 func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources []*state.Resource) map[string]*codegen.Schema {
 	recorded := map[string]*state.Resource{}
 	for _, r := range s.Resources {
@@ -26,7 +26,7 @@ func schemas(ctx context.Context, j *operate.Job, s *state.Snapshot, resources [
 		directory = project.Directory()
 	}
 	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, directory))
-	defer func() { _ = host.Close() }() // what a plugin says while it ends changes nothing
+	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
 	out := map[string]*codegen.Schema{}
 	for _, r := range resources {
 		ref := r.Provider

@@ -85,7 +85,7 @@ func hiddenOf(s stages.StepInfo) []property.Path {
 	return nil
 }
 
-// properties prints what a step changes.
+// properties prints the properties that a step changes.
 func (p *diffPrinter) properties(s stages.StepInfo) {
 	switch {
 	case s.Old == nil && s.New != nil:
@@ -104,7 +104,7 @@ func (p *diffPrinter) properties(s stages.StepInfo) {
 	}
 }
 
-// detailed prints exactly the paths that the provider names.
+// detailed prints only the paths that the provider names.
 func (p *diffPrinter) detailed(s stages.StepInfo) {
 	for _, text := range slices.Sorted(maps.Keys(s.DetailedDiff)) {
 		d := s.DetailedDiff[text]
@@ -146,13 +146,13 @@ func (p *diffPrinter) detail(path property.Path, d providers.PropertyDiff, was, 
 	default:
 		before := len(p.lines)
 		p.compare(0, label, path, was, is)
-		if len(p.lines) == before { // the provider sees a difference that the values do not show
+		if len(p.lines) == before { // the provider reports a difference that the values do not show
 			p.add(0, changed, label+p.scalar(was)+" => "+p.scalar(is))
 		}
 	}
 }
 
-// insideSecret is for paths that lead into a secret: there is nothing at them that could be shown.
+// insideSecret reports whether path leads into a secret. If so, it prints the path without values.
 func (p *diffPrinter) insideSecret(path property.Path, was, is property.Value) bool {
 	if len(path) < 2 || !was.IsNull() || !is.IsNull() {
 		return false
@@ -161,7 +161,7 @@ func (p *diffPrinter) insideSecret(path property.Path, was, is property.Value) b
 	return true
 }
 
-// stackOutputs prints the outputs of the stack: all of them, with what changed marked.
+// stackOutputs prints all outputs of the stack and marks those that changed.
 func (p *diffPrinter) stackOutputs(old, new property.Map) {
 	var names []string
 	names = append(names, new.Names()...)

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// compare prints the difference between two values, and nothing when they are equal.
+// compare prints the difference between two values. It prints nothing if they are equal.
 func (p *diffPrinter) compare(depth int, label string, at property.Path, old, new property.Value) {
 	if property.Equal(old, new) {
 		return
@@ -58,7 +58,7 @@ func isCollection(v property.Value) bool {
 	return v.IsMap() && v.AsMap().Len() > 0 || v.IsArray() && v.AsArray().Len() > 0
 }
 
-// compareMaps prints the differing properties; only, if not nil, restricts it to these names.
+// compareMaps prints the properties that differ. If only is not nil, it prints only these.
 func (p *diffPrinter) compareMaps(depth int, at property.Path, old, new property.Map, only []string) {
 	names := old.Names()
 	for _, name := range new.Names() {
@@ -102,7 +102,7 @@ func (p *diffPrinter) compareArrays(depth int, at property.Path, old, new proper
 	}
 }
 
-// compareTexts prints two texts on one line, as JSON when both hold it, or line by line when they have several.
+// compareTexts prints two texts: as JSON if both hold JSON, line by line if they have several lines, else on one line.
 func (p *diffPrinter) compareTexts(depth int, label string, at property.Path, old, new property.Value) {
 	oldParsed, oldOK := embeddedJSON(old)
 	newParsed, newOK := embeddedJSON(new)
@@ -123,8 +123,8 @@ func (p *diffPrinter) compareTexts(depth int, label string, at property.Path, ol
 // contextLines is how many equal lines are shown around differing ones.
 const contextLines = 2
 
-// compareLines shows the part in which two texts differ, with some lines around it. What is equal at both ends is
-// skipped without being split into lines.
+// compareLines prints the part in which two texts differ, with some lines around it. It skips equal lines at both ends
+// without splitting them.
 func (p *diffPrinter) compareLines(depth int, old, new string) {
 	head := commonHead(old, new)
 	before := lastLines(old[:head], contextLines)
@@ -141,7 +141,7 @@ func (p *diffPrinter) compareLines(depth int, old, new string) {
 	p.textLines(depth, same, after, contextLines)
 }
 
-// commonHead is the length of the equal whole lines at the beginning.
+// commonHead returns the length of the equal whole lines at the beginning.
 func commonHead(a, b string) int {
 	n := 0
 	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
@@ -152,7 +152,7 @@ func commonHead(a, b string) int {
 	return n
 }
 
-// commonTail is the length of the equal whole lines at the end; both texts begin at the start of a line.
+// commonTail returns the length of the equal whole lines at the end. Both texts begin at the start of a line.
 func commonTail(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[len(a)-1-i] == b[len(b)-1-i] {
@@ -204,7 +204,7 @@ func (p *diffPrinter) isHidden(at property.Path) bool {
 	return slices.ContainsFunc(p.hidden, func(h property.Path) bool { return h.Contains(at) })
 }
 
-// hiddenPaths parses what a resource asks not to show; texts that are no paths hide nothing.
+// hiddenPaths parses the paths that a resource hides. It ignores texts that are not paths.
 func hiddenPaths(texts []string) []property.Path {
 	var out []property.Path
 	for _, t := range texts {

@@ -34,7 +34,7 @@ func golden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// clock is a time that only moves when told.
+// clock is a time that changes only when a test sets it.
 type clock struct{ now time.Time }
 
 func (c *clock) after(d time.Duration) time.Time {
@@ -67,7 +67,8 @@ func step(op stages.Op, name string, old, new map[string]property.Value) stages.
 
 type values = map[string]property.Value
 
-// session is a run with everything in it: creation, update, replacement, failure, messages and a secret everywhere.
+// session returns the events of a run with a creation, an update, a replacement, a failure, messages, and secrets
+// everywhere.
 func session(c *clock, preview bool) []stages.Event {
 	secret := property.Secret(property.String("hunter2"))
 	create := step(stages.OpCreate, "new", nil, values{"password": secret, "size": property.Number(3), "tags": property.Of(property.NewMap(values{
@@ -407,7 +408,7 @@ func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {
 	}
 }
 
-// judgedSession is a run that policies have judged.
+// judgedSession returns the events of a run with policy violations.
 func judgedSession(level stages.EnforcementLevel) []stages.Event {
 	rules := func(name string) stages.PolicyName {
 		return stages.PolicyName{Pack: "rules", Version: "0.3.0", Name: name}
@@ -501,7 +502,7 @@ func TestAComponentIsReportedAsMadeBeforeItIsDeleted(t *testing.T) {
 	made, gone := step(stages.OpCreate, "group", nil, values{}), step(stages.OpDelete, "group", values{}, nil)
 	made.New.Custom, gone.Old.Custom = false, false
 	for _, e := range []stages.Event{
-		stages.StepStarted{Step: made, At: c.now}, // its end is that of its outputs
+		stages.StepStarted{Step: made, At: c.now}, // it ends when its outputs are registered
 		stages.StepStarted{Step: gone, At: c.now}, stages.StepDone{Step: gone, At: c.now},
 		stages.StepDone{Step: made, Outputs: true, At: c.now},
 	} {

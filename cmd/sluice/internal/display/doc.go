@@ -1,7 +1,7 @@
 // Package display turns the events of an operation into what people and programs read: a log, a live line on a terminal,
 // property diffs, JSON documents and the event log (protocol.md 9 and 10).
 //
-// It decides nothing and counts only what events tell it.
+// It decides nothing and counts only events.
 //
 // Invariant: property values are reached through one function, [visible], which never returns the content of a secret
 // unless the user has asked for secrets.

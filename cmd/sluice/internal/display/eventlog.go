@@ -15,8 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// EventLog writes events as JSON lines (protocol.md 9). Each event reaches the file before Observe returns, as others
-// read the file while it grows. Its methods may be called from several goroutines.
+// EventLog writes events as JSON lines (protocol.md 9). Each event is in the file before Observe returns, because
+// others read the file while it grows. An EventLog is safe for concurrent use.
 type EventLog struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -24,10 +24,10 @@ type EventLog struct {
 	sequence int
 	now      func() time.Time
 	ended    bool
-	err      error // the first one; nothing is written after it
+	err      error // the first error; nothing is written after it
 }
 
-// OpenEventLog opens a log for one phase of an operation: an existing file is emptied (protocol.md 9.5).
+// OpenEventLog opens a log for one phase of an operation. It truncates an existing file (protocol.md 9.5).
 func OpenEventLog(path string) (*EventLog, error) {
 	if strings.HasPrefix(path, "tcp://") {
 		return nil, fmt.Errorf("--event-log %s: sending events over the network is not supported yet; name a file", path)
@@ -39,7 +39,7 @@ func OpenEventLog(path string) (*EventLog, error) {
 	return &EventLog{out: f, close: f.Close, now: time.Now}, nil
 }
 
-// StreamEvents writes events to a stream that it does not close.
+// StreamEvents returns a log that writes to a stream and does not close it.
 func StreamEvents(out io.Writer) *EventLog {
 	return &EventLog{out: out, close: func() error { return nil }, now: time.Now}
 }
@@ -51,7 +51,7 @@ func (l *EventLog) Observe(e stages.Event) {
 	l.write(e)
 }
 
-// Close ends the log. The last line is always a cancel event, also after an operation that died before it began.
+// Close ends the log. The last line is always a cancel event, also if the operation failed before it began.
 func (l *EventLog) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *EventLog) write(e stages.Event) {
 	l.sequence++
 }
 
-// eventEnvelope is one line. Exactly one of the pointers is set (protocol.md 9.1).
+// eventEnvelope is one line. Exactly one of the pointers is not nil (protocol.md 9.1).
 type eventEnvelope struct {
 	Sequence    int              `json:"sequence"`
 	Timestamp   int64            `json:"timestamp"` // seconds since 1970
@@ -109,11 +109,11 @@ type diagnosticEvent struct {
 	Severity  string `json:"severity"`
 	StreamID  int32  `json:"streamID,omitempty"`
 	Ephemeral bool   `json:"ephemeral,omitempty"`
-	// Pending is sluice's own: the interrupted operations that the message is about.
+	// Pending is an extension by sluice: the interrupted operations that the message is about.
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
 }
 
-// pendingOperation is one that an earlier operation began and did not end.
+// pendingOperation is a pending operation of an earlier run.
 type pendingOperation struct {
 	URN  string `json:"urn"`
 	Type string `json:"type"` // as in states: "creating", "updating", "deleting", "reading" or "importing"

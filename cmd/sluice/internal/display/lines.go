@@ -11,12 +11,12 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Limits of what is shown of one value when the user has not asked for everything.
+// Limits on how much of one value is shown, unless the user has asked for everything.
 const (
 	maxTextShown     = 150 // characters of one text
 	maxTextLines     = 3
 	maxElementsShown = 40
-	maxEmbeddedJSON  = 64 << 10 // bytes of a text that is looked at as JSON
+	maxEmbeddedJSON  = 64 << 10 // bytes of a text that is parsed as JSON
 )
 
 // mark is the sign in front of a line of a diff.
@@ -41,18 +41,18 @@ func (m mark) colour() colour {
 	return plain
 }
 
-// line is one line of a diff, without its final newline. Only depth and mark are known to the layout.
+// line is one line of a diff, without its final newline. The layout uses only depth and mark.
 type line struct {
 	depth int
 	mark  mark
 	text  string
 }
 
-// diffPrinter collects the lines of values and of their differences.
+// diffPrinter collects the lines that show values and their differences.
 type diffPrinter struct {
 	showSecrets bool
 	full        bool            // do not cut
-	hidden      []property.Path // what only its name is shown of
+	hidden      []property.Path // of these only the name is shown
 	lines       []line
 }
 
@@ -60,7 +60,7 @@ func (p *diffPrinter) add(depth int, m mark, text string) {
 	p.lines = append(p.lines, line{depth, m, text})
 }
 
-// value prints a whole value under a label.
+// value prints a whole value with a label.
 func (p *diffPrinter) value(depth int, m mark, label string, v property.Value) {
 	inner, shown := visible(v, p.showSecrets)
 	if !shown {
@@ -111,7 +111,7 @@ func (p *diffPrinter) fields(depth int, m mark, o property.Map) {
 	}
 }
 
-// shownNames are the properties worth a line: not those internal to SDKs, and not the null ones.
+// shownNames returns the names of the properties to show: all but those internal to SDKs and those that are null.
 func shownNames(o property.Map) []string {
 	var out []string
 	for _, name := range o.Names() {
@@ -136,7 +136,7 @@ func padLabel(name string, width int) string {
 	return cleanLine(name) + strings.Repeat(" ", max(width-utf8.RuneCountInString(name), 0)) + ": "
 }
 
-// scalar renders on one line what needs no lines of its own.
+// scalar formats a value that fits on one line.
 func (p *diffPrinter) scalar(v property.Value) string {
 	inner, shown := visible(v, p.showSecrets)
 	switch {
@@ -183,7 +183,7 @@ func formatNumber(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// text quotes a text, and cuts a long one before it does any work on it.
+// text quotes a text. It cuts a long text before it quotes it.
 func (p *diffPrinter) text(s string) string {
 	if p.full {
 		return strconv.Quote(s)
@@ -235,7 +235,7 @@ func shortHash(h string) string {
 	return h[:min(len(h), 7)]
 }
 
-// embeddedJSON parses a text that holds a JSON object or array, which is more readable as such.
+// embeddedJSON parses a text that holds a JSON object or array, which is more readable when parsed.
 func embeddedJSON(v property.Value) (property.Value, bool) {
 	if !v.IsString() {
 		return property.Null, false

@@ -2,7 +2,7 @@ package display
 
 import "io"
 
-// liveLine is the last line of a terminal, which is overwritten again and again.
+// liveLine is the last line of a terminal, which is redrawn repeatedly.
 type liveLine struct {
 	out   io.Writer // nil when there is no terminal
 	width func() int
@@ -30,7 +30,7 @@ func (l *liveLine) draw(text string) {
 		text += "; " + l.note
 	}
 	l.turn++
-	// One cell stays free: a terminal wraps when its last cell is written.
+	// One cell stays free, because a terminal wraps when its last cell is written.
 	text = cutToWidth(spinner[l.turn%len(spinner)]+" "+text, width-1)
 	if text == l.drawn {
 		return

@@ -13,21 +13,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Log writes an operation as lines that stay true: a line says what has happened, never what is going on. On a
-// terminal a last line that is redrawn says what is going on. Its methods may be called from several goroutines.
+// Log writes the progress of an operation as lines. A written line shows what has happened, never what is under way. On
+// a terminal, a last line that is redrawn shows what is under way. A Log is safe for concurrent use.
 type Log struct {
 	mu      sync.Mutex
 	p       stepPrinter
 	m       *model
 	live    liveLine
-	lastOut time.Time // of the last line written, for heartbeats
-	// lastDraw is when the live line was drawn.
+	lastOut time.Time // when the last line was written, for heartbeats
+	// lastDraw is the time at which the live line was drawn.
 	lastDraw time.Time
-	// overtaken are the components that were reported before their outputs were set, and what was done with them.
+	// overtaken holds the components that were reported before their outputs were set, and the operation on each.
 	overtaken map[urn.URN]stages.Op
 }
 
-// heartbeat is how long a log may stay silent while something goes on.
+// heartbeat is how long a log may stay silent while an operation is under way.
 const heartbeat = 20 * time.Second
 
 // NewLog begins a log with its title.
@@ -68,15 +68,15 @@ func (l *Log) Observe(e stages.Event) {
 	case stages.Stdout:
 		l.print(strings.TrimRight(clean(e.Message), "\n"))
 	}
-	if l.live.drawn == "" && l.p.Now().Sub(l.lastDraw) >= redrawInterval { // a line took the place of the live one
+	if l.live.drawn == "" && l.p.Now().Sub(l.lastDraw) >= redrawInterval { // the line has replaced the live line
 		l.redraw()
 	}
 }
 
-// redrawInterval bounds how often events alone redraw the live line: there may be thousands in a second.
+// redrawInterval bounds how often events redraw the live line: there may be thousands of events in a second.
 const redrawInterval = 50 * time.Millisecond
 
-// Tick lets the log speak of what takes long. It is to be called about ten times a second.
+// Tick reports steps that take long. The caller calls it about ten times a second.
 func (l *Log) Tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,14 +103,16 @@ func (l *Log) Close() {
 	if !l.p.IsPreview {
 		l.interrupted()
 	}
-	for _, section := range []string{l.p.policiesSection(l.m), l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.summarySection(l.m)} {
+	for _, section := range []string{
+		l.p.policiesSection(l.m), l.p.diagnosticsSection(l.m), l.p.outputsSection(l.m), l.p.wavesSection(l.m), l.p.summarySection(l.m),
+	} {
 		if section != "" {
 			l.print("\n" + strings.TrimSuffix(section, "\n"))
 		}
 	}
 }
 
-// silentComponents reports the components that never registered outputs: they are as done as they will be.
+// silentComponents reports the components that never registered outputs. They count as done.
 func (l *Log) silentComponents() {
 	for _, u := range l.m.begun {
 		c, waiting := l.m.components[u]
@@ -121,8 +123,8 @@ func (l *Log) silentComponents() {
 	}
 }
 
-// overtake reports a component that has begun and waits for its outputs, when the next step of its URN begins: a destroy that
-// runs the program may make the root stack, and deletes it before its outputs are set.
+// overtake reports a component that waits for its outputs when the next step of its URN begins. A destroy that runs the
+// program may make the root stack and delete it before its outputs are set.
 func (l *Log) overtake(next stages.StepInfo) {
 	c, waiting := l.m.components[next.URN]
 	if !waiting || sameStep(c, next) || l.p.IsPreview {
@@ -134,7 +136,7 @@ func (l *Log) overtake(next stages.StepInfo) {
 	}
 }
 
-// Running describes what has begun and not ended, oldest first, with elapsed times.
+// Running describes the steps that have begun and not ended, oldest first, with elapsed times.
 func (l *Log) Running() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +156,7 @@ func (l *Log) Note(text string) {
 	l.redraw()
 }
 
-// config shows the settings, secrets masked as the event has them.
+// config shows the settings. Secrets are masked, as they are in the event.
 func (l *Log) config(settings map[string]string) {
 	l.print("Configuration:")
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -178,7 +180,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 	l.print(l.p.outcome(e.Step, took))
 }
 
-// diagnostic keeps messages for the section at the end; an ephemeral one only goes beside the live line.
+// diagnostic keeps messages for the section at the end. An ephemeral message is only shown beside the live line.
 func (l *Log) diagnostic(d stages.Diagnostic) {
 	if d.Ephemeral && (d.Severity != stages.Debug || l.p.Debug) {
 		l.live.note = firstLine(d.Message)
@@ -206,11 +208,11 @@ func (l *Log) redraw() {
 	l.live.draw(l.progress(l.lastDraw))
 }
 
-// isBeginning reports whether no step has begun yet and it is known what goes on instead.
+// isBeginning reports whether no step has begun yet and there is a description of what is under way instead.
 func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
 
-// progress says how far the operation is: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". Before the first
-// step that would be nothing but zeros. When no step runs, it says what is being waited for.
+// progress returns the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It
+// leaves the counts out before the first step. When no step runs, it shows what the operation waits for.
 func (l *Log) progress(now time.Time) string {
 	if l.isBeginning() && l.live.out == nil { // the line begins with the time
 		return l.p.Beginning

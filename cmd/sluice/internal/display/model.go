@@ -9,24 +9,25 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// model is the arithmetic of an operation, fed by its events. It prints nothing and is not for concurrent use.
+// model counts what happens in an operation, from its events. It prints nothing and is not safe for concurrent use.
 type model struct {
 	running     []*runningStep // oldest first
 	done        int
 	begins      bool // a step has begun, of any kind
 	failed      map[urn.URN]bool
-	components  map[urn.URN]stages.StepInfo // begun, and not reported as done yet
+	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN][]stages.Diagnostic
 	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
 	left        map[urn.URN]bool // reported as unchanged
-	gone        int              // reported as unchanged and then deleted, as a destroy that runs the program does
+	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
 	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
 	stdout      []string
+	waves       []stages.DeletionWaves
 	summary     *stages.Summary
 	started     time.Time
-	lastStep    time.Time // when a step last began or ended, or the operation began
+	lastStep    time.Time // when a step last began or ended, or when the operation began
 }
 
 // runningStep is a step of a custom resource that has begun and not ended.
@@ -39,7 +40,7 @@ func newModel(now time.Time) *model {
 	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN][]stages.Diagnostic{}, started: now, lastStep: now}
 }
 
-// observe takes in one event. The result tells how long the step ran that the event ends, 0 for others.
+// observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
 func (m *model) observe(e stages.Event) time.Duration {
 	switch e := e.(type) {
 	case stages.StepStarted:
@@ -58,6 +59,8 @@ func (m *model) observe(e stages.Event) time.Duration {
 		m.policies.violations = append(m.policies.violations, e)
 	case stages.PolicyRemediation:
 		m.policies.remediations = append(m.policies.remediations, e)
+	case stages.DeletionWaves:
+		m.waves = append(m.waves, e)
 	case stages.Summary:
 		m.summary = &e
 	}
@@ -95,7 +98,7 @@ func (m *model) end(step stages.StepInfo, at time.Time, count bool) time.Duratio
 	return max(took, 0)
 }
 
-// countLeft counts what an operation reports as unchanged and is not.
+// countLeft counts the resources that an operation reports as unchanged although it deletes or does not have them.
 func (m *model) countLeft(step stages.StepInfo) {
 	switch {
 	case step.Op == stages.OpSame && step.Old == nil:
@@ -108,10 +111,10 @@ func (m *model) countLeft(step stages.StepInfo) {
 	}
 }
 
-// unchanged counts the resources that are there and stay as they are.
+// unchanged returns the number of resources that exist and do not change.
 func (m *model) unchanged() int { return max(0, m.summary.Changes[stages.OpSame]-m.gone-m.absent) }
 
-// sameStep reports whether two events are about one step. A URN can have two copies: the state tells them apart.
+// sameStep reports whether two events are about one step. A URN can have two copies, which their states distinguish.
 func sameStep(a, b stages.StepInfo) bool {
 	if a.URN != b.URN {
 		return false
@@ -119,7 +122,7 @@ func sameStep(a, b stages.StepInfo) bool {
 	if a.Op == b.Op {
 		return a.Op != stages.OpDelete && a.Op != stages.OpDeleteReplaced || sameID(a, b)
 	}
-	return a.Op == stages.OpRefresh // its result has the kind of what it found (protocol.md 9.4)
+	return a.Op == stages.OpRefresh // the kind of its result is that of what it found (protocol.md 9.4)
 }
 
 func sameID(a, b stages.StepInfo) bool {
@@ -144,8 +147,8 @@ func (m *model) diagnose(d stages.Diagnostic) {
 	m.diagnostics[d.URN] = append(list, d)
 }
 
-// unfinished returns the position of the line that a stream has begun and not ended, -1 when there is none. Messages
-// of others may have come in between (protocol.md 9.3).
+// unfinished returns the index of the line that a stream has begun and not ended, or -1 if there is none. Messages of
+// other streams may have come in between (protocol.md 9.3).
 func unfinished(list []stages.Diagnostic, stream int32) int {
 	if stream == 0 {
 		return -1
@@ -169,8 +172,8 @@ func (m *model) oldest() (runningStep, bool) {
 	return *m.running[0], true
 }
 
-// errored counts the resources that failed or had an error message. What the run says of itself counts only when
-// nothing else did.
+// errored returns the number of resources that failed or had an error message. Messages of the run itself count only if
+// there are no others.
 func (m *model) errored() int {
 	n := len(m.failed)
 	if n > 1 && m.failed[""] {

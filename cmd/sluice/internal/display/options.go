@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Options say what to show and where.
+// Options define what to show and where.
 type Options struct {
 	// Title is the first line, for example "Updating (dev):".
 	Title     string
 	IsPreview bool
 
-	Out io.Writer // what people read
-	// Live is the terminal on which a last line may be redrawn, nil when there is none. Width returns its width in cells.
+	Out io.Writer // for people
+	// Live is the terminal on which a last line may be redrawn; nil if there is none. Width returns its width in cells.
 	Live  io.Writer
 	Width func() int
 	Color bool
@@ -20,30 +20,30 @@ type Options struct {
 	Lines
 	Details
 
-	SuppressProgress bool // do not show what is going on, only what has happened
-	// Beginning is what goes on until the first step begins, for example "starting the program".
+	SuppressProgress bool // show only what has happened, not what is under way
+	// Beginning is what is under way until the first step begins, for example "starting the program".
 	Beginning string
-	// WaitsFor is what is waited for after that while no step runs, for example "the program or a provider": checks and diffs
-	// are no steps, and nobody tells the log of them.
+	// WaitsFor is what the operation waits for later while no step runs, for example "the program or a provider":
+	// checks and diffs are not steps, and have no events.
 	WaitsFor string
-	// Expected is how many steps the operation is likely to have, 0 when nobody knows.
+	// Expected is the expected number of steps, 0 if it is not known.
 	Expected int
 	Now      func() time.Time
 }
 
-// Lines say which lines the log has besides those for steps that change something.
+// Lines selects the lines that the log has besides those for steps that change something.
 type Lines struct {
 	ShowConfig           bool // the settings, before anything else
 	ShowSames            bool
 	ShowReads            bool
 	ShowReplacementSteps bool
-	ShowRemediations     bool // what policies rewrote, case by case
+	ShowRemediations     bool // every change of inputs by a policy
 	Debug                bool // debug messages
 }
 
-// Details say how much of a resource and of its values is shown.
+// Details defines how much of a resource and of its values is shown.
 type Details struct {
-	Diff            bool // whole property diffs instead of one line for each step
+	Diff            bool // all property diffs instead of one line for each step
 	ShowURNs        bool // URNs instead of types and names
 	ShowSecrets     bool
 	ShowFullOutput  bool // do not cut long values

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// policyModel is what policies have said, in the order of the events.
+// policyModel holds the events about policies, in their order.
 type policyModel struct {
 	violations   []stages.PolicyViolation
 	remediations []stages.PolicyRemediation
@@ -23,7 +23,7 @@ func (m policyModel) mandatory() bool {
 	return slices.ContainsFunc(m.violations, func(v stages.PolicyViolation) bool { return v.Level == stages.Mandatory })
 }
 
-// policiesSection lists the policy packs with what they have found and rewritten (protocol.md 10.6).
+// policiesSection lists the policy packs with their violations and remediations (protocol.md 10.6).
 func (p stepPrinter) policiesSection(m *model) string {
 	if m.summary == nil || len(m.summary.Policies) == 0 {
 		return ""
@@ -33,7 +33,7 @@ func (p stepPrinter) policiesSection(m *model) string {
 	for i, pack := range m.summary.Policies {
 		before := m.summary.Policies[:i]
 		if slices.ContainsFunc(before, func(x stages.AnalyzerInfo) bool { return x.Name == pack.Name && x.Version == pack.Version }) {
-			continue // it cannot be told apart from that one
+			continue // it cannot be distinguished from that one
 		}
 		p.pack(&b, m.policies, pack)
 	}
@@ -69,7 +69,7 @@ func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack stages.Analyze
 	}
 }
 
-// compareViolations orders them by what matters most, and not by time.
+// compareViolations orders violations by importance, independent of their order of arrival.
 func compareViolations(a, b stages.PolicyViolation) int {
 	return cmp.Or(cmp.Compare(b.Level, a.Level), cmp.Compare(severityRank(b.Severity), severityRank(a.Severity)),
 		cmp.Compare(a.Policy.Name, b.Policy.Name), cmp.Compare(a.URN, b.URN))
@@ -98,7 +98,7 @@ func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 	}
 }
 
-// judged names the resource of a policy event.
+// judged returns the name of the resource of a policy event.
 func (p stepPrinter) judged(u urn.URN) string {
 	if u == "" {
 		return ""
@@ -109,7 +109,7 @@ func (p stepPrinter) judged(u urn.URN) string {
 	return fmt.Sprintf("  (%s: %s)", shortType(u.Type()), cleanLine(u.Name()))
 }
 
-// remediated lists what was rewritten: how often by each policy, or each case with what it changed.
+// remediated lists remediations: the number of each policy, or each one with its changes.
 func (p stepPrinter) remediated(b *strings.Builder, list []stages.PolicyRemediation) {
 	tag := p.style.paint(green, "[remediate]")
 	if p.Diff || p.ShowRemediations {

@@ -53,7 +53,7 @@ type stackSummaryEvent struct {
 	Failed []string `json:"failed,omitempty"`
 }
 
-// fill sets the part that e belongs to, and reports whether there is one.
+// fill sets the field that e belongs to, and reports whether there is one.
 func (n *policyEvents) fill(e stages.Event) bool {
 	switch e := e.(type) {
 	case stages.PolicyLoad:

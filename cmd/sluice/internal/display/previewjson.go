@@ -15,21 +15,22 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// PreviewDocument collects a preview for --json: one document at the end (protocol.md 9.6). Its methods may be called
-// from several goroutines.
+// PreviewDocument collects the events of a preview for --json, which prints one document at the end (protocol.md 9.6).
+// It is safe for concurrent use.
 type PreviewDocument struct {
 	o           Options
 	mu          sync.Mutex
 	config      map[string]string
 	diagnostics []documentDiagnostic
 	pending     []pendingOperation
+	waves       []stages.DeletionWaves
 	summary     *stages.Summary
 }
 
 // NewPreviewDocument begins a document.
 func NewPreviewDocument(o Options) *PreviewDocument { return &PreviewDocument{o: o} }
 
-// Observe takes in an event.
+// Observe processes an event.
 func (d *PreviewDocument) Observe(e stages.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,12 +46,15 @@ func (d *PreviewDocument) Observe(e stages.Event) {
 		}
 	case stages.PolicyViolation:
 		d.diagnostics = append(d.diagnostics, documentViolation(e))
+	case stages.DeletionWaves:
+		d.waves = append(d.waves, e)
 	case stages.Summary:
 		d.summary = &e
 	}
 }
 
-// documentViolation is a violation among the messages: the document has no other place that says why a preview failed.
+// documentViolation returns a violation as a message, because the document has no other place for the reason of a
+// failed preview.
 func documentViolation(v stages.PolicyViolation) documentDiagnostic {
 	severity := stages.Warning
 	if v.Level == stages.Mandatory {
@@ -67,8 +71,10 @@ type document struct {
 	Duration      time.Duration        `json:"duration"`
 	ChangeSummary map[string]int       `json:"changeSummary"`
 	MaybeCorrupt  bool                 `json:"maybeCorrupt,omitempty"`
-	// Pending is sluice's own: the operations that an earlier operation began and did not end.
+	// Pending is an extension by sluice: the pending operations of earlier runs.
 	Pending []pendingOperation `json:"pendingOperations,omitempty"`
+	// Waves is an extension by sluice: the waves in which resources would be deleted.
+	Waves []documentWaves `json:"deletionWaves,omitempty"`
 }
 
 type documentStep struct {
@@ -80,7 +86,7 @@ type documentStep struct {
 	DiffReasons    []string                `json:"diffReasons,omitempty"`
 	ReplaceReasons []string                `json:"replaceReasons,omitempty"`
 	DetailedDiff   map[string]documentDiff `json:"detailedDiff"`
-	// Reason is sluice's own: why the step was decided on.
+	// Reason is an extension by sluice: the reason for the step.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -96,7 +102,7 @@ type documentDiagnostic struct {
 	Severity string `json:"severity"`
 }
 
-// documentState is a resource in the form of checkpoints (state.md 1.6), without what only engines need.
+// documentState is a resource in the form of checkpoints (state.md 1.6), without the fields that only engines need.
 type documentState struct {
 	URN                     string               `json:"urn"`
 	Custom                  bool                 `json:"custom"`
@@ -123,7 +129,7 @@ type documentState struct {
 	SourcePosition          string               `json:"sourcePosition,omitempty"`
 }
 
-// Write writes the document of a preview that had this result, which is nil when it failed early.
+// Write writes the document of a preview with the given result, which is nil if the preview failed early.
 func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,6 +139,9 @@ func (d *PreviewDocument) Write(out io.Writer, r *sluice.Result) error {
 		for _, op := range sortedOps(d.summary.Changes) {
 			doc.ChangeSummary[string(op)] = d.summary.Changes[op]
 		}
+	}
+	for _, w := range inOrderOfDeletion(d.waves) {
+		doc.Waves = append(doc.Waves, documentWaves(w))
 	}
 	if r != nil {
 		for _, s := range r.Steps {

@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// maskedText stands for a secret wherever people read.
+// maskedText replaces a secret in output for people.
 const maskedText = "[secret]"
 
 // visible returns what may be shown of v, without the wrappers around it. shown is false for a secret that must not be
-// shown: inner is then null. Nothing in this package looks into a value in any other way.
+// shown; inner is then null. All of this package reads values only through this function.
 func visible(v property.Value, showSecrets bool) (inner property.Value, shown bool) {
 	if v.IsSealed() {
 		return property.Null, false
@@ -29,12 +29,12 @@ func visible(v property.Value, showSecrets bool) (inner property.Value, shown bo
 	return inner, true
 }
 
-// Scrub returns a function that replaces secret texts in the messages of events, for programs and providers that print
-// what they were given. Texts shorter than three characters are left: they would mangle everything else.
+// Scrub returns a function that replaces secret texts in the messages of events, because programs and providers may
+// print their inputs. It keeps texts shorter than three characters, because replacing them would garble the messages.
 func Scrub(secrets []string) func(stages.Event) stages.Event {
 	var pairs []string
 	sorted := slices.Clone(secrets)
-	slices.SortFunc(sorted, func(a, b string) int { // the longest first: one secret may be part of another
+	slices.SortFunc(sorted, func(a, b string) int { // longest first, because one secret may be part of another
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
 	for _, s := range slices.Compact(sorted) {

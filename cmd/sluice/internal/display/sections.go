@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// diagnosticsSection lists the messages by resource, in the order in which resources first spoke.
+// diagnosticsSection lists the messages by resource, in the order of the first message of each resource.
 func (p stepPrinter) diagnosticsSection(m *model) string {
 	var b strings.Builder
 	told := map[string]bool{}
@@ -36,8 +36,8 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 	return p.style.bold("Diagnostics:") + "\n" + strings.TrimSuffix(b.String(), "\n")
 }
 
-// once leaves out the details of an error, which are all lines but the first, if another error has told them: a plugin
-// that dies takes many operations with it, all for one reason.
+// once leaves out the details of an error, which are all lines but the first, if another error had the same details: a
+// plugin that dies makes many operations fail for one reason.
 func once(told map[string]bool, severity stages.Severity, lines []string) []string {
 	if severity != stages.Error || len(lines) < 2 {
 		return lines
@@ -80,7 +80,7 @@ func (p stepPrinter) message(d stages.Diagnostic) []string {
 	return strings.Split(text, "\n")
 }
 
-// outputsSection shows the stack's outputs; failed runs show none that are not certain.
+// outputsSection shows the stack's outputs. For a failed run it shows only those that are certain.
 func (p stepPrinter) outputsSection(m *model) string {
 	if p.SuppressOutputs || m.summary == nil {
 		return ""
@@ -98,7 +98,8 @@ func (p stepPrinter) outputsSection(m *model) string {
 	return b.String()
 }
 
-// summarySection counts (protocol.md 10.6). Mandatory violations end the report: counts below them would look like success.
+// summarySection shows the counts (protocol.md 10.6). A report with mandatory violations ends without them, because
+// they would look like success.
 func (p stepPrinter) summarySection(m *model) string {
 	if m.summary == nil {
 		return ""

@@ -13,13 +13,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// stepPrinter renders steps.
+// stepPrinter formats steps.
 type stepPrinter struct {
 	Options
 	style style
 }
 
-// unchangedReason is that of a refresh that found nothing.
+// unchangedReason is the reason of a refresh that found no drift.
 const unchangedReason = stages.ReasonKind("unchanged")
 
 // shows reports whether a step gets a line of its own.
@@ -41,7 +41,7 @@ func (p stepPrinter) shows(s stages.StepInfo) bool {
 	return true
 }
 
-// subject names the resource of a step: type and name, or the URN.
+// subject returns the resource of a step: its type and name, or its URN.
 func (p stepPrinter) subject(u urn.URN) string {
 	if p.ShowURNs {
 		return cleanLine(string(u))
@@ -49,7 +49,7 @@ func (p stepPrinter) subject(u urn.URN) string {
 	return shortType(u.Type()) + " " + cleanLine(u.Name())
 }
 
-// shortType drops the part of a module that only repeats the type's name: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
+// shortType drops the part of a module that repeats the name of the type: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
 func shortType(t urn.Type) string {
 	parts := strings.Split(string(t), ":")
 	if len(parts) == 3 {
@@ -60,7 +60,7 @@ func shortType(t urn.Type) string {
 	return cleanLine(strings.Join(parts, ":"))
 }
 
-// outcome is the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
+// outcome returns the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
 func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := w.done
@@ -80,7 +80,7 @@ func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
 	return p.row(w, s, said) + p.diffSummary(s)
 }
 
-// failure is the line of a step that has failed.
+// failure returns the line of a step that has failed.
 func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := "**" + w.running + " failed**"
@@ -101,7 +101,7 @@ func (p stepPrinter) row(w words, s stages.StepInfo, said string) string {
 	return " " + p.style.paint(w.colour, w.mark) + " " + p.subject(s.URN) + " " + said
 }
 
-// reasonOf says why, where that is worth a word: for replacements, and for deletions that nobody asked for.
+// reasonOf returns the reason of a step if it is worth showing, for example that of a replacement, else "".
 func reasonOf(s stages.StepInfo) string {
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
@@ -149,7 +149,8 @@ func (p stepPrinter) diffSummary(s stages.StepInfo) string {
 	return " [diff: " + strings.Join(parts, ",") + "]"
 }
 
-// changedProperties are the top-level names that changed, as the provider says or else as the inputs say.
+// changedProperties returns the names of the top-level properties that changed according to the provider or, if it does
+// not say, to the inputs.
 func changedProperties(s stages.StepInfo) []string {
 	names := map[string]bool{}
 	for _, text := range slices.Concat(s.Diffs, slices.Sorted(maps.Keys(s.DetailedDiff))) {

@@ -20,7 +20,7 @@ const (
 	grey    colour = 90
 )
 
-// style writes colours, or does not.
+// style paints text in colours if it is on.
 type style struct{ on bool }
 
 func (s style) paint(c colour, text string) string {
@@ -38,14 +38,14 @@ func (s style) bold(text string) string {
 }
 
 var (
-	// colourTag is the mark-up that the reference puts into messages.
+	// colourTag is the mark-up that Pulumi puts into messages.
 	colourTag = regexp.MustCompile(`<\{%[^%]*%\}>`)
-	// escapeSequence is anything a terminal takes as a command.
+	// escapeSequence matches everything that a terminal takes as a command.
 	escapeSequence = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])`)
 )
 
-// clean makes a message safe to print: no colour tags, no terminal commands, no control characters but line ends and
-// tabs.
+// clean makes a message safe to print: it removes colour tags, terminal commands, and control characters other than
+// line ends and tabs.
 func clean(text string) string {
 	if strings.Contains(text, "<{%") {
 		text = colourTag.ReplaceAllString(text, "")
@@ -68,7 +68,7 @@ func clean(text string) string {
 	return b.String()
 }
 
-// cleanLine is [clean] for what must stay on one line, such as names.
+// cleanLine is like [clean], for texts that must stay on one line, such as names.
 func cleanLine(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(clean(text), "\n", `\n`), "\t", `\t`)
 }
@@ -81,8 +81,8 @@ func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
-// cutToWidth shortens one line of text to a number of terminal cells. Characters outside ASCII count as two, so the
-// result may be shorter than it could be but never wraps.
+// cutToWidth shortens one line of text to a number of terminal cells. It counts two cells for characters outside ASCII,
+// so the result may be shorter than necessary but never wraps.
 func cutToWidth(text string, width int) string {
 	cells := 0
 	for i, r := range text {

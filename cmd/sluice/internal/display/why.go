@@ -12,19 +12,19 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// WhyOptions say how an explanation is written.
+// WhyOptions define how an explanation is written.
 type WhyOptions struct {
 	Out   io.Writer
 	Color bool
-	// Width is where lines are broken; 0 breaks none.
+	// Width is the width at which lines are wrapped; 0 wraps none.
 	Width int
 	URNs  bool // name resources by their URNs
-	// Refresh is true for the explanation of a refresh, which changes only the record.
+	// Refresh is true for the explanation of a refresh, which changes only the state.
 	Refresh bool
 }
 
-// WriteExplanation writes a chain of reasons: what was decided about the resource and why, then, after an arrow each, the
-// decisions that led to it.
+// WriteExplanation writes a chain of reasons: the decision about the resource and its reason, then the decisions that
+// led to it, an arrow before each.
 func WriteExplanation(o WhyOptions, e *why.Explanation) error {
 	p := &whyPrinter{WhyOptions: o, style: style{o.Color}, explanation: e, written: map[int]bool{}}
 	for i := range e.Start {
@@ -42,8 +42,8 @@ type whyPrinter struct {
 	text        strings.Builder
 }
 
-// link writes a decision and then what led to it. above is the link that this one is a cause of, if that is not the one
-// written just before.
+// link writes a decision and the decisions that led to it. above is the link whose cause this one is, if that is not
+// the link written just before.
 func (p *whyPrinter) link(at int, arrow string, above int) {
 	l := p.explanation.Links[at]
 	if p.written[at] {
@@ -68,7 +68,7 @@ func (p *whyPrinter) link(at int, arrow string, above int) {
 	}
 }
 
-// line writes a text under its indent, broken at the width of the window.
+// line writes an indented text, wrapped at the width of the terminal.
 func (p *whyPrinter) line(depth int, text string) {
 	indent := strings.Repeat("  ", depth)
 	if p.Width <= 0 {
@@ -95,7 +95,7 @@ func (p *whyPrinter) line(depth int, text string) {
 	p.text.WriteString("\n")
 }
 
-// name is what a resource is called.
+// name returns the name under which a resource is shown.
 func (p *whyPrinter) name(u urn.URN) string {
 	if p.URNs {
 		return cleanLine(string(u))
@@ -114,7 +114,7 @@ func (p *whyPrinter) names(us []urn.URN) string {
 	return strings.Join(out, ", ")
 }
 
-// verb says what is done to the resource.
+// verb returns what is done to the resource.
 func (p *whyPrinter) verb(l why.Link) string {
 	was := "is "
 	if l.Fate != stages.FateDone {
@@ -141,7 +141,7 @@ func (p *whyPrinter) verb(l why.Link) string {
 	return was + wordsFor(l.Op).done
 }
 
-// orderOf says in which order a replacement is made, and who wants that.
+// orderOf returns the order in which a replacement is made, and why.
 func (p *whyPrinter) orderOf(l why.Link) string {
 	if l.Op != stages.OpReplace || l.Reason == "import" || l.Reason == "read-other" {
 		return ""
@@ -168,14 +168,14 @@ func (p *whyPrinter) fateOf(l why.Link) string {
 	case stages.FateFailed:
 		return p.style.paint(red, ", and that failed")
 	case stages.FateSkipped:
-		return p.style.paint(yellow, ", and was skipped because "+p.names([]urn.URN{l.Blame})+" failed")
+		return p.style.paint(yellow, ", and was skipped because "+p.names([]urn.URN{l.FailedDependency})+" failed")
 	case stages.FateNotReached:
 		return p.style.paint(yellow, ", and the operation ended before")
 	}
 	return ""
 }
 
-// reasons writes the reason and what it rests on.
+// reasons writes the reason and the facts that it rests on.
 func (p *whyPrinter) reasons(l why.Link) {
 	because := cleanLine(l.Because) + decidedBy(l)
 	if len(l.Properties)+len(l.Options) == 0 && l.Position != "" && slices.Contains(l.Roots, why.RootProgram) {
@@ -203,7 +203,7 @@ func (p *whyPrinter) reasons(l why.Link) {
 	}
 }
 
-// decidedBy says who found the difference, or that there is none.
+// decidedBy returns what found the difference, or says that there is none.
 func decidedBy(l why.Link) string {
 	switch {
 	case l.DecidedBy == "Diff" && l.Reason == "unchanged":
@@ -222,7 +222,7 @@ func decidedBy(l why.Link) string {
 	return ""
 }
 
-// change is one changed property or option: its values, and where the new one comes from.
+// change formats one changed property or option: its values, and the source of the new one.
 func (p *whyPrinter) change(l why.Link, c why.Change) string {
 	text := cleanLine(c.Path)
 	if strings.HasSuffix(c.Kind, "replace") {
@@ -272,7 +272,7 @@ func (p *whyPrinter) origin(l why.Link, c why.Change) string {
 	return text
 }
 
-// valueText is a value of a log for people.
+// valueText formats a value of the log for people.
 func valueText(v []byte) string {
 	switch text := string(v); text {
 	case "":

@@ -27,7 +27,7 @@ func link(name string, op stages.Op, kind stages.ReasonKind, set func(*why.Link)
 
 func text(s string) json.RawMessage { return json.RawMessage(`"` + s + `"`) }
 
-// subnet is replaced because of an edit of the program.
+// subnet returns the link of a resource that is replaced because of a change to the program.
 func subnet() why.Link {
 	return link("subnet", stages.OpReplace, "inputs", func(l *why.Link) {
 		l.Names, l.DecidedBy, l.Position, l.Roots = []string{"cidrBlock"}, "Diff", "index.ts:14", []why.Root{why.RootProgram}
@@ -70,7 +70,7 @@ func explanations() map[string]*why.Explanation {
 			l.Properties = []why.Change{{Path: "password", Old: text("[secret]"), New: text("[secret]"), Origin: why.FromProgram, Was: []urn.URN{thing("x")}, Is: []urn.URN{thing("y")}}}
 		})),
 		"skipped": {Links: links{
-			link("b", stages.OpDelete, "not-in-program", func(l *why.Link) { l.Fate, l.Blame, l.Next = stages.FateSkipped, thing("a"), []int{1} }),
+			link("b", stages.OpDelete, "not-in-program", func(l *why.Link) { l.Fate, l.FailedDependency, l.Next = stages.FateSkipped, thing("a"), []int{1} }),
 			link("a", stages.OpDelete, "destroy", func(l *why.Link) { l.Fate = stages.FateNotReached }),
 		}, Start: 1},
 		"outside": {Links: links{

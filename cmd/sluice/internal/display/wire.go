@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// The marks of special values in JSON (protocol.md 2.1, state.md section 2).
+// The keys and values that mark special values in JSON (protocol.md 2.1, state.md section 2).
 const (
 	secretMark    = "1b47061264138c4ac30d75fd1eb44270"
 	assetMark     = "c44067f5952c0a294b673a41bacd8c17"
@@ -20,7 +20,7 @@ const (
 	elidedText    = "<contents elided>"
 )
 
-// unknownTexts stand for unknown values (protocol.md 2.2).
+// unknownTexts are the texts that represent unknown values (protocol.md 2.2).
 var unknownTexts = map[property.UnknownKind]string{
 	property.UnknownString:  "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
 	property.UnknownBool:    "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -31,8 +31,8 @@ var unknownTexts = map[property.UnknownKind]string{
 	property.UnknownObject:  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
 }
 
-// jsonValue is a value as events carry it (protocol.md 9.2): secrets are objects that say only that they are secret,
-// the texts of assets are left out. With showSecrets a secret is its plain text in the same object.
+// jsonValue returns a value as events carry it (protocol.md 9.2): a secret is an object that only says that it is
+// secret, and the texts of assets are left out. With showSecrets, the object of a secret holds its plain text.
 func jsonValue(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	if !shown {
@@ -155,7 +155,7 @@ func newEventState(r *state.Resource) *eventState {
 	}
 }
 
-// eventMetadata describes a step in events.
+// eventMetadata describes a step in an event.
 type eventMetadata struct {
 	Op           string               `json:"op"`
 	URN          string               `json:"urn"`
@@ -164,10 +164,10 @@ type eventMetadata struct {
 	New          *eventState          `json:"new"`
 	Keys         []string             `json:"keys,omitempty"`
 	Diffs        []string             `json:"diffs,omitempty"`
-	DetailedDiff map[string]eventDiff `json:"detailedDiff"` // null: the provider gave none
+	DetailedDiff map[string]eventDiff `json:"detailedDiff"` // null: the provider returned none
 	Logical      bool                 `json:"logical,omitempty"`
 	Provider     string               `json:"provider"`
-	// Reason is sluice's own: why the step was decided on.
+	// Reason is an extension by sluice: the reason for the step.
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -193,11 +193,11 @@ func newEventMetadata(s stages.StepInfo) eventMetadata {
 	return m
 }
 
-// sortedOps returns the keys of a count in a fixed order.
+// sortedOps returns the keys of changes in a fixed order.
 func sortedOps(changes map[stages.Op]int) []stages.Op { return slices.Sorted(maps.Keys(changes)) }
 
-// PlainJSON is a value for people and scripts: a secret is the text "[secret]", or its content when secrets are shown,
-// and there are no other marks of secrecy.
+// PlainJSON returns a value for people and scripts. A secret is the text "[secret]", or its content if secrets are
+// shown. Nothing else marks values as secret.
 func PlainJSON(v property.Value, showSecrets bool) any {
 	inner, shown := visible(v, showSecrets)
 	switch {

@@ -4,14 +4,14 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// words are how a kind of step is spoken of (protocol.md 10.5).
+// words are the terms for a kind of step (protocol.md 10.5).
 type words struct {
 	mark    string
 	colour  colour
-	plan    string // what a preview says
+	plan    string // used in a preview
 	running string
 	done    string
-	// planned and changed are the words of the summary, "" for kinds that are not counted.
+	// planned and changed are used in the summary, "" for kinds that are not counted.
 	planned, changed string
 }
 
@@ -33,7 +33,7 @@ var vocabulary = map[stages.Op]words{
 	stages.OpImportReplacement:    {"=>", magenta, "import replacement", "importing replacement", "imported replacement", "", ""},
 }
 
-// summaryOrder is the order of the summary's lines.
+// summaryOrder is the order of the lines in the summary.
 var summaryOrder = [...]stages.Op{
 	stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpDiscard, stages.OpImport,
 }
@@ -46,7 +46,7 @@ func wordsFor(op stages.Op) words {
 	return words{"  ", plain, text, text, text, text, text}
 }
 
-// isReplacementPart reports whether op is a part of a replacement that people see only as one.
+// isReplacementPart reports whether op is a part of a replacement that is usually shown as one step.
 func isReplacementPart(op stages.Op) bool {
 	switch op {
 	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced,

@@ -1,4 +1,4 @@
-// Package exit decides with which status a command ends (protocol.md 10.4).
+// Package exit determines the exit status of a command (protocol.md 10.4).
 //
 // Invariant: every error of a command has exactly one status.
 package exit
@@ -23,7 +23,7 @@ const (
 	Internal   = 255
 )
 
-// Error is an error with an exit status of its own. A quiet one has been shown already.
+// Error is an error with an exit status of its own. If it is quiet, it has already been shown.
 type Error struct {
 	Status int
 	Err    error
@@ -36,24 +36,24 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error that it wraps.
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsUsage gives an error the status of a wrong invocation.
+// AsUsage returns err with the status of a wrong invocation.
 func AsUsage(err error) error { return &Error{Status: Usage, Err: err} }
 
-// Usagef formats the error of a wrong invocation.
+// Usagef formats an error with the status of a wrong invocation.
 func Usagef(format string, args ...any) error { return AsUsage(fmt.Errorf(format, args...)) }
 
-// NoStackf formats the error of a command that finds no stack.
+// NoStackf formats an error with the status of a command that finds no stack.
 func NoStackf(format string, args ...any) error {
 	return &Error{Status: NoStack, Err: fmt.Errorf(format, args...)}
 }
 
-// Cancelledf formats the error of a cancelled command.
+// Cancelledf formats an error with the status of a cancelled command.
 func Cancelledf(format string, args ...any) error {
 	return &Error{Status: Cancelled, Err: fmt.Errorf(format, args...)}
 }
 
-// Status returns the status with which a command ends that returns err, which is not nil, and whether err has been shown
-// already.
+// Status returns the exit status of a command that returns err, which is not nil, and reports whether err has already
+// been shown.
 func Status(err error) (status int, quiet bool) {
 	var own *Error
 	if errors.As(err, &own) {

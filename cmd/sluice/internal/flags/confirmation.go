@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Confirmation says what comes before the changes, and whether there may be any.
+// Confirmation defines what happens before the changes, and whether there may be any.
 type Confirmation struct {
 	Yes, SkipPreview, PreviewOnly bool
 	ExpectNoChanges               bool
@@ -28,7 +28,7 @@ func (c *Confirmation) AddExpectNoChanges(f *pflag.FlagSet) {
 	f.BoolVar(&c.ExpectNoChanges, "expect-no-changes", false, "exit with status 7 if there are, or would be, changes")
 }
 
-// Check refuses an operation that would have to ask where nobody can be asked.
+// Check refuses an operation that would have to ask but has no terminal.
 func (c *Confirmation) Check(canAsk bool) error {
 	if c.PreviewOnly || c.Yes || c.SkipPreview || canAsk {
 		return nil
@@ -36,5 +36,5 @@ func (c *Confirmation) Check(canAsk bool) error {
 	return exit.Usagef("--yes or --skip-preview or --preview-only must be passed in to proceed when running in non-interactive mode")
 }
 
-// AddYes registers the flag that answers questions.
+// AddYes registers the flag that answers questions with yes.
 func AddYes(f *pflag.FlagSet, yes *bool, usage string) { f.BoolVarP(yes, "yes", "y", false, usage) }

@@ -7,15 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Creates say what is to be done about creates that were interrupted (state.md 9.4 R-6).
+// Creates selects how interrupted creates are resolved (state.md 9.4 R-6).
 type Creates struct {
 	Clear, Skip bool
 	imports     []string // URNs, each followed by an ID
-	others      string   // what becomes of those that imports does not name
+	others      string   // how the creates that imports does not name are resolved
 }
 
-// Add registers the flags of operations that create: what is to be done about a create of which the program declares the
-// resource.
+// Add registers the flags of operations that create. They resolve the interrupted creates of resources that the program
+// declares.
 func (c *Creates) Add(f *pflag.FlagSet) {
 	f.StringVar(&c.others, "pending-creates", "error",
 		"what to do about creates that an earlier operation began and whose end nobody knows: error, when such a resource would be "+
@@ -51,7 +51,7 @@ func (c *Creates) Check() error {
 	return nil
 }
 
-// Imported returns the IDs that are given, by URN, and these URNs in the order in which they are given.
+// Imported returns the given IDs by URN, and the URNs in the given order.
 func (c *Creates) Imported() (ids map[string]string, urns []string) {
 	ids = map[string]string{}
 	for i := 0; i+1 < len(c.imports); i += 2 {
@@ -61,7 +61,7 @@ func (c *Creates) Imported() (ids map[string]string, urns []string) {
 	return ids, urns
 }
 
-// Others returns what is to be done about creates for which no ID is given.
+// Others returns how creates without a given ID are resolved.
 func (c *Creates) Others() stages.CreateResolution {
 	return stages.CreateResolution{Again: c.others == "create", Clear: c.others == "clear"}
 }

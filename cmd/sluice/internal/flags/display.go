@@ -6,9 +6,9 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 )
 
-// Display says what an operation shows, and in which form.
+// Display selects what an operation shows, and in which form.
 type Display struct {
-	JSON             bool   // for programs, not for people
+	JSON             bool   // for programs instead of people
 	EventLog         string // the file that events are written to; "" is none
 	suppressProgress bool
 	lines            display.Lines
@@ -25,7 +25,7 @@ func (d *Display) Add(f *pflag.FlagSet) {
 	d.addDetails(f)
 	f.StringVar(&d.permalink, "suppress-permalink", "", "accepted for scripts: there are no permalinks")
 	f.Lookup("suppress-permalink").NoOptDefVal = "true"
-	_ = f.MarkHidden("suppress-permalink") // fails only for flags that are not there
+	_ = f.MarkHidden("suppress-permalink") // fails only for flags that do not exist
 }
 
 func (d *Display) addLines(f *pflag.FlagSet) {
@@ -36,7 +36,7 @@ func (d *Display) addLines(f *pflag.FlagSet) {
 	f.BoolVar(&d.lines.ShowReplacementSteps, "show-replacement-steps", false, "show the steps of a replacement one by one")
 }
 
-// AddRemediations registers a flag of operations that ask policies.
+// AddRemediations registers the flag that shows remediations.
 func (d *Display) AddRemediations(f *pflag.FlagSet) {
 	f.BoolVar(&d.lines.ShowRemediations, "show-policy-remediations", false, "show each time that a policy has rewritten the inputs of a resource")
 }
@@ -55,7 +55,7 @@ func (d *Display) ShowSecrets() bool { return d.details.ShowSecrets }
 // Diff reports whether changes of properties are shown.
 func (d *Display) Diff() bool { return d.details.Diff }
 
-// Options returns what to show; where to show it and what it is called are left open.
+// Options returns the options of the display without its output and title.
 func (d *Display) Options() display.Options {
 	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress}
 }

@@ -1,5 +1,5 @@
-// Package flags has the flags of commands, in groups by what they are about.
+// Package flags defines the flags of commands, in groups by subject.
 //
-// A group registers its flags with Add, and has one method that turns them into what the engine or the display wants. What
-// flags mean for the course of an operation is not decided here.
+// A group registers its flags with Add, and has a method that converts them to the form that the engine or the display
+// needs. The package does not decide how flags change the course of an operation.
 package flags

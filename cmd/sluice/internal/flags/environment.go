@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// variables are flags with a variable of their own, besides PULUMI_OPTION_<FLAG>.
+// variables returns the flags that have a variable of their own, besides PULUMI_OPTION_<FLAG>.
 func variables() map[string]string {
 	return map[string]string{
 		"parallel":          "PULUMI_PARALLEL",
@@ -20,7 +20,7 @@ func variables() map[string]string {
 	}
 }
 
-// FromEnvironment gives the flags that are not on the command line the values that variables have.
+// FromEnvironment sets the flags that are not on the command line from environment variables.
 func FromEnvironment(flags *pflag.FlagSet, lookup func(name string) (string, bool)) error {
 	var fault error
 	own := variables()

@@ -2,7 +2,7 @@ package flags
 
 import "github.com/spf13/pflag"
 
-// History is what the history of a stack says of an operation.
+// History holds what the history of a stack records about an operation.
 type History struct {
 	Message             string
 	execKind, execAgent string
@@ -18,7 +18,7 @@ func (h *History) Add(f *pflag.FlagSet) {
 	}
 }
 
-// Caller describes who has called, as the history has it.
+// Caller describes the caller, in the form of the history.
 func (h *History) Caller() map[string]string {
 	out := map[string]string{"exec.kind": h.execKind}
 	if h.execKind == "" {

@@ -27,7 +27,7 @@ func (o *Operation) Add(f *pflag.FlagSet) {
 	o.History.Add(f)
 }
 
-// AddUpdate registers the flags of up and of preview.
+// AddUpdate registers the flags of up and preview.
 func (o *Operation) AddUpdate(f *pflag.FlagSet) {
 	o.Add(f)
 	o.Targeting.Add(f)

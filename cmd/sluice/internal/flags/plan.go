@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Plan says to which plan an operation is held, and whether it makes one.
+// Plan selects the plan that an operation is held to, and the file to which a preview writes one.
 type Plan struct {
 	Save   string // the file of the plan that a preview makes
 	File   string // the file of the plan that an update is held to

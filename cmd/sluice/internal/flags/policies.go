@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/source/policy"
 )
 
-// Policies are the policy packs of operations that run the program.
+// Policies selects the policy packs of operations that run the program.
 type Policies struct {
 	packs, configs []string
 }
@@ -36,7 +36,7 @@ func (p *Policies) CheckProgram(runs bool) error {
 	return nil
 }
 
-// Open reads the policy packs. They are started with the operation.
+// Open reads the policy packs. The operation starts them.
 func (p *Policies) Open(o sluice.PluginOptions) ([]*policy.Pack, error) {
 	var packs []*policy.Pack
 	for i, directory := range p.packs {

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Program says what the program and the providers are asked before anything is decided.
+// Program selects what the program and the providers do before any decision.
 type Program struct {
-	Run                  bool // the program runs although the operation can do without
+	Run                  bool // the program runs although the operation does not need it
 	NoBuiltins           bool // packages without an installed plugin are not served in process
 	SkipConfigValidation bool
 	refresh              optionalBool
@@ -20,7 +20,7 @@ func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
 }
 
-// AddRun registers the flag of operations that can do without the program, or have it run while they refresh.
+// AddRun registers the flag of operations that do not need the program, or run it while they refresh.
 func (p *Program) AddRun(f *pflag.FlagSet, usage string) {
 	f.BoolVar(&p.Run, "run-program", false, usage)
 }
@@ -30,7 +30,7 @@ func (p *Program) AddRefresh(f *pflag.FlagSet) {
 	f.VarPF(&p.refresh, "refresh", "r", "read every resource before deciding what to do").NoOptDefVal = "true"
 }
 
-// Refreshes reports whether everything is to be read first; otherwise is what the project says for all operations.
+// Refreshes reports whether the operation refreshes first. otherwise is the setting of the project.
 func (p *Program) Refreshes(otherwise bool) bool {
 	if p.refresh.given {
 		return p.refresh.value

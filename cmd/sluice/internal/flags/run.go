@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// Run says how changes are made and recorded.
+// Run defines how changes are made and recorded.
 type Run struct {
 	parallel        int
 	ContinueOnError bool
@@ -18,7 +18,7 @@ type Run struct {
 	checkpoint      string
 }
 
-// automatic stands for a degree of parallelism that nobody has given. It is no number that somebody could mean.
+// automatic stands for a degree of parallelism that was not given. No user would give this number.
 const automatic = math.MinInt
 
 // Add registers the flags that all operations have.
@@ -35,10 +35,10 @@ func (r *Run) AddChanges(f *pflag.FlagSet) {
 		"when to write the whole state: timed (now and then, and at the end), end, or every-step; a journal keeps every step in between")
 }
 
-// DefaultRun is how changes are made where no flags are registered.
+// DefaultRun returns the values for commands that do not register these flags.
 func DefaultRun() Run { return Run{parallel: automatic} }
 
-// Apply completes the options of the engine.
+// Apply sets the options of the engine.
 func (r *Run) Apply(o *sluice.Options) {
 	o.ContinueOnError, o.IgnoreProtect = r.ContinueOnError, r.ignoreProtect
 	if r.parallel != automatic { // otherwise the engine chooses

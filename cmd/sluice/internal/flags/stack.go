@@ -2,7 +2,7 @@ package flags
 
 import "github.com/spf13/pflag"
 
-// Stack says on which stack, and with which settings file, a command works.
+// Stack selects the stack and the settings file of a command.
 type Stack struct {
 	Name       string // "" is the selected one
 	ConfigFile string // "" is that of the stack

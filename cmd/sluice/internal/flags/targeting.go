@@ -24,8 +24,8 @@ func (t *Targeting) Add(f *pflag.FlagSet) {
 	f.StringArrayVarP(&t.Excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
 }
 
-// AddExcludeDependents registers a flag that destroy does not have: what depends on an excluded resource can be deleted
-// without harm to it, so destroy deletes it, and the reference refuses the flag there.
+// AddExcludeDependents registers a flag that destroy does not have. A dependent of an excluded resource can be deleted
+// without harm to that resource, so destroy deletes it. Pulumi refuses the flag there.
 func (t *Targeting) AddExcludeDependents(f *pflag.FlagSet) {
 	f.BoolVar(&t.excludeDependents, "exclude-dependents", false, "leave what depends on an excluded resource too")
 }
@@ -36,7 +36,7 @@ func (t *Targeting) AddReplace(f *pflag.FlagSet) {
 	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this URN and touch nothing else; may be repeated")
 }
 
-// Compile turns the flags into the engine's terms.
+// Compile converts the flags to the form that the engine uses.
 func (t *Targeting) Compile() (stages.Targeting, error) {
 	out := stages.Targeting{TargetDependents: t.targetDependents, ExcludeDependents: t.excludeDependents}
 	targets := slices.Concat(t.Targets, t.targetReplace)

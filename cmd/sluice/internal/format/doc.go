@@ -1,2 +1,2 @@
-// Package format has the forms in which commands write names, times, amounts, tables and JSON.
+// Package format formats names, times, amounts, tables and JSON for commands.
 package format

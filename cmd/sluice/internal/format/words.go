@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Printable returns a name on one line, whatever characters it has: quoted if it is not one otherwise.
+// Printable returns a name on one line. It quotes a name with characters that a Go string literal would escape.
 func Printable(name string) string {
 	quoted := strconv.Quote(name)
 	if quoted[1:len(quoted)-1] == name {
@@ -19,7 +19,7 @@ func Printable(name string) string {
 
 var needsNoQuotes = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
 
-// ShellQuote quotes a text for a POSIX shell, where it needs that.
+// ShellQuote quotes a text for a POSIX shell if necessary.
 func ShellQuote(text string) string {
 	if needsNoQuotes.MatchString(text) {
 		return text
@@ -35,7 +35,7 @@ func Resources(n int) string {
 	return fmt.Sprintf("%d resources", n)
 }
 
-// Ago says how long ago something was, in the largest unit that fits.
+// Ago formats how long ago something happened, in the largest unit that fits.
 func Ago(d time.Duration) string {
 	units := []struct {
 		size time.Duration
@@ -51,5 +51,5 @@ func Ago(d time.Duration) string {
 	return "now"
 }
 
-// Time returns a time as documents in JSON have it.
+// Time formats a time for JSON documents.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

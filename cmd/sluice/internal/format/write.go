@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// JSON writes a value with two spaces of indentation.
+// JSON writes a value as JSON, indented by two spaces.
 func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

@@ -1,4 +1,4 @@
-// Package importfile reads and writes the files that say what `sluice import` takes under management (protocol.md 10.9),
+// Package importfile reads and writes the files that list what `sluice import` imports (protocol.md 10.9),
 // and turns them into requests.
 //
 // It imports nothing itself and asks no provider.

@@ -11,26 +11,26 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Placeholder stands in written files for what people have to fill in.
+// Placeholder stands for values in written files that users have to fill in.
 const Placeholder = "<PLACEHOLDER>"
 
 // File is an import file.
 type File struct {
-	// NameTable gives names to resources that are recorded already.
+	// NameTable gives names to resources that are already recorded.
 	NameTable map[string]urn.URN `json:"nameTable,omitempty"`
 	Resources []Resource         `json:"resources"`
-	// ProviderInputs are the configurations of providers by their names. They are deprecated: a provider is a resource of
-	// its own now.
+	// ProviderInputs are the configurations of providers by their names. They are deprecated: a provider is now a
+	// resource of its own.
 	ProviderInputs map[string]json.RawMessage `json:"providerInputs,omitempty"`
 }
 
 // Resource is one entry of a file.
 type Resource struct {
 	Type urn.Type `json:"type"`
-	// Name is what others of the file call it, and its variable in generated code.
+	// Name is the name by which other resources of the file refer to this one, and its variable in generated code.
 	Name string `json:"name"`
 	ID   string `json:"id,omitempty"`
-	// Parent and Provider are names.
+	// Parent and Provider are names of other resources.
 	Parent            string   `json:"parent,omitempty"`
 	Provider          string   `json:"provider,omitempty"`
 	Version           string   `json:"version,omitempty"`
@@ -41,27 +41,27 @@ type Resource struct {
 	// Inputs and Outputs are in the form of state files.
 	Inputs  json.RawMessage `json:"inputs,omitempty"`
 	Outputs json.RawMessage `json:"outputs,omitempty"`
-	// LogicalName is the name in the URN; that of Name if it is empty, and the other way round.
+	// LogicalName is the name in the URN. If it or Name is empty, it has the value of the other.
 	LogicalName      string            `json:"logicalName,omitempty"`
 	Parameterization *Parameterization `json:"parameterization,omitempty"`
 	Extension        *Extension        `json:"extension,omitempty"`
 }
 
-// Parameterization says which plugin serves the package of a resource, and with which parameter.
+// Parameterization names the plugin that serves the package of a resource, and its parameter.
 type Parameterization struct {
 	PluginName    string `json:"pluginName"`
 	PluginVersion string `json:"pluginVersion"`
 	Value         []byte `json:"value"`
 }
 
-// Extension is a package that a provider is extended by.
+// Extension is a package that extends a provider.
 type Extension struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Value   []byte `json:"value"`
 }
 
-// Read reads a file. Errors say where in it the fault is.
+// Read reads a file. An error names the place in the file.
 func Read(path string) (*File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -104,7 +104,7 @@ func fieldOf(e *json.UnmarshalTypeError) string {
 	return e.Field
 }
 
-// Write writes a file as people edit it.
+// Write writes a file in a form that people can edit.
 func (f *File) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

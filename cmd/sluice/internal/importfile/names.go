@@ -11,7 +11,7 @@ import (
 // Names are the variables of resources in generated code.
 type Names map[urn.URN]string
 
-// nameOfType is the last part of a type with a capital first letter: what is appended to a name that is taken.
+// nameOfType returns the last part of a type with a capital first letter. It is appended to a name that is taken.
 func nameOfType(t urn.Type) string {
 	name := string(t)
 	for i := len(name) - 1; i >= 0; i-- {

@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Placeholders returns a file for everything that a preview would create, with placeholders for the IDs that people have
-// to fill in, and what they have to be told besides. Secrets in the configurations of providers are encrypted with enc.
+// Placeholders returns a file for everything that a preview would create, with placeholders for the IDs that users have
+// to fill in, and remarks about them. It encrypts secrets in the configurations of providers with enc.
 func Placeholders(ctx context.Context, steps []stages.StepInfo, enc property.Encrypter) (*File, []string, error) {
 	b := &writer{
 		file: &File{NameTable: map[string]urn.URN{}, Resources: []Resource{}}, created: map[urn.URN]bool{},
@@ -38,14 +38,14 @@ func Placeholders(ctx context.Context, steps []stages.StepInfo, enc property.Enc
 	return b.file, b.warnings, nil
 }
 
-// writer makes a file of the steps of a preview.
+// writer makes a file from the steps of a preview.
 type writer struct {
 	file     *File
 	created  map[urn.URN]bool
 	states   map[urn.URN]*state.Resource
 	names    Names
 	used     map[string]bool
-	raw      map[string]bool // all names in the stack: no made-up name may be one of them
+	raw      map[string]bool // all names in the stack: generated names must differ from them
 	enc      property.Encrypter
 	warnings []string
 }
@@ -84,7 +84,7 @@ func (b *writer) add(ctx context.Context, r *state.Resource) error {
 	return nil
 }
 
-// setPlugin says which plugin a provider is.
+// setPlugin sets the plugin of a provider.
 func (q *Resource) setPlugin(p *state.Resource) error {
 	pkg, err := stages.PackageOf(p.Type, p.Inputs)
 	if err != nil {
@@ -98,7 +98,7 @@ func (q *Resource) setPlugin(p *state.Resource) error {
 	return nil
 }
 
-// configuration enters the inputs of a provider. Those that are not known yet are left to people.
+// configuration sets the inputs of a provider. It leaves unknown inputs to the user.
 func (b *writer) configuration(ctx context.Context, q *Resource, r *state.Resource) error {
 	if err := q.setPlugin(r); err != nil {
 		return err
@@ -126,7 +126,8 @@ func (b *writer) configuration(ctx context.Context, q *Resource, r *state.Resour
 	return nil
 }
 
-// refer returns the name of a parent or provider. One that the file does not list itself gets an entry in the name table.
+// refer returns the name of a parent or provider. It adds an entry to the name table for a resource that the file does
+// not list.
 func (b *writer) refer(u urn.URN) string {
 	name := b.name(u)
 	if !b.created[u] {
@@ -135,7 +136,7 @@ func (b *writer) refer(u urn.URN) string {
 	return name
 }
 
-// name is the resource's own name, or another if that is taken.
+// name returns the resource's own name, or another one if that is taken.
 func (b *writer) name(u urn.URN) string {
 	if name, ok := b.names[u]; ok {
 		return name

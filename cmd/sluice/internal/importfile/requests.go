@@ -16,16 +16,16 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Target says into which stack a file is imported.
+// Target is the stack into which a file is imported.
 type Target struct {
 	Stack, Project string
-	Protect        bool // the imported resources are
-	// Decrypter opens secrets in the file; nil when there can be none.
+	Protect        bool // of the imported resources
+	// Decrypter decrypts the secrets in the file; nil if it has none.
 	Decrypter property.Decrypter
 }
 
-// Requests returns what the file asks for and the names of everything that it names. The error holds all faults that can
-// be found at once.
+// Requests returns the imports that the file describes, and the names of all resources that it names. The error lists
+// all faults that can be found at once.
 func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, Names, error) {
 	b := &resolver{file: f, target: t, resources: slices.Clone(f.Resources), urns: map[string]urn.URN{}, names: Names{}, used: map[string]bool{}}
 	for _, step := range []func(){b.sanity, b.nameTable, b.resolve} {
@@ -47,20 +47,20 @@ func (f *File) Requests(ctx context.Context, t Target) ([]stages.ImportRequest, 
 type resolver struct {
 	file      *File
 	target    Target
-	resources []Resource // with both names
+	resources []Resource // with Name and LogicalName set
 	faults    []error
 
-	ambiguous map[string]bool // the names of the resources; true: of several
+	ambiguous map[string]bool // by the name of a resource; true: several resources have it
 	urns      map[string]urn.URN
 	names     Names
-	used      map[string]bool // the values of names
+	used      map[string]bool // the variables in use
 }
 
 func (b *resolver) fault(i int, format string, args ...any) {
 	b.faults = append(b.faults, fmt.Errorf("%v "+format, append([]any{b.describe(i)}, args...)...))
 }
 
-// describe names a resource by what is known of it.
+// describe names a resource by what the file says of it.
 func (b *resolver) describe(i int) string {
 	q := b.resources[i]
 	text := fmt.Sprintf("resource %d", i)
@@ -76,7 +76,7 @@ func (b *resolver) describe(i int) string {
 	return text
 }
 
-// sanity looks at each entry for itself.
+// sanity checks each entry by itself.
 func (b *resolver) sanity() {
 	if len(b.resources) == 0 {
 		b.faults = append(b.faults, errors.New("the import file lists no resources"))
@@ -137,7 +137,7 @@ func (b *resolver) nameTable() {
 	}
 }
 
-// resolve finds the URNs of the resources, those of parents before those of children.
+// resolve computes the URNs of the resources, parents before their children.
 func (b *resolver) resolve() {
 	open := make([]int, len(b.resources))
 	for i := range open {
@@ -151,7 +151,7 @@ func (b *resolver) resolve() {
 				waiting = append(waiting, i)
 				continue
 			}
-			b.settle(i, parent)
+			b.setParent(i, parent)
 		}
 		if len(b.faults) > 0 {
 			return
@@ -164,7 +164,7 @@ func (b *resolver) resolve() {
 	}
 }
 
-// parentOf returns the URN of a resource's parent; false while it is not known.
+// parentOf returns the URN of a resource's parent, and reports whether it is known yet.
 func (b *resolver) parentOf(i int) (urn.URN, bool) {
 	name := b.resources[i].Parent
 	if name == "" {
@@ -184,7 +184,7 @@ func (b *resolver) parentOf(i int) (urn.URN, bool) {
 	return "", true
 }
 
-func (b *resolver) settle(i int, parent urn.URN) {
+func (b *resolver) setParent(i int, parent urn.URN) {
 	q := b.resources[i]
 	if parent == "" {
 		return // reported
@@ -199,7 +199,7 @@ func (b *resolver) settle(i int, parent urn.URN) {
 	b.names[u] = b.variable(q)
 }
 
-// variable is a name for the resource that nothing else has.
+// variable returns an unused variable for the resource.
 func (b *resolver) variable(q Resource) string {
 	name := q.Name
 	if b.used[name] {
@@ -212,7 +212,7 @@ func (b *resolver) variable(q Resource) string {
 	return name
 }
 
-// request describes one import.
+// request returns the import request of one resource.
 func (b *resolver) request(ctx context.Context, i int) stages.ImportRequest {
 	q := b.resources[i]
 	r := stages.ImportRequest{
@@ -250,7 +250,7 @@ func (b *resolver) provider(i int) urn.URN {
 	return u
 }
 
-// plugin says which plugin serves the package of a resource.
+// plugin returns the plugin that serves the package of a resource.
 func (b *resolver) plugin(i int) stages.Package {
 	q := b.resources[i]
 	p := stages.Package{Version: b.version(i, "version", q.Version), DownloadURL: q.PluginDownloadURL}
@@ -288,7 +288,7 @@ func (b *resolver) version(i int, what, text string) string {
 	return v.String()
 }
 
-// properties decodes what a file says in the form of state files.
+// properties decodes properties in the form of state files.
 func (b *resolver) properties(ctx context.Context, i int, what string, text json.RawMessage) property.Map {
 	if !isGiven(text) {
 		return property.Map{}
@@ -309,7 +309,7 @@ func isGiven(text json.RawMessage) bool {
 	return len(text) > 0 && !bytes.Equal(text, []byte("null"))
 }
 
-// HasProperties reports whether the file has values, which may be encrypted.
+// HasProperties reports whether the file has property values, which may be encrypted.
 func (f *File) HasProperties() bool {
 	return len(f.ProviderInputs) > 0 || slices.ContainsFunc(f.Resources, func(q Resource) bool {
 		return isGiven(q.Inputs) || isGiven(q.Outputs)

@@ -1,4 +1,4 @@
-// Package interrupts says what Ctrl-C, SIGTERM and a terminal that goes away mean for commands that have begun something.
+// Package interrupts defines what Ctrl-C, SIGTERM and the end of the terminal mean for commands that have begun something.
 //
-// Invariant: a command that holds the lock of a stack gives it back before a signal ends the process.
+// Invariant: a command that holds the lock of a stack releases it before a signal ends the process.
 package interrupts

@@ -13,25 +13,27 @@ import (
 	"github.com/sluice-iac/sluice"
 )
 
-// Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first stops admission, the second
-// asks the providers to abort, the third gives the lock back and ends the process. A terminal that goes away is a first Ctrl-C. That
-// nobody reads what is printed any more stops nothing.
+// Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first one halts the run, the second one
+// cancels what the providers do, the third one releases the lock and ends the process. The end of the terminal counts
+// as a first Ctrl-C. The end of the reader of the output has no effect.
 type Guard struct {
 	Interrupts *sluice.Interrupts
-	// Note shows a line; Running names what has begun, with elapsed times. Both may be called at any time.
+	// Note shows a line. Running describes the steps that have begun and not ended, with elapsed times. Both may be
+	// called at any time.
 	Note    func(text string)
 	Running func() []string
-	// Asking reports whether somebody at the terminal is being asked, and nothing else goes on. May be called at any time.
+	// Asking reports whether the operation waits for an answer of the user and does nothing else. It may be called at
+	// any time.
 	Asking func() bool
-	// Leave gives back what others would wait for and ends the process.
+	// Leave releases the lock and ends the process.
 	Leave func()
 }
 
-// Run calls f and returns when f has.
+// Run calls f and waits until it returns.
 func (g *Guard) Run(ctx context.Context, f func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, append(terminations(), os.Interrupt)...)
-	_, unread := signal.NotifyContext(ctx, syscall.SIGPIPE) // and nobody listens; ignored signals would be the program's too
+	_, unread := signal.NotifyContext(ctx, syscall.SIGPIPE) // nothing reads it; child processes would inherit an ignored signal
 	ctx, done := context.WithCancel(ctx)
 	var wg conc.WaitGroup
 	wg.Go(func() {
@@ -39,7 +41,7 @@ func (g *Guard) Run(ctx context.Context, f func()) {
 			select {
 			case s := <-signals:
 				if s == syscall.SIGHUP && count > 1 {
-					continue // the shell passes on what the system sends
+					continue // the shell repeats the signal of the system
 				}
 				g.handle(s, count)
 			case <-ctx.Done():

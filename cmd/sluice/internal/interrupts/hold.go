@@ -11,19 +11,19 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// Holder has the locks of the stacks that a command works on, and gives them back however the command ends.
+// Holder holds the locks of the stacks that a command works on, and releases them however the command ends.
 type Holder struct {
 	terminal *terminal.Terminal
 
-	mu    sync.Mutex // held while something is written; guards locks
+	mu    sync.Mutex // held while the command writes; guards locks
 	locks []io.Closer
 
-	disarm func() // makes Ctrl-C mean what it usually does
+	disarm func() // restores the usual effect of Ctrl-C
 }
 
-// Hold takes the locks of stacks, runs f and gives them back. Ctrl-C at a question gives them back too and ends the
-// process; while something is written it waits.
-func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Stack, f func(*Holder) error) error {
+// Hold locks stacks, runs f and releases the locks. Ctrl-C at a question also releases them and ends the process. While
+// the command writes, a Ctrl-C waits.
+func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Lockable, f func(*Holder) error) error {
 	h := &Holder{terminal: t}
 	defer h.hook(ctx, terminations()...)()
 	h.disarm = h.hook(ctx, os.Interrupt)
@@ -39,23 +39,23 @@ func Hold(ctx context.Context, t *terminal.Terminal, stacks []backend.Stack, f f
 	return f(h)
 }
 
-// hook lets signals end the process in an orderly way, until the returned function is called.
+// hook handles signals so that they end the process in an orderly way, until the returned function is called.
 func (h *Holder) hook(ctx context.Context, signals ...os.Signal) (unhook func()) {
 	signalled, forget := signal.NotifyContext(ctx, signals...)
 	stop := context.AfterFunc(signalled, h.leave)
 	return func() { stop(); forget() }
 }
 
-// Undisturbed runs f, a program that has the terminal: a Ctrl-C there is meant for it.
+// Undisturbed runs f, a program that uses the terminal. A Ctrl-C then affects only that program.
 func (h *Holder) Undisturbed(ctx context.Context, f func() error) error {
-	_, hear := signal.NotifyContext(ctx, os.Interrupt) // and nobody listens; ignored signals would be the program's too
+	_, hear := signal.NotifyContext(ctx, os.Interrupt) // nothing reads it; programs would inherit ignored signals
 	defer hear()
 	h.disarm()
 	defer func() { h.disarm = h.hook(ctx, os.Interrupt) }()
 	return f()
 }
 
-func (h *Holder) lock(ctx context.Context, s backend.Stack) error {
+func (h *Holder) lock(ctx context.Context, s backend.Lockable) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	l, err := s.Lock(ctx, backend.LockOptions{Operation: "state"})
@@ -65,7 +65,7 @@ func (h *Holder) lock(ctx context.Context, s backend.Stack) error {
 	return err
 }
 
-// Busy runs f, which no signal interrupts.
+// Busy runs f. No signal interrupts it.
 func (h *Holder) Busy(f func() error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

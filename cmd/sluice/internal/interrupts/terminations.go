@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// terminations are the signals that ask a process to end. That of a terminal that goes away is not one for who asked to survive it,
-// as nohup does.
+// terminations returns the signals that ask a process to end. SIGHUP is not among them if it is ignored, as under
+// nohup.
 func terminations() []os.Signal {
 	if signal.Ignored(syscall.SIGHUP) {
 		return []os.Signal{syscall.SIGTERM}

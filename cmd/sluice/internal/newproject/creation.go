@@ -7,20 +7,20 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// Options say what is to be made.
+// Options define the project to make.
 type Options struct {
-	Template          string // its name or folder; "" is to be chosen
-	Name, Description string // of the project; "" is to be asked for, or a default
+	Template          string // its name or folder; "" asks the user
+	Name, Description string // of the project; "" asks the user or uses a default
 	Stack             string
 	Directory         string
 	SecretsProvider   string
 	Settings          flags.Settings
-	Force             bool // write over files that are there
+	Force             bool // overwrite existing files
 	Yes               bool // ask nothing
 	GenerateOnly      bool // make no stack and install nothing
 }
 
-// creation is one project that is being made.
+// creation is a project that is being made.
 type creation struct {
 	open      *session.Opener
 	terminal  *terminal.Terminal

@@ -12,13 +12,13 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// installer installs what a program needs, with the tool that people of its language use.
+// installer installs the packages of a program, with the usual tool of its language.
 type installer struct {
 	steps   [][]string // command lines
 	install string     // what to install if the tool is missing
 }
 
-// installerOf returns how the packages of the project's program are installed, nil when nothing has to be.
+// installerOf returns the installer for the packages of the project's program, nil if it needs none.
 func installerOf(n *creation) (*installer, error) {
 	project, err := workspace.ReadProject(filepath.Join(n.directory, "Pulumi.yaml"))
 	if err != nil {
@@ -60,7 +60,7 @@ func there(directory, name string) bool {
 	return err == nil
 }
 
-// install installs what the program needs. The working directory is that of the project.
+// install installs the packages of the program. The working directory is that of the project.
 func install(ctx context.Context, n *creation) error {
 	tool, err := installerOf(n)
 	if err != nil {

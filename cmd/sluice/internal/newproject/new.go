@@ -28,7 +28,7 @@ func New(ctx context.Context, open *session.Opener, f Options) error {
 		return err
 	}
 	undo := func() error { return errors.Join(os.Chdir(before), written.Undo()) }
-	n.terminal.Undo(func() { _ = undo() }) // at a Ctrl-C at the question for a passphrase; there is nobody left to be told
+	n.terminal.Undo(func() { _ = undo() }) // at Ctrl-C at the question for a passphrase; nobody is left to report an error to
 	err = makeStack(ctx, n, written)
 	n.terminal.Undo(nil)
 	if err != nil {
@@ -73,7 +73,7 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 	return n, askAll(ctx, n)
 }
 
-// checkEmpty refuses a directory with files in it. A repository without files is empty.
+// checkEmpty refuses a directory that has files in it. A repository without files counts as empty.
 func checkEmpty(directory string, force bool) error {
 	entries, err := os.ReadDir(directory)
 	if errors.Is(err, os.ErrNotExist) {

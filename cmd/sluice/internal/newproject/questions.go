@@ -22,7 +22,7 @@ func projectNameError(name string) error {
 	return fmt.Errorf("%q is not a project name; use up to 100 letters, digits, underscores, periods and hyphens", name)
 }
 
-// chooseTemplate finds the template, or lets somebody choose one.
+// chooseTemplate finds the template, or asks the user to choose one.
 func chooseTemplate(n *creation, name string) (*templates.Template, error) {
 	if name == "" && !n.asks {
 		return nil, fmt.Errorf("name a template: %s, or a folder", strings.Join(templates.Names(), ", "))
@@ -53,7 +53,7 @@ func chooseTemplate(n *creation, name string) (*templates.Template, error) {
 	}
 }
 
-// askAll completes the name, the description and the stack.
+// askAll asks for the missing ones of name, description and stack.
 func askAll(ctx context.Context, n *creation) error {
 	f := n.options
 	n.stack = cmp.Or(f.Stack, "dev")
@@ -96,7 +96,7 @@ func askAll(ctx context.Context, n *creation) error {
 	return err
 }
 
-// checkName refuses a name that another project with stacks has: the two would share them.
+// checkName refuses the name of another project that has stacks: the two projects would share them.
 func checkName(ctx context.Context, n *creation) error {
 	name := n.project.Name
 	if !workspace.IsProjectName(name) {
@@ -123,10 +123,10 @@ func checkName(ctx context.Context, n *creation) error {
 	}
 	for _, l := range stacks {
 		if l.Ref.Project != name {
-			continue // of a backend without projects
+			continue // from a backend without projects
 		}
 		if n.options.Stack != "" && (n.options.Stack == l.Ref.Name || n.options.Stack == l.Ref.String()) {
-			return nil // somebody wants that stack
+			return nil // the user wants that stack
 		}
 		return exit.Usagef("there are stacks of a project named %q already, such as %q, and this project would share them; "+
 			"choose another name with --name, or use that stack with --stack %[2]s", name, l.Ref.Name)
@@ -141,7 +141,7 @@ func askDefault(n *creation, question, otherwise string) (string, error) {
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
-// projectNameFrom makes a project name of the name of a directory.
+// projectNameFrom makes a project name from the name of a directory.
 func projectNameFrom(directory string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
 	return cmp.Or(name[:min(len(name), 100)], "project")

@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// checkRuntime warns if there is nothing that runs the program.
+// checkRuntime warns if nothing on the machine can run the program.
 func checkRuntime(n *creation) error {
 	project, err := session.FindProject()
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package operate runs the operations of the engine for somebody at a screen: it prepares what the engine needs, shows a
+// Package operate runs the operations of the engine on a screen: it prepares what the engine needs, shows a
 // preview, asks, runs the operation, and records it.
 //
 // A command opens a stack with [Open], makes a [Job] with [Prepare], completes it and calls [Run].
 //
-// Invariant: the lock of the stack is held while anything is changed, and is given back on every way out but a kill.
+// Invariant: the lock of the stack is held while anything is changed, and is released however the command ends, except after
+// a kill.
 package operate

@@ -10,12 +10,12 @@ import (
 	"github.com/sluice-iac/sluice/source"
 )
 
-// engineOptions assembles what the engine needs. The returned function ends plugins and programs.
+// engineOptions assembles the options of the engine. The returned function ends plugins and programs.
 func engineOptions(ctx context.Context, o *operation, preview bool) (options sluice.Options, closeAll func(), err error) {
 	var closers []io.Closer
 	closeAll = func() {
 		for i := len(closers) - 1; i >= 0; i-- {
-			_ = closers[i].Close() // what a plugin says while it ends changes nothing
+			_ = closers[i].Close() // an error of a plugin while it ends changes nothing
 		}
 	}
 	defer func() {
@@ -56,7 +56,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	return options, closeAll, nil
 }
 
-// basicOptions are those that cannot be wrong.
+// basicOptions returns the options that cannot be invalid.
 func basicOptions(o *operation, preview bool) sluice.Options {
 	s, f := o.Stack, o.Flags
 	return sluice.Options{
@@ -68,7 +68,7 @@ func basicOptions(o *operation, preview bool) sluice.Options {
 	}
 }
 
-// addFlags adds what the flags and the environment say.
+// addFlags adds the options that come from flags and the environment.
 func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) error {
 	j.Flags.Run.Apply(options)
 	var err error
@@ -82,7 +82,7 @@ func addFlags(options *sluice.Options, j *Job, plugins sluice.PluginOptions) err
 	return err
 }
 
-// legacy is the old behaviour that the environment asks for.
+// legacy returns the old behaviour that the environment requests.
 func legacy(t *terminal.Terminal) sluice.Legacy {
 	return sluice.Legacy{
 		Diff:                 t.EnvIsTrue("PULUMI_ENABLE_LEGACY_DIFF"),

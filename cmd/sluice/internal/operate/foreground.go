@@ -16,43 +16,43 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// foreground is what goes on in an operation, for whoever handles its signals: these speak to the screen of the phase, and
-// end what would otherwise go on.
+// foreground holds the current screen and processes of an operation. The signal handler writes to the screen, and ends
+// the processes before it ends the operation.
 type foreground struct {
 	terminal *terminal.Terminal
-	// asking is true while the operation is being confirmed: there is nothing then that an interrupt would have to wait for.
+	// asking is true while the user is asked for confirmation: an interrupt does not have to wait then.
 	asking atomic.Bool
 
-	mu     sync.Mutex // guards what follows
-	screen *screen    // of the phase that goes on; nil between phases
+	mu     sync.Mutex // guards the fields below
+	screen *screen    // of the current phase; nil between phases
 	fence  *sluice.Fence
-	lock   backend.Lock // nil when only a preview is made
+	lock   backend.Lock // nil if the operation is only a preview
 	// endProcesses ends the plugins and the program of the phase; nil between phases.
 	endProcesses func()
 }
 
-// setScreen makes s the screen that signals speak to; nil is none.
+// setScreen sets the screen to which the signal handler writes, nil for none.
 func (f *foreground) setScreen(s *screen) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.screen = s
 }
 
-// setProcesses says how to end the processes of a phase, and what is written through in it.
+// setProcesses sets the fence of a phase, and the function that ends its processes.
 func (f *foreground) setProcesses(fence *sluice.Fence, end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fence, f.endProcesses = fence, end
 }
 
-// setLock says what is to be given back by whoever leaves in the middle.
+// setLock sets the lock that leave releases.
 func (f *foreground) setLock(l backend.Lock) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lock = l
 }
 
-// note shows a line: on the screen of the phase that goes on, or on the error stream.
+// note shows a line, on the screen of the current phase or on the error stream.
 func (f *foreground) note(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,7 +63,7 @@ func (f *foreground) note(text string) {
 	fmt.Fprintln(f.terminal.Err, text)
 }
 
-// running names what has begun and not ended.
+// running describes the steps that have begun and not ended.
 func (f *foreground) running() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,11 +73,11 @@ func (f *foreground) running() []string {
 	return f.screen.log.Running()
 }
 
-// abandonPatience is how long the processes may take to end when the user does not want to wait any more.
+// abandonPatience is how long the processes may take to end once the user does not want to wait any longer.
 const abandonPatience = 2 * time.Second
 
-// leave gives up in the middle of the operation: nothing is recorded any more, the lock is free for others, plugins and
-// programs are ended as far as that is quick, and so is this process.
+// leave ends the process in the middle of the operation. It stops recording, releases the lock, and ends plugins and
+// programs as far as that is quick.
 func (f *foreground) leave() {
 	f.mu.Lock()
 	fence, end, lock := f.fence, f.endProcesses, f.lock

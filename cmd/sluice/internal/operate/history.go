@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// writeHistory records the operation and backs the state up (state.md 4.7, 4.8).
+// writeHistory records the operation in the history and backs up the state (state.md 4.7, 4.8).
 func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Result, runErr error) error {
 	config := make(map[string]any, len(j.values))
 	for k, v := range j.values {
@@ -38,7 +38,7 @@ func writeHistory(ctx context.Context, j *Job, started time.Time, r *sluice.Resu
 	return j.Stack.State.WriteHistory(context.WithoutCancel(ctx), entry)
 }
 
-// environment describes how the operation was called. It has no values of variables.
+// environment describes how the operation was called. It contains no values of variables.
 func environment(j *Job) map[string]string {
 	f := j.Flags
 	env := f.History.Caller()

@@ -19,17 +19,17 @@ type Job struct {
 	Terminal *terminal.Terminal
 	Kind     Kind
 	Flags    *flags.Operation
-	Creates  pending.Answers // what is to be done about interrupted creates
+	Creates  pending.Answers // how interrupted creates are resolved
 
-	// AfterPreview follows a preview that has succeeded and is all there is to do; nil does nothing.
+	// AfterPreview is called after a preview that has succeeded and is not followed by an operation; nil calls nothing.
 	AfterPreview func(context.Context, *sluice.Result) error
-	// AfterOperation follows the operation, whether it has succeeded or not, while the lock is held; nil does nothing.
+	// AfterOperation is called after the operation, even if it failed, while the lock is held; nil calls nothing.
 	AfterOperation func(context.Context) error
 
 	values  map[workspace.Key]workspace.Value // the settings
 	config  sluice.Config                     // the settings as the engine gets them
-	secrets secrets.Manager                   // nil when nothing needs one
-	plan    *state.Plan                       // what the phases are held to; nil allows everything
+	secrets secrets.Manager                   // nil if no secret is needed
+	plan    *state.Plan                       // the plan that the phases are held to; nil allows everything
 	remarks *remarks
 }
 

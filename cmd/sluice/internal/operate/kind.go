@@ -7,12 +7,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Kind is what updates, destroys, refreshes and the like differ in.
+// Kind describes the differences between updates, destroys, refreshes and so on.
 type Kind struct {
 	History           string // the kind in the history
 	Noun              string // in questions
 	Previewing, Doing string // the titles
-	// NeedsProgram is set when the program runs. AsksProgram is set when it does not, but is asked for the versions of its
+	// NeedsProgram is true if the program runs. AsksProgram is true if it does not run, but returns the versions of its
 	// packages.
 	NeedsProgram, AsksProgram bool
 	Preview, Perform          func(context.Context, sluice.Options) (*sluice.Result, error)

@@ -28,7 +28,7 @@ func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*sessi
 	return open.WithCheckpoints(checkpoints).Stack(ctx, f.Stack.Name, f.Stack.ConfigFile)
 }
 
-// analyzeLimit reads how many policy packs may judge at once; 0 is all.
+// analyzeLimit returns how many policy packs may run at the same time; 0 means all.
 func analyzeLimit(t *terminal.Terminal) (int, error) {
 	const name = "PULUMI_PARALLEL_ANALYZE"
 	text := t.Env(name)

@@ -5,12 +5,13 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// operation is a job while it goes on.
+// operation is a job in progress.
 type operation struct {
 	*Job
 	foreground foreground
 	interrupts sluice.Interrupts
-	lock       backend.Lock // nil when only a preview is made
-	// warnedOfPending is true once the preview has listed interrupted operations: at a terminal once is enough.
+	lock       backend.Lock // nil if only a preview is made
+	// warnedOfPending is true once the preview has listed interrupted operations, so that a terminal shows them only
+	// once.
 	warnedOfPending bool
 }

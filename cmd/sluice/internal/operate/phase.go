@@ -7,8 +7,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/decisions"
 )
 
-// runPhase runs a preview or the operation itself, with its screen and event log. expected is how many steps it is likely to
-// have, 0 when nobody knows.
+// runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
+// steps, 0 if it is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	screen, err := openScreen(o.Job, preview, expected, o.warnedOfPending)
 	if err != nil {

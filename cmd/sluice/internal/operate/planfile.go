@@ -14,7 +14,8 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// readPlan reads the file of --plan; there is none if path is empty. Nothing has been done yet when it is refused.
+// readPlan reads the file of --plan, and returns nil if path is empty. It refuses a file before the operation has done
+// anything.
 func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state.Plan, error) {
 	if path == "" {
 		return nil, nil
@@ -30,7 +31,7 @@ func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state
 	return plan, nil
 }
 
-// SavePlan writes the plan that a preview has made into the file of --save-plan.
+// SavePlan writes the plan of a preview to the file of --save-plan.
 func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
 	path := j.Flags.Plan.Save
 	if path == "" || r.Plan == nil {

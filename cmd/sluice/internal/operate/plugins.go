@@ -6,8 +6,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
-// PluginOptions says how plugins are found and started for a job. directory is where the program is; service is nil when they
-// are not called by an engine.
+// PluginOptions defines how plugins are found and started for a job. directory is the program's directory. service is
+// nil if no engine calls the plugins.
 func PluginOptions(j *Job, service *sluice.EngineService, directory string) sluice.PluginOptions {
 	s := j.Stack
 	options := sluice.PluginOptions{

@@ -12,15 +12,15 @@ import (
 	"github.com/sluice-iac/sluice/source/engine"
 )
 
-// Prepare makes an operation ready: it applies the settings of the flags, checks the configuration, opens the secrets and
-// reads the plan. The settings are saved.
+// Prepare prepares an operation: it applies and saves the settings in the flags, checks the configuration, opens the
+// secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f, remarks: &remarks{terminal: s.Terminal}}
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}
 	if _, err := f.Policies.Open(sluice.PluginOptions{}); err != nil {
-		return nil, err // found before anything is done
+		return nil, err // refused before anything is done
 	}
 	if err := f.Settings.Apply(s.Settings, s.Project.Name); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operatio
 	return j, s.Settings.Save()
 }
 
-// prepareConfig decrypts and validates the settings. The stack uses the secrets manager from then on.
+// prepareConfig decrypts and validates the settings, and sets the secrets manager of the stack.
 func prepareConfig(ctx context.Context, j *Job) error {
 	s, f := j.Stack, j.Flags
 	values, missing := workspace.Effective(s.Project, s.Settings)
@@ -66,7 +66,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	return nil
 }
 
-// checkRequiredVersion refuses a project that wants another version of Pulumi (state.md 6.1).
+// checkRequiredVersion refuses a project that requires another version of Pulumi (state.md 6.1).
 func checkRequiredVersion(p *workspace.Project) error {
 	wanted := p.RequiredVersion
 	if wanted == "" {

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// remarks are made once, although both phases of an operation have occasion to make them. They may be made from many
-// goroutines.
+// remarks shows each remark only once, although both phases of an operation may make it. It is safe for concurrent use.
 type remarks struct {
 	terminal *terminal.Terminal
 	made     sync.Map
@@ -16,13 +17,13 @@ type remarks struct {
 
 func (r *remarks) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); r.isNew("warning: " + text) {
-		r.terminal.Warn("%s", text)
+		r.terminal.Warn(format, args...)
 	}
 }
 
-// note tells the user something that is no warning.
-func (r *remarks) note(text string) {
-	if r.isNew("note: " + text) {
+// note shows a remark that is not a warning.
+func (r *remarks) note(text string, as ...advice.Advice) {
+	if text = advise.With(text, as...); r.isNew("note: " + text) {
 		fmt.Fprintf(r.terminal.Err, "note: %s\n", text)
 	}
 }

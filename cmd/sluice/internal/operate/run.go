@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/stages"
@@ -48,11 +49,11 @@ func previewOnly(ctx context.Context, o *operation) error {
 	return nil
 }
 
-// previewAndPerformLocked holds the lock of the stack meanwhile. A signal that comes while it is taken or given back does not
-// end the process: the lock would stay.
+// previewAndPerformLocked holds the lock of the stack. A signal that arrives while it takes or releases the lock does
+// not end the process, because the lock would stay.
 func previewAndPerformLocked(ctx context.Context, o *operation) error {
 	lock, err := o.Stack.State.Lock(ctx, backend.LockOptions{Operation: o.Kind.History, OnLost: func(err error) {
-		o.foreground.note(err.Error())
+		o.foreground.note(advise.Text(err))
 		o.interrupts.Stop()
 	}})
 	if err != nil {
@@ -67,7 +68,7 @@ func previewAndPerformLocked(ctx context.Context, o *operation) error {
 	return err
 }
 
-// previewAndPerform is the flow of up and destroy (protocol.md 10.2). The lock is held.
+// previewAndPerform runs the phases of up and destroy (protocol.md 10.2). The caller holds the lock.
 func previewAndPerform(ctx context.Context, o *operation) error {
 	expected, err := previewAndConfirm(ctx, o)
 	if err != nil {
@@ -93,7 +94,8 @@ func previewAndPerform(ctx context.Context, o *operation) error {
 	return err
 }
 
-// previewAndConfirm does what comes before the changes, and returns how many steps are expected, 0 when nobody knows.
+// previewAndConfirm runs the preview and asks for confirmation. It returns how many steps are expected, 0 if that is
+// not known.
 func previewAndConfirm(ctx context.Context, o *operation) (expected int, err error) {
 	f := o.Flags
 	if f.Confirmation.SkipPreview {

@@ -11,12 +11,13 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// screen shows one phase of an operation to everybody who looks: people, programs that read JSON, the event log.
+// screen shows one phase of an operation: to people, to programs that read JSON, and in the event log.
 type screen struct {
 	scrub    func(stages.Event) stages.Event
 	log      *display.Log             // nil in JSON modes
@@ -24,19 +25,19 @@ type screen struct {
 	events   []*display.EventLog
 	out      io.Writer
 
-	stop func() // ends the ticking
+	stop func() // stops the ticker
 	wg   conc.WaitGroup
 
 	mu   sync.Mutex // guards said and warned
 	said bool       // an error was shown
-	// warned is true once interrupted operations have been listed, on this screen or on that of the preview before.
+	// warned is true if interrupted operations have been listed, on this screen or on that of the preview before.
 	warned bool
 }
 
-// tick is how often the live line is redrawn.
+// tick is the interval at which the live line is redrawn.
 const tick = 100 * time.Millisecond
 
-// openScreen opens the screen of a phase. warned says whether interrupted operations have been listed.
+// openScreen opens the screen of a phase. warned is true if interrupted operations have been listed.
 func openScreen(j *Job, preview bool, expected int, warned bool) (*screen, error) {
 	f := j.Flags
 	s := &screen{out: j.Terminal.Out, scrub: display.Scrub(secretTexts(j)), warned: warned}
@@ -83,7 +84,7 @@ func displayOptions(j *Job, preview bool, expected int) display.Options {
 	return options
 }
 
-// secretTexts are the decrypted settings that must not appear in messages.
+// secretTexts returns the decrypted settings that must not appear in messages.
 func secretTexts(j *Job) []string {
 	if j.Flags.Display.ShowSecrets() {
 		return nil
@@ -115,7 +116,7 @@ func (s *screen) startTicking() {
 }
 
 func (s *screen) observe(e stages.Event) {
-	e = s.scrub(e)
+	e = s.scrub(advise.Event(e))
 	s.mu.Lock()
 	again := false
 	switch e := e.(type) {
@@ -140,11 +141,11 @@ func (s *screen) observe(e stages.Event) {
 	}
 }
 
-// close shows what comes at the end. An error that nobody has been told of goes into the event logs as a message.
+// close shows the end of the phase. It writes an error that has not been reported to the event logs as a message.
 func (s *screen) close(r *sluice.Result, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
 		for _, l := range s.events {
-			l.Observe(s.scrub(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: runErr.Error()}}))
+			l.Observe(s.scrub(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: advise.Text(runErr)}}))
 		}
 	}
 	if s.stop != nil {

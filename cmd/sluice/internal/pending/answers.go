@@ -5,13 +5,13 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Answers say what is to be done about interrupted creates.
+// Answers define how interrupted creates are resolved.
 type Answers struct {
 	ByURN  map[string]stages.CreateResolution
 	Others stages.CreateResolution // for those that ByURN does not name
 }
 
-// Resolve returns what is to be done about an operation.
+// Resolve returns how to resolve an operation.
 func (a Answers) Resolve(op state.Pending) stages.CreateResolution {
 	if answer, ok := a.ByURN[string(op.Resource.URN)]; ok {
 		return answer

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Ask asks what an interrupted create has led to.
+// Ask asks the user how an interrupted create ended.
 func Ask(t *terminal.Terminal, name string) (stages.CreateResolution, error) {
 	for {
 		answer, err := t.Ask(fmt.Sprintf("The create of %s was interrupted. Nobody knows whether the object exists.\n"+

@@ -9,24 +9,24 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Report is what has become of operations that were cut off, for scripts.
+// Report describes what became of interrupted operations, for scripts.
 type Report struct {
-	Stack     string    `json:"stack"`
-	Settled   []Settled `json:"settled"`
-	Left      []Settled `json:"left"`
-	Discarded string    `json:"discardedJournal,omitempty"`
+	Stack     string      `json:"stack"`
+	Resolved  []Operation `json:"settled"`
+	Left      []Operation `json:"left"`
+	Discarded string      `json:"discardedJournal,omitempty"`
 }
 
-// Settled is one operation that was cut off.
-type Settled struct {
+// Operation is one interrupted operation.
+type Operation struct {
 	Type    string `json:"type"`
 	URN     string `json:"urn"`
 	Outcome string `json:"outcome"` // "adopted", "notCreated", "exists", "gone", "dropped" or "unknown"
 	ID      string `json:"id,omitempty"`
 }
 
-// Compare says what became of each operation that was pending before, by comparing it with the state after and with what is
-// left pending.
+// Compare reports what became of each operation that was pending before. It compares the operation with the state after
+// it, and with the operations that are still pending.
 func Compare(stack string, before, left []state.Pending, after *state.Snapshot) Report {
 	ids := map[string]string{}
 	exists := map[string]bool{}
@@ -41,7 +41,7 @@ func Compare(stack string, before, left []state.Pending, after *state.Snapshot) 
 	}
 	report := NewReport(stack)
 	for _, op := range before {
-		line := Settled{Type: string(op.Type), URN: string(op.Resource.URN)}
+		line := Operation{Type: string(op.Type), URN: string(op.Resource.URN)}
 		if open[line.Type+line.URN] {
 			line.Outcome = "unknown"
 			report.Left = append(report.Left, line)
@@ -51,14 +51,14 @@ func Compare(stack string, before, left []state.Pending, after *state.Snapshot) 
 		if line.Outcome == "adopted" || line.Outcome == "exists" {
 			line.ID = ids[line.URN]
 		}
-		report.Settled = append(report.Settled, line)
+		report.Resolved = append(report.Resolved, line)
 	}
 	return report
 }
 
-// NewReport returns a report about nothing.
+// NewReport returns an empty report.
 func NewReport(stack string) Report {
-	return Report{Stack: stack, Settled: []Settled{}, Left: []Settled{}}
+	return Report{Stack: stack, Resolved: []Operation{}, Left: []Operation{}}
 }
 
 func outcomeOf(op state.Pending, exists bool) string {
@@ -78,7 +78,7 @@ func outcomeOf(op state.Pending, exists bool) string {
 // Text returns the report for people.
 func (r Report) Text() string {
 	var b strings.Builder
-	if len(r.Settled)+len(r.Left) == 0 {
+	if len(r.Resolved)+len(r.Left) == 0 {
 		fmt.Fprintf(&b, "Nothing is left to recover on stack '%s'.\n", r.Stack)
 		return b.String()
 	}
@@ -86,7 +86,7 @@ func (r Report) Text() string {
 		"adopted": "it had created", "notCreated": "it had created nothing", "exists": "is recorded as it is now", "gone": "does not exist any more",
 		"dropped": "had changed nothing",
 	}
-	for _, l := range r.Settled {
+	for _, l := range r.Resolved {
 		fmt.Fprintf(&b, "%s %s: %s", l.Type, format.Printable(l.URN), words[l.Outcome])
 		if l.ID != "" && l.Outcome == "adopted" {
 			fmt.Fprintf(&b, " %s", format.Printable(l.ID))
@@ -96,7 +96,7 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// LeftError says what nobody knows, and how to answer.
+// LeftError returns an error that lists the operations with an uncertain outcome and explains how to answer.
 func LeftError(left []state.Pending) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "nobody knows what became of %d:", len(left))

@@ -12,7 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// ForUpdate returns what the flags of an update say about interrupted creates. Nobody is asked.
+// ForUpdate returns the answers in the flags of an update about interrupted creates. It asks no questions.
 func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers, error) {
 	answers := Answers{Others: f.Others()}
 	imports, names := f.Imported()
@@ -31,8 +31,8 @@ func ForUpdate(ctx context.Context, s *session.Stack, f *flags.Creates) (Answers
 	return answers, nil
 }
 
-// ForRefresh returns what the flags of a refresh say about interrupted creates, and what somebody at a terminal answers
-// about the rest.
+// ForRefresh returns the answers in the flags of a refresh about interrupted creates. It asks a user at a terminal
+// about the others.
 func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk bool) (Answers, error) {
 	answers := Answers{}
 	snapshot, err := s.State.Load(ctx)
@@ -41,14 +41,14 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 	}
 	imports, names := f.Imported()
 	answers.ByURN = map[string]stages.CreateResolution{}
-	var left []string // unasked
+	var left []string // not asked about
 	for _, op := range snapshot.Pending {
 		if op.Type != state.Creating {
 			continue
 		}
 		name := string(op.Resource.URN)
 		if _, again := answers.ByURN[name]; again {
-			continue // interrupted more than once: there is one answer for the resource
+			continue // interrupted more than once: there is one answer for each resource
 		}
 		id, given := imports[name]
 		delete(imports, name)
@@ -75,7 +75,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 	return answers, nil
 }
 
-// warnOfUnused names what --import-pending-creates says about resources that have no interrupted create.
+// warnOfUnused warns about resources in --import-pending-creates that have no interrupted create.
 func warnOfUnused(t *terminal.Terminal, names []string, unused func(name string) bool) {
 	for _, name := range names {
 		if unused(name) {

@@ -2,5 +2,5 @@
 //
 // It does not run operations.
 //
-// Invariant: nothing is written before a command asks for it, except by the completion of a rename that was cut off.
+// Invariant: nothing is written before a command asks for it, except by the completion of an interrupted rename.
 package session

@@ -10,9 +10,9 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// follow makes what this project knows of a stack follow it to its new name: its settings file and the selection. It is
-// told of renames by this process and of those that were cut off and are completed by it, perhaps in the folder of another
-// project or on another machine than they began.
+// follow renames the settings file of a stack in this project and changes the selection. It is called for renames by
+// this process, and for interrupted renames that it completes. An interrupted rename may have begun in the folder of
+// another project or on another machine.
 func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 	if selected, err := s.Selection.Stack(); err == nil && selected != "" {
 		if ref, err := s.Backend.Resolve(selected); err == nil && ref == from {

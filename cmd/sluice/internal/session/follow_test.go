@@ -14,7 +14,7 @@ import (
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// What names a stack in the folder of its project follows it to its new name, and nothing else does.
+// Everything that names a stack in the folder of its project changes to the new name, and nothing else changes.
 func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 	for name, c := range map[string]struct {
 		files, after []string
@@ -65,7 +65,7 @@ func TestTheFilesOfAProjectFollowARenamedStack(t *testing.T) {
 			require.NoError(t, err)
 			s := &Session{Project: project, Backend: b, Selection: stateworkspace.NewSelection(t.TempDir(), "demo", project.Path, "file://x")}
 			require.NoError(t, s.Selection.Select("organization/demo/dev"))
-			for range 2 { // it may be told so again
+			for range 2 { // a second call changes nothing
 				remark, err := follow(s, c.from, c.to)
 				require.NoError(t, err)
 				require.Contains(t, remark, c.remark)

@@ -8,14 +8,14 @@ import (
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 )
 
-// Identity is who uses which backend, in JSON.
+// Identity describes the user of a backend, in JSON.
 type Identity struct {
 	User          string   `json:"user"`
 	Organizations []string `json:"organizations"`
 	URL           string   `json:"url"`
 }
 
-// IdentityAt returns who uses the backend of a URL.
+// IdentityAt returns the user of the backend with a URL.
 func IdentityAt(url string) Identity {
 	who := Identity{User: "unknown", Organizations: []string{}, URL: backend.MaskURL(url)}
 	if u, err := user.Current(); err == nil {
@@ -24,7 +24,7 @@ func IdentityAt(url string) Identity {
 	return who
 }
 
-// BackendURL returns the URL of the backend in use here. The project, if there is one, may name it.
+// BackendURL returns the URL of the backend that is used here. The project, if there is one, may name it.
 func BackendURL(lookup func(name string) (string, bool)) (string, error) {
 	home, err := workspace.Home(lookup)
 	if err != nil {

@@ -23,7 +23,7 @@ func Init(ctx context.Context, in *Session, name, provider string) (*Stack, erro
 	if err := s.ReadSettings(""); err != nil {
 		return nil, err
 	}
-	// Whether it exists is known before anybody has to type a passphrase.
+	// Check that the stack does not exist before the user has to type a passphrase.
 	var missing *backend.NotFoundError
 	if _, err := in.Backend.Open(ctx, ref); err == nil {
 		return nil, &backend.ExistsError{Name: s.Name()}

@@ -14,26 +14,26 @@ import (
 // Opener opens projects and stacks for a command.
 type Opener struct {
 	Terminal      *terminal.Terminal
-	SkipIntegrity bool // do not check that the state is consistent
+	SkipIntegrity bool // do not check the integrity of the state
 
 	checkpoints backend.Cadence // how often an operation writes the stack file
-	deciding    bool            // the command is the decision about a journal
-	undecided   map[string]bool // the stacks whose journals the user was warned of
+	deciding    bool            // the command decides about a journal
+	undecided   map[string]bool // the stacks about whose journals the user was warned
 }
 
-// NewOpener returns an opener for the command that has this terminal.
+// NewOpener returns an opener for a command with the given terminal.
 func NewOpener(t *terminal.Terminal) *Opener {
 	return &Opener{Terminal: t, undecided: map[string]bool{}}
 }
 
-// WithCheckpoints returns an opener of stacks whose file an operation writes as often as this.
+// WithCheckpoints returns an opener whose stacks write their file during an operation as often as c says.
 func (o *Opener) WithCheckpoints(c backend.Cadence) *Opener {
 	changed := *o
 	changed.checkpoints = c
 	return &changed
 }
 
-// Deciding returns an opener for the command that decides about a journal, and needs no warning of it.
+// Deciding returns an opener for a command that decides about a journal, and so needs no warning about it.
 func (o *Opener) Deciding() *Opener {
 	changed := *o
 	changed.deciding = true
@@ -75,7 +75,7 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	s.Selection = workspace.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
 	s.Backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.BackendURL, Project: project.Name, LookupEnv: t.Lookup, Passphrases: s.Passphrases, SkipIntegrity: o.SkipIntegrity,
-		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: func(text string) { t.Warn("%s", text) }, Undecided: o.warnUndecided,
+		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: t.WarnWith, Undecided: o.warnUndecided,
 		Renamed: func(from, to backend.Ref) (string, error) { return follow(s, from, to) },
 	})
 	if err != nil {
@@ -84,8 +84,8 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// State opens a stack of the project: the named one, or the selected one. Its settings are not read: no edit of a state
-// needs them.
+// State opens a stack of the project: the named one, or the selected one if name is "". It does not read the settings,
+// because edits of a state do not need them.
 func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	s, err := o.Session(ctx)
 	if err != nil {
@@ -98,8 +98,8 @@ func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	return s.Open(ctx, ref)
 }
 
-// Stack opens a stack of the project, the named one or the selected one, and reads its settings from a file, or, if that is
-// empty, from the stack's own.
+// Stack opens a stack of the project, the named one or the selected one. It reads its settings from a file, or from the
+// stack's own file if settings is empty.
 func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, error) {
 	s, err := o.State(ctx, name)
 	if err != nil {

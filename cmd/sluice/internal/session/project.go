@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// FindProject reads the project file of the working directory or of the nearest one above it.
+// FindProject reads the project file of the working directory or of its nearest parent that has one.
 func FindProject() (*workspace.Project, error) {
 	cwd, err := os.Getwd()
 	if err != nil {

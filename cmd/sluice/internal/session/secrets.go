@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// SecretsManager returns the manager for an operation that may write, and puts its parameters into the settings when they
-// are new (state.md 5.5). The settings have been read, and are not saved.
+// SecretsManager returns the manager for an operation that may write. It stores new parameters of the manager in the
+// settings (state.md 5.5). The caller has read the settings and has to save them.
 func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	var recorded *state.SecretsProvider
-	if s.State != nil { // otherwise it is about to be made
+	if s.State != nil { // otherwise the stack is about to be made
 		var err error
 		if recorded, err = s.State.SecretsProvider(ctx); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 	return choice.Manager, nil
 }
 
-// SettingsDecrypter returns what decrypts the settings of a stack.
+// SettingsDecrypter returns the decrypter for the settings of a stack.
 func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, error) {
 	m, err := SecretsManager(ctx, s)
 	if err != nil {
@@ -48,7 +48,8 @@ func SettingsDecrypter(ctx context.Context, s *Stack) (workspace.Decrypter, erro
 	return m.Decrypter(), nil
 }
 
-// SettingsEncrypter returns what encrypts for the settings of a stack; saving them saves new secrets parameters too.
+// SettingsEncrypter returns the encrypter for the settings of a stack. Saving the settings also saves new secrets
+// parameters.
 func SettingsEncrypter(ctx context.Context, s *Stack) (workspace.Encrypter, error) {
 	m, err := SecretsManager(ctx, s)
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Session) Open(ctx context.Context, ref backend.Ref) (*Stack, error) {
 	return &Stack{Session: s, Ref: ref, State: stack}, nil
 }
 
-// Resolve returns the stack that a text names.
+// Resolve returns the stack that name refers to.
 func (s *Session) Resolve(name string) (backend.Ref, error) {
 	ref, err := s.Backend.Resolve(name)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Session) Resolve(name string) (backend.Ref, error) {
 	return ref, nil
 }
 
-// Choose returns the stack that a text names; "" is the selected one.
+// Choose returns the stack that name refers to, or the selected stack if name is "".
 func (s *Session) Choose(name string) (backend.Ref, error) {
 	if name == "" {
 		selected, err := s.Selected()
@@ -56,7 +56,7 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 	return s.Resolve(name)
 }
 
-// Selected returns the name of the stack that commands without --stack use, "" for none.
+// Selected returns the name of the stack that commands use without --stack, "" if none is selected.
 func (s *Session) Selected() (string, error) {
 	if name := s.Terminal.Env("PULUMI_STACK"); name != "" {
 		return name, nil
@@ -64,14 +64,14 @@ func (s *Session) Selected() (string, error) {
 	return s.Selection.Stack()
 }
 
-// Forget selects nothing if ref is what was selected.
+// Forget clears the selection if ref is selected.
 func (s *Session) Forget(ref backend.Ref) error {
 	name, err := s.Selection.Stack()
 	if err != nil || name == "" {
 		return err
 	}
 	if selected, err := s.Backend.Resolve(name); err != nil || selected != ref {
-		return nil // something else is selected, or what is means nothing here
+		return nil // another stack is selected, or the selection is invalid here
 	}
 	return s.Selection.Clear()
 }
@@ -88,13 +88,13 @@ type Stack struct {
 	*Session
 	Ref      backend.Ref
 	State    backend.Stack
-	Settings *workspace.StackFile // nil until they are read
+	Settings *workspace.StackFile // nil until they have been read
 }
 
 // Name returns the stack's name as people write it in the project.
 func (s *Stack) Name() string { return s.Ref.Display(s.Project.Name) }
 
-// ReadSettings reads the settings from a file, or, if path is empty, from that of the stack.
+// ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty.
 func (s *Stack) ReadSettings(path string) error {
 	if path == "" {
 		path = s.Project.StackFilePath(s.Ref.Name)
@@ -110,7 +110,7 @@ func (s *Stack) ReadSettings(path string) error {
 	return nil
 }
 
-// Pending returns the operations of the recorded state that have not ended.
+// Pending returns the pending operations of the recorded state.
 func (s *Stack) Pending(ctx context.Context) ([]state.Pending, error) {
 	snapshot, err := s.State.LoadSealed(ctx)
 	if err != nil || snapshot == nil {
@@ -119,7 +119,7 @@ func (s *Stack) Pending(ctx context.Context) ([]state.Pending, error) {
 	return snapshot.Pending, nil
 }
 
-// Stamp tells one state of the stack from the next; "" is no known one.
+// Stamp returns a text that differs from one state of the stack to the next, "" if it is not known.
 func (s *Stack) Stamp(ctx context.Context) string {
 	revision, err := s.State.Revision(ctx)
 	if err != nil {

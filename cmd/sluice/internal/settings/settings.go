@@ -1,5 +1,5 @@
-// Package settings has what the commands on the configuration of a stack share: the form of settings in JSON, and how a
-// text becomes a stored value.
+// Package settings contains what the commands about the configuration of a stack share: the form of settings in JSON,
+// and the conversion of a text to a stored value.
 package settings
 
 import (
@@ -17,7 +17,7 @@ type Entry struct {
 	Secret      bool    `json:"secret"`
 }
 
-// Storage says how a value is to be stored.
+// Storage defines how a value is stored.
 type Storage struct {
 	Secret    bool   // encrypted
 	Plaintext bool   // not encrypted even if it looks like a secret
@@ -25,7 +25,7 @@ type Storage struct {
 	Type      string // string, int, bool or float; "" is text
 }
 
-// Store makes of a text the value that the settings of a stack have for a key.
+// Store converts a text to the value of a key in the settings of a stack.
 func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key, text string) (workspace.Value, error) {
 	if how.Secret {
 		enc, err := session.SettingsEncrypter(ctx, s)
@@ -51,7 +51,7 @@ func Store(ctx context.Context, s *session.Stack, how Storage, key workspace.Key
 	return text, nil
 }
 
-// Remove removes a setting, or a part of one, from the settings of a stack in memory.
+// Remove removes a setting, or a part of one, from the settings in memory.
 func Remove(s *session.Stack, text string, path bool) error {
 	key, err := workspace.ParseSettingKey(text, s.Project.Name, path)
 	if err != nil {

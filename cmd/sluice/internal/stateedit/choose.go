@@ -10,11 +10,11 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// mostChoices is how many resources are listed at once.
+// mostChoices is the largest number of resources that are listed at once.
 const mostChoices = 40
 
-// Choose asks which of the resources is meant. An answer is a number of the list or a part of a URN, which makes
-// the list shorter.
+// Choose asks the user to choose one of the resources. An answer is a number in the list, or a part of a URN, which
+// makes the list shorter.
 func Choose(t *terminal.Terminal, question string, resources []*state.Resource) (*state.Resource, error) {
 	if len(resources) == 0 {
 		return nil, fmt.Errorf("the state has no resources")
@@ -61,7 +61,7 @@ func containing(resources []*state.Resource, part string) []*state.Resource {
 	return out
 }
 
-// choiceText is the URN, with what tells this copy from others that can be chosen.
+// choiceText returns the URN, with what distinguishes this copy from the others that can be chosen.
 func choiceText(r *state.Resource, among []*state.Resource) string {
 	text := format.Printable(string(r.URN))
 	for _, other := range among {

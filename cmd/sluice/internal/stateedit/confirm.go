@@ -1,13 +1,13 @@
 package stateedit
 
 import (
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// confirm asks somebody at a terminal. Where nobody sits there is nobody to ask, as with Pulumi: scripts say nothing.
+// confirm asks the user at a terminal. Without a terminal it does not ask, like Pulumi, because scripts cannot answer.
 func confirm(t *terminal.Terminal, f *Flags, plan string) error {
 	if f.Yes || f.JSON || !t.Interactive() {
 		return nil
@@ -15,20 +15,12 @@ func confirm(t *terminal.Terminal, f *Flags, plan string) error {
 	return ConfirmPlan(t, plan)
 }
 
-// ConfirmPlan shows what is going to be done and asks whether to do it.
+// ConfirmPlan shows the plan and asks whether to carry it out.
 func ConfirmPlan(t *terminal.Terminal, plan string) error {
 	fmt.Fprint(t.Out, plan)
-	for {
-		answer, err := t.Ask("Do you want to change the state like this? [yes/no] (no): ")
-		if err != nil {
-			return err
-		}
-		switch strings.ToLower(answer) {
-		case "yes", "y":
-			return nil
-		case "", "no", "n":
-			return fmt.Errorf("confirmation declined; the state is unchanged")
-		}
-		fmt.Fprintln(t.Out, "Please answer yes or no.")
+	confirmed, err := terminal.Confirm(t, "Do you want to change the state like this?", nil)
+	if err == nil && !confirmed {
+		err = errors.New("confirmation declined; the state is unchanged")
 	}
+	return err
 }

@@ -1,5 +1,5 @@
-// Package stateedit has what the commands that edit the recorded state of a stack share: they take its lock, choose
-// resources, show what is going to change, ask, save and report.
+// Package stateedit contains what the commands that edit the recorded state of a stack share: they take its lock,
+// choose resources, show the planned changes, ask, save and report.
 //
-// Invariant: nothing is saved that was not shown to whoever is asked, and an edit that is refused changes nothing.
+// Invariant: a user who is asked has seen everything that is saved, and an edit that is refused changes nothing.
 package stateedit

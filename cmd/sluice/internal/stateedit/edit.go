@@ -5,26 +5,31 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/interrupts"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// Edit is one edit of the state of one stack while it goes on. The stack is locked.
+// Edit is an edit of the state of one stack in progress. The stack is locked.
 type Edit struct {
-	*session.Stack
+	Terminal *terminal.Terminal
 	Holder   *interrupts.Holder
 	Flags    *Flags
+	Ref      backend.Ref
+	Name     string          // of the stack, as people write it in the project
 	Snapshot *state.Snapshot // without resources for a stack that was never deployed
+
+	stack backend.Editable
 }
 
-// Run locks a stack and runs edit on its state. Secrets stay sealed: no passphrase is needed. anyState also opens states
-// that fail the integrity check.
+// Run locks a stack and runs edit on its state. Secrets stay encrypted, so no passphrase is needed. If anyState is set,
+// Run also opens a state that fails the integrity check.
 func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edit func(context.Context, *Edit) error) error {
 	s, err := open.State(ctx, f.Stack)
 	if err != nil {
 		return err
 	}
-	return interrupts.Hold(ctx, s.Terminal, []backend.Stack{s.State}, func(h *interrupts.Holder) error {
+	return interrupts.Hold(ctx, s.Terminal, []backend.Lockable{s.State}, func(h *interrupts.Holder) error {
 		snapshot, err := s.State.LoadSealed(ctx)
 		if err == nil && !anyState {
 			err = s.State.Check(ctx, snapshot)
@@ -35,11 +40,16 @@ func Run(ctx context.Context, open *session.Opener, f *Flags, anyState bool, edi
 		if snapshot == nil {
 			snapshot = &state.Snapshot{}
 		}
-		return edit(ctx, &Edit{Stack: s, Holder: h, Flags: f, Snapshot: snapshot})
+		return edit(ctx, &Edit{
+			Terminal: s.Terminal, Holder: h, Flags: f, Ref: s.Ref, Name: s.Name(), Snapshot: snapshot, stack: s.State,
+		})
 	})
 }
 
-// Save asks whether to make a change and writes it. plan is what it will do, as shown to whoever is asked.
+// File returns the name of the stack file, for messages.
+func (e *Edit) File(ctx context.Context) string { return e.stack.File(ctx) }
+
+// Save asks whether to make a change, and writes the state. plan describes the change to the user.
 func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error {
 	if err := confirm(e.Terminal, e.Flags, plan); err != nil {
 		return err
@@ -49,5 +59,5 @@ func (e *Edit) Save(ctx context.Context, now *state.Snapshot, plan string) error
 
 // Write writes a state without asking.
 func (e *Edit) Write(ctx context.Context, now *state.Snapshot) error {
-	return e.Holder.Busy(func() error { return e.State.Save(ctx, now) })
+	return e.Holder.Busy(func() error { return e.stack.Save(ctx, now) })
 }

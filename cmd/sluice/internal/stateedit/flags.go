@@ -18,7 +18,7 @@ func (f *Flags) Add(p *pflag.FlagSet) {
 	f.AddAnswers(p)
 }
 
-// AddAnswers registers those that are not about the stack.
+// AddAnswers registers the flags that do not select the stack.
 func (f *Flags) AddAnswers(p *pflag.FlagSet) {
 	flags.AddYes(p, &f.Yes, "do not ask for confirmation")
 	flags.AddJSON(p, &f.JSON, "write what has changed as JSON, and ask nothing")

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// Report is what a command on a state has done, for scripts.
+// Report describes what a command has done to a state, for scripts.
 type Report struct {
 	Stack    string    `json:"stack"`
 	Dest     string    `json:"dest,omitempty"`
@@ -23,10 +23,10 @@ type Changed struct {
 	NewURN string `json:"newUrn,omitempty"`
 }
 
-// WriteReport says what was done: lines for people, the resources for scripts.
+// WriteReport reports what a command has done: lines for people, the resources for scripts.
 func WriteReport(e *Edit, title string, changed []*state.Resource) error {
 	if e.Flags.JSON {
-		r := Report{Stack: e.Name(), Changed: []Changed{}}
+		r := Report{Stack: e.Name, Changed: []Changed{}}
 		for _, c := range changed {
 			r.Changed = append(r.Changed, Changed{URN: string(c.URN), ID: c.ID})
 		}

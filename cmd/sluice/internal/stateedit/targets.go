@@ -1,9 +1,8 @@
 package stateedit
 
 import (
-	"fmt"
+	"errors"
 	"slices"
-	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -21,7 +20,7 @@ func CheckTargets(t *terminal.Terminal, args []string, all bool) error {
 	return nil
 }
 
-// Targets returns the live resources that the arguments name, all of them, or the one that somebody chooses.
+// Targets returns the live resources that the arguments name, all of them, or the one that the user chooses.
 func Targets(e *Edit, args []string, all bool, verb string) ([]*state.Resource, error) {
 	live := state.Live(e.Snapshot)
 	if all {
@@ -32,18 +31,18 @@ func Targets(e *Edit, args []string, all bool, verb string) ([]*state.Resource, 
 		return []*state.Resource{r}, err
 	}
 	var found []*state.Resource
-	var faults []string
+	var faults []error
 	for _, text := range args {
 		r, err := state.FindLive(e.Snapshot, text)
 		switch {
 		case err != nil:
-			faults = append(faults, err.Error())
+			faults = append(faults, err)
 		case !slices.Contains(found, r):
 			found = append(found, r)
 		}
 	}
 	if faults != nil {
-		return nil, fmt.Errorf("%s", strings.Join(faults, "\n"))
+		return nil, errors.Join(faults...)
 	}
 	return found, nil
 }

@@ -1,11 +1,11 @@
-// Package templates makes projects from templates: folders with a Pulumi.yaml, whose texts ${PROJECT} and ${DESCRIPTION} are
-// replaced, and whose section "template" describes the template and goes away.
+// Package templates makes projects from templates. A template is a folder with a Pulumi.yaml. Its texts ${PROJECT} and
+// ${DESCRIPTION} are replaced. The section "template" of its Pulumi.yaml describes the template and is removed.
 //
-// Some are built in; their files are in the folder builtin, each perhaps with the ending ".template", which keeps Go and git
-// from taking it for their own. Others are folders of the user's.
+// Some templates are built in; their files are in the folder builtin. Some of these files have the ending ".template",
+// so that Go and git do not treat them as their own. Other templates are folders of the user.
 //
-// It asks nobody and knows no stacks.
+// The package asks no questions and is independent of stacks.
 //
-// Invariant: what was written can be undone until the next thing is written, so that a project that cannot be completed leaves
-// nothing behind.
+// Invariant: what was written can be undone until the next file is written, so that a project that cannot be completed
+// leaves no files.
 package templates

@@ -9,20 +9,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// section is what a project file says of the template.
+// section is the part of a project file that describes the template.
 type section struct {
 	Description string    `yaml:"description"`
 	Config      yaml.Node `yaml:"config"`
 }
 
-// settingText is how a setting is written: as a default, or at length.
+// settingText is a setting in a project file: only its default, or a mapping.
 type settingText struct {
 	Description string  `yaml:"description"`
 	Default     *string `yaml:"default"`
 	Secret      bool    `yaml:"secret"`
 }
 
-// describe takes the description and the settings from the project file.
+// describe reads the description and the settings from the project file.
 func (t *Template) describe(text []byte) error {
 	var file struct {
 		Description string  `yaml:"description"`
@@ -57,8 +57,8 @@ func (t *Template) describe(text []byte) error {
 	return nil
 }
 
-// personalize gives a project file its name and description and takes the section "template" out. Everything else, comments
-// and empty lines as well, stays as it is.
+// personalize sets the name and description in a project file, and removes the section "template". Everything else
+// stays unchanged, comments and empty lines included.
 func personalize(text, name, description string) (string, error) {
 	for _, edit := range []struct{ key, value string }{{"template", ""}, {"description", description}, {"name", name}} {
 		var err error
@@ -69,8 +69,8 @@ func personalize(text, name, description string) (string, error) {
 	return text, nil
 }
 
-// replaceEntry replaces the lines of a top-level entry; an empty value takes them out. An entry that is not there is put before
-// the first.
+// replaceEntry replaces the lines of a top-level entry, or removes them if value is empty. It inserts a missing entry
+// before the first one.
 func replaceEntry(text, key, value string) (string, error) {
 	line := ""
 	if value != "" {
@@ -97,7 +97,7 @@ func replaceEntry(text, key, value string) (string, error) {
 		if i+2 < len(entries) {
 			to = entries[i+2].Line - 1
 		}
-		// What stands before the next entry is about that one.
+		// Comments before the next entry belong to that entry.
 		for to > from+1 && isRemark(lines[to-1]) {
 			to--
 		}

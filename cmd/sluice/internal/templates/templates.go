@@ -16,16 +16,16 @@ var builtin embed.FS
 // projectFile is the file that makes a folder a template.
 const projectFile = "Pulumi.yaml"
 
-// ending keeps other tools away from the files of built-in templates.
+// ending hides the files of built-in templates from other tools.
 const ending = ".template"
 
-// Template is what a project can be made from.
+// Template is a template for projects.
 type Template struct {
 	Name        string
 	Description string
-	// ProjectDescription is the description that projects get if nobody says anything else.
+	// ProjectDescription is the default description of projects.
 	ProjectDescription string
-	// Settings are those that a new stack needs.
+	// Settings are the settings that a new stack needs.
 	Settings []Setting
 
 	files fs.FS
@@ -40,7 +40,7 @@ type Setting struct {
 	Secret      bool
 }
 
-// UnknownError says that there is no template of a name.
+// UnknownError reports that there is no template with a name.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string {
@@ -54,8 +54,8 @@ func (e *UnknownError) Error() string {
 // Names lists the built-in templates in the order in which they are offered.
 func Names() []string { return []string{"yaml", "typescript", "go", "python"} }
 
-// Find returns the built-in template of a name or, for a path, the template in that folder. Errors are an [*UnknownError] and
-// those of a project file that cannot be read.
+// Find returns the built-in template with a name or, for a path, the template in that folder. It returns an
+// [*UnknownError] if there is none, or an error of a project file that cannot be read.
 func Find(name string) (*Template, error) {
 	for _, known := range Names() {
 		if name == known {

@@ -71,7 +71,7 @@ func TestPersonalizeTouchesNothingElse(t *testing.T) {
 	require.Equal(t, "name: \"on\"\ndescription: |-\n    a\n    b\nruntime: go\n", got)
 }
 
-// folder makes a template of files.
+// folder writes the files of a template into a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,7 +134,7 @@ func TestWhatWasWrittenCanBeUndone(t *testing.T) {
 		require.Equal(t, want, string(text))
 	}
 
-	// A file where a directory has to be: what was written before it is gone again.
+	// A file stands where a directory has to be. The files written before it are removed again.
 	blocked := folder(t, map[string]string{"a": "a file"})
 	_, err = found.Write(blocked, Project{Name: "n"}, false)
 	require.Error(t, err)

@@ -12,24 +12,24 @@ import (
 	"unicode/utf8"
 )
 
-// Project is what a template is completed with.
+// Project is the data that completes a template.
 type Project struct{ Name, Description string }
 
-// ExistsError says which files of a template are there already.
+// ExistsError reports the files of a template that already exist.
 type ExistsError struct{ Files []string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("these files exist already: %s; use --force to write over them", strings.Join(e.Files, ", "))
 }
 
-// Written is what [Template.Write] has written.
+// Written records what [Template.Write] has written.
 type Written struct {
-	before map[string][]byte // by path; nil for a file that was not there
+	before map[string][]byte // by path; nil for a file that did not exist
 	made   []string          // directories, parents first
 }
 
-// Write writes the files of a project into a directory, which is made if need be. Files that are there are an [*ExistsError]
-// unless force is set. If it fails, nothing has been written.
+// Write writes the files of a project into a directory, and makes the directory if it does not exist. It returns an
+// [*ExistsError] for files that exist, unless force is set. If it fails, nothing has been written.
 func (t *Template) Write(directory string, p Project, force bool) (*Written, error) {
 	files, err := t.render(p)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 	return files, err
 }
 
-// isText reports whether a file is one in which something may be replaced.
+// isText reports whether a file is a text file, in which placeholders are replaced.
 func isText(content []byte) bool { return utf8.Valid(content) && !bytes.ContainsRune(content, 0) }
 
 func (w *Written) write(path string, content []byte) error {
@@ -104,7 +104,7 @@ func (w *Written) write(path string, content []byte) error {
 	return os.WriteFile(path, content, 0o644)
 }
 
-// Remember notes how a file is now, so that Undo makes it so again. It may not be there.
+// Remember records the present content of a file, which may not exist, so that Undo restores it.
 func (w *Written) Remember(path string) error {
 	before, err := os.ReadFile(path)
 	switch {
@@ -130,8 +130,8 @@ func (w *Written) makeDirectory(path string) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// Undo takes everything back: files that were there have their old content, others are gone, and so are directories that have
-// nothing else in them.
+// Undo restores everything: it restores the old content of files, and removes new files and the new directories that
+// contain nothing else.
 func (w *Written) Undo() error {
 	var errs []error
 	for path, content := range w.before {
@@ -142,7 +142,7 @@ func (w *Written) Undo() error {
 		}
 	}
 	for _, directory := range slices.Backward(w.made) {
-		_ = os.Remove(directory) // not if somebody else has put something there
+		_ = os.Remove(directory) // fails if somebody has put another file there
 	}
 	return errors.Join(errs...)
 }

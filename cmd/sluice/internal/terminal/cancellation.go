@@ -14,14 +14,15 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// cancellation is what has to be done before a signal at a question may end the process.
+// cancellation holds what has to be done before a signal at a question may end the process.
 type cancellation struct {
-	show    atomic.Pointer[func()] // makes the terminal show again what is typed; nil while it does
-	undo    atomic.Pointer[func()] // takes back what the command has begun; nil for nothing
-	handled bool                   // somebody else ends the process after a signal
+	show    atomic.Pointer[func()] // makes the terminal echo input again; nil while it does
+	undo    atomic.Pointer[func()] // undoes what the command has begun; nil for nothing
+	handled bool                   // another part of the program ends the process after a signal
 }
 
-// readHidden reads a line from a terminal that does not show it. A signal that ends the process leaves the terminal as it was.
+// readHidden reads a line from a terminal without echoing it. A signal that ends the process restores the terminal
+// first.
 func (c *cancellation) readHidden(fd int, says io.Writer) (string, error) {
 	before, err := term.GetState(fd)
 	if err != nil {
@@ -29,7 +30,7 @@ func (c *cancellation) readHidden(fd int, says io.Writer) (string, error) {
 	}
 	signalled, forget := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer forget()
-	restore := func() { _ = term.Restore(fd, before) } // if that fails, there is nothing else to try
+	restore := func() { _ = term.Restore(fd, before) } // if this fails, nothing else can be done
 	c.show.Store(&restore)
 	defer c.show.Store(nil)
 	if !c.handled {

@@ -1,7 +1,8 @@
-// Package terminal is where a command meets its user: the streams, the environment, questions and warnings.
+// Package terminal is the interface between a command and its user: the streams, the environment, questions and
+// warnings.
 //
-// It knows nothing of stacks and of what is done to them.
+// It is independent of stacks and operations.
 //
-// Invariant: what is typed as an answer to a hidden question is never shown, and a signal at such a question leaves the
-// terminal as it was.
+// Invariant: the answer to a hidden question is never shown, and a signal at such a question leaves the terminal
+// unchanged.
 package terminal

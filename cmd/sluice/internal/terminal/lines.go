@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ReadLine reads up to a line end, byte by byte: what follows belongs to the next question.
+// ReadLine reads up to a line end, byte by byte, because the following input belongs to the next question.
 func ReadLine(in io.Reader) (string, error) {
 	var line []byte
 	buffer := make([]byte, 1)
@@ -25,7 +25,7 @@ func ReadLine(in io.Reader) (string, error) {
 	}
 }
 
-// ReadAll reads a value from the standard input, without its final line end unless raw.
+// ReadAll reads a value from the standard input. It removes the final line end unless raw is set.
 func ReadAll(in io.Reader, raw bool) (string, error) {
 	data, err := io.ReadAll(bufio.NewReader(in))
 	if err != nil {

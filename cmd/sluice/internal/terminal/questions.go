@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// AskPassphrase returns a function that reads a passphrase without showing it. It asks twice if confirm is set.
+// AskPassphrase returns a function that reads a passphrase without showing it. If confirm is set, the function asks
+// twice.
 func AskPassphrase(t *Terminal) func(ctx context.Context, confirm bool) (string, error) {
 	return func(ctx context.Context, confirm bool) (string, error) {
 		if !confirm {
@@ -30,7 +32,36 @@ func AskPassphrase(t *Terminal) func(ctx context.Context, confirm bool) (string,
 	}
 }
 
-// ConfirmByName asks for the name of what is about to go.
+// Confirm asks a question until the answer is yes or no; an empty answer means no. If details is not nil, the user may
+// also ask for details. Confirm then shows them and repeats the question.
+func Confirm(t *Terminal, question string, details func() error) (confirmed bool, err error) {
+	answers := "[yes/no]"
+	if details != nil {
+		answers = "[yes/no/details]"
+	}
+	for {
+		answer, err := t.Ask(fmt.Sprintf("%s %s (no): ", question, answers))
+		if err != nil {
+			return false, err
+		}
+		switch strings.ToLower(answer) {
+		case "yes", "y":
+			return true, nil
+		case "", "no", "n":
+			return false, nil
+		case "details", "d":
+			if details != nil {
+				if err := details(); err != nil {
+					return false, err
+				}
+				continue
+			}
+		}
+		fmt.Fprintln(t.Out, "Please answer yes or no.")
+	}
+}
+
+// ConfirmByName asks the user to type the name of the object that is about to be removed.
 func ConfirmByName(t *Terminal, warning, name string) error {
 	answer, err := t.Ask(fmt.Sprintf("%s\nPlease confirm that this is what you'd like to do by typing `%s`: ", warning, name))
 	if err != nil {

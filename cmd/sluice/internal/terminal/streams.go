@@ -8,11 +8,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are where a command reads and writes.
+// Streams are the input and output of a command, and its environment.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// InTerminal and OutTerminal report whether somebody sits there; Width returns the terminal's width in cells.
+	// InTerminal and OutTerminal report whether they are terminals; Width returns the terminal's width in cells.
 	InTerminal, OutTerminal bool
 	Width                   func() int
 	Lookup                  func(name string) (string, bool) // of a variable of the environment
@@ -34,7 +34,7 @@ func ProcessStreams() Streams {
 	}
 }
 
-// IsTrue reads a boolean variable (state.md appendix A).
+// IsTrue parses a boolean variable (state.md appendix A).
 func IsTrue(value string) bool {
 	return value == "1" || strings.EqualFold(value, "true")
 }

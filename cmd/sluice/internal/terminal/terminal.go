@@ -8,14 +8,16 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
-// Terminal is where the user of a command sits, or nobody.
+// Terminal is the input and output of a command, with or without a user.
 type Terminal struct {
 	Streams
 	Color          string // when to write colours: always, never, raw or auto
-	NonInteractive bool   // nothing is asked, even on a terminal
+	NonInteractive bool   // ask nothing, even on a terminal
 
 	cancellation *cancellation
 }
@@ -25,14 +27,14 @@ func New(s Streams) *Terminal {
 	return &Terminal{Streams: s, Color: "auto", cancellation: &cancellation{}}
 }
 
-// Muted returns the same terminal without what is written to its standard output.
+// Muted returns the same terminal with a standard output that discards everything.
 func (t *Terminal) Muted() *Terminal {
 	muted := *t
 	muted.Out = io.Discard
 	return &muted
 }
 
-// Env returns a variable, "" when it is not set.
+// Env returns the value of a variable, "" if it is not set.
 func (t *Terminal) Env(name string) string {
 	value, _ := t.Lookup(name)
 	return value
@@ -41,7 +43,7 @@ func (t *Terminal) Env(name string) string {
 // EnvIsTrue reports whether a boolean variable is set to true.
 func (t *Terminal) EnvIsTrue(name string) bool { return IsTrue(t.Env(name)) }
 
-// Interactive reports whether somebody is there to answer questions (protocol.md 10.1).
+// Interactive reports whether a user is there to answer questions (protocol.md 10.1).
 func (t *Terminal) Interactive() bool {
 	return t.InTerminal && t.OutTerminal && !t.NonInteractive && !t.inCI()
 }
@@ -69,9 +71,20 @@ func (t *Terminal) Colored() bool {
 	return false
 }
 
-// Warn shows a remark that stops nothing.
+// Warn shows a warning that does not stop the command, with the advice of the errors that it formats.
 func (t *Terminal) Warn(format string, args ...any) {
-	fmt.Fprintf(t.Err, "warning: "+format+"\n", args...)
+	var as []advice.Advice
+	for _, arg := range args {
+		if err, is := arg.(error); is {
+			as = append(as, advice.Of(err)...)
+		}
+	}
+	t.WarnWith(fmt.Sprintf(format, args...), as...)
+}
+
+// WarnWith shows a warning that does not stop the command, with advice.
+func (t *Terminal) WarnWith(text string, as ...advice.Advice) {
+	fmt.Fprintf(t.Err, "warning: %s\n", advise.With(text, as...))
 }
 
 // Ask prints a question and reads one line.
@@ -96,11 +109,11 @@ func (t *Terminal) AskHidden(question string) (string, error) {
 	return ReadLine(t.In)
 }
 
-// HandleSignals says whether somebody else ends the process after a signal at a hidden question, by calling
-// [Terminal.Cancel].
+// HandleSignals sets whether another part of the program ends the process after a signal at a hidden question, by
+// calling [Terminal.Cancel].
 func (t *Terminal) HandleSignals(elsewhere bool) { t.cancellation.handled = elsewhere }
 
-// Undo is called before a signal at a hidden question ends the process; nil takes nothing back.
+// Undo sets the function that is called before a signal at a hidden question ends the process; nil calls nothing.
 func (t *Terminal) Undo(undo func()) {
 	if undo == nil {
 		t.cancellation.undo.Store(nil)

@@ -12,7 +12,7 @@ import (
 // Declaration is a setting that the project file declares (state.md 6.2).
 type Declaration struct {
 	Key         Key
-	Type        *Type // nil when any value will do
+	Type        *Type // nil if every value is allowed
 	Description string
 	Default     Value
 	HasDefault  bool
@@ -84,7 +84,7 @@ func (r *projectReader) readDeclaration(name, n *yaml.Node) {
 	}
 }
 
-// bareDeclaration reads `key: value`: a default in the project's namespace, a value in others.
+// bareDeclaration reads `key: value`: a default in the project's namespace, a value in other namespaces.
 func (r *projectReader) bareDeclaration(d *Declaration, n *yaml.Node) {
 	v, err := r.doc.value(n)
 	if err != nil {
@@ -160,7 +160,8 @@ func (r *projectReader) readType(n *yaml.Node, what string) *Type {
 	return t
 }
 
-// accepts reports whether a decrypted value is of the type: texts count as the integer or boolean that they spell.
+// accepts reports whether a decrypted value has the type. A string that spells an integer or a boolean has that type,
+// too.
 func (t *Type) accepts(v Value) bool {
 	switch t.Name {
 	case "string":

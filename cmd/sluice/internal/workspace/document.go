@@ -13,23 +13,24 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxDepth bounds how deeply values may nest. Deeper ones are refused rather than risk the stack of the process.
+// maxDepth bounds the nesting of values. Deeper values are refused, because they could overflow the stack of the
+// process.
 const maxDepth = 200
 
-// maxExpanded bounds how many nodes a file may have once its aliases are followed, against documents that grow
-// exponentially.
+// maxExpanded bounds the number of nodes of a file after its aliases are expanded. It protects against documents that
+// grow exponentially.
 const maxExpanded = 2_000_000
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// document is a parsed file whose comments and key order are kept.
+// document is a parsed file with its comments and the order of its keys.
 type document struct {
 	path   string
 	isJSON bool
 	node   *yaml.Node // a DocumentNode, so that comments before and after the root survive
 }
 
-// parseDocument parses YAML, or JSON when the path ends in ".json". An empty file is an empty mapping.
+// parseDocument parses YAML, or JSON if the path ends in ".json". An empty file is parsed as an empty mapping.
 func parseDocument(path string, data []byte) (*document, error) {
 	d := &document{path: path, isJSON: strings.EqualFold(filepath.Ext(path), ".json")}
 	data = bytes.TrimPrefix(data, byteOrderMark)
@@ -76,7 +77,7 @@ func (d *document) parse(data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// parseYAML guards against panics of the parser, which has had some on malformed input.
+// parseYAML parses YAML and recovers from panics of the parser, which has panicked on malformed input.
 func parseYAML(data []byte) (root *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -114,10 +115,11 @@ func splitYAMLError(err error) (line int, problem string) {
 	return line, m[2]
 }
 
-// countsFromZero are the messages whose lines the YAML parser counts from 0 instead of 1.
+// countsFromZero matches the messages whose lines the YAML parser counts from 0 instead of 1.
 var countsFromZero = regexp.MustCompile(`^did not find expected (',' or|key|'-' indicator|<document start>|node content)`)
 
-// validate refuses what the rest of the package cannot handle: roots that are no mapping, duplicate keys, depth.
+// validate refuses what the rest of the package cannot handle: a root that is not a mapping, duplicate keys, deep
+// nesting.
 func (d *document) validate() error {
 	root := d.root()
 	if root.Kind != yaml.MappingNode {
@@ -206,8 +208,8 @@ func commentsOnly(n *yaml.Node) []byte {
 	return []byte(strings.Join(parts, "\n") + "\n")
 }
 
-// writeAtomically replaces a file: the content is durable under a temporary name before it takes the file's place. mode
-// is that of a new file; an existing one keeps its own.
+// writeAtomically replaces a file. It makes the content durable under a temporary name and then renames it. mode is the
+// mode of a new file; an existing file keeps its own.
 func writeAtomically(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

@@ -8,8 +8,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// SetPath sets what the path names inside a setting; the name of k is the path's text (state.md 6.6). Lists and
-// mappings on the way are made when they are missing.
+// SetPath sets the value at a path inside a setting. The name of k is the text of the path (state.md 6.6). It makes
+// missing lists and mappings on the way.
 func (f *StackFile) SetPath(k Key, v Value) error {
 	top, rest, err := splitPath(k)
 	if err != nil {
@@ -30,7 +30,7 @@ func (f *StackFile) SetPath(k Key, v Value) error {
 	if node != nil && node.Kind == yaml.AliasNode {
 		return f.aliasError(node, k)
 	}
-	if node == nil || node.Kind == yaml.ScalarNode || isSecure(node) { // what is in the way at the first level gives way
+	if node == nil || node.Kind == yaml.ScalarNode || isSecure(node) { // at the first level, the new value replaces a scalar
 		setChild(config, top.String(), newContainer(rest[0]))
 		_, node = child(config, top.String())
 	}
@@ -41,7 +41,7 @@ func (f *StackFile) SetPath(k Key, v Value) error {
 	return f.load()
 }
 
-// setIn sets the value at path inside node, which is a collection.
+// setIn sets the value at path inside node, which is a list or a mapping.
 func (f *StackFile) setIn(node *yaml.Node, path property.Path, v Value, k Key) error {
 	e := path[0]
 	slot, err := f.slot(node, e, k)
@@ -65,7 +65,7 @@ func (f *StackFile) setIn(node *yaml.Node, path property.Path, v Value, k Key) e
 	return f.setIn(next, path[1:], v, k)
 }
 
-// slot returns the position in node.Content of the value that e names, made null when there is none.
+// slot returns the index in node.Content of the value that e names. It adds a null value if there is none.
 func (f *StackFile) slot(node *yaml.Node, e property.Element, k Key) (int, error) {
 	if node.Kind == yaml.MappingNode {
 		if e.IsIndex {
@@ -101,10 +101,10 @@ func (f *StackFile) slot(node *yaml.Node, e property.Element, k Key) (int, error
 	return e.Index, nil
 }
 
-// maxNewList bounds the list that one command can make by naming a large index.
+// maxNewList bounds the length of a list that one command can make by naming a large index.
 const maxNewList = 10_000
 
-// ValueAt returns what the path names inside a setting.
+// ValueAt returns the value at a path inside a setting.
 func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 	top, rest, err := splitPath(k)
 	if err != nil {
@@ -131,7 +131,7 @@ func ValueAt(values map[Key]Value, k Key) (Value, bool, error) {
 	return v, ok, nil
 }
 
-// RemovePath deletes what the path names and reports whether it was there.
+// RemovePath deletes the value at a path, and reports whether it existed.
 func (f *StackFile) RemovePath(k Key) (bool, error) {
 	top, rest, err := splitPath(k)
 	if err != nil {
@@ -182,7 +182,7 @@ func removeElement(node *yaml.Node, e property.Element) bool {
 	return removeChild(node, e.Key)
 }
 
-// splitPath parses the name of k as a path: the setting and the way inside it.
+// splitPath parses the name of k as a path, and returns the setting and the path inside it.
 func splitPath(k Key) (Key, property.Path, error) {
 	p, err := property.ParsePathStrict(k.Name)
 	if err != nil {

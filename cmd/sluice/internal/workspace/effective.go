@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice"
 )
 
-// Effective returns the settings of a stack with the project's defaults filled in (state.md 6.2), and the declared
-// settings that are missing. The stack file is not changed.
+// Effective returns the settings of a stack, completed with the project's defaults (state.md 6.2), and the declared
+// settings that are missing. It does not change the stack file.
 func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
 	values = maps.Clone(f.Values())
 	for _, d := range p.Declarations {
@@ -31,7 +31,7 @@ func Effective(p *Project, f *StackFile) (values map[Key]Value, missing []Key) {
 	return values, missing
 }
 
-// untyped makes a scalar the text that stack files hold.
+// untyped converts a scalar to the text that stack files hold.
 func untyped(v Value) Value {
 	switch v := v.(type) {
 	case bool:
@@ -42,7 +42,7 @@ func untyped(v Value) Value {
 	return v
 }
 
-// Validate checks the settings against what the project declares. dec is needed for secrets only.
+// Validate checks the settings against the declarations of the project. dec is used only for secrets.
 func Validate(ctx context.Context, p *Project, stack string, values map[Key]Value, missing []Key, dec Decrypter) error {
 	if len(missing) > 0 {
 		return configErrorf("Stack '%s' is missing configuration value(s) %s; set each with `sluice config set <key> <value>`",
@@ -82,8 +82,8 @@ func quotedList(keys []Key, project string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// EngineConfig decrypts the settings into what the engine hands to programs and providers (state.md 6.7). dec may be
-// nil when nothing is secret.
+// EngineConfig decrypts the settings into the form that the engine passes to programs and providers (state.md 6.7). dec
+// may be nil if no setting is secret.
 func EngineConfig(ctx context.Context, values map[Key]Value, dec Decrypter) (sluice.Config, error) {
 	out := make(sluice.Config, len(values))
 	for _, k := range slices.SortedFunc(maps.Keys(values), CompareKeys) {

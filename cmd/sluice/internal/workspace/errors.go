@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrNoProject is wrapped when neither a directory nor any of its parents holds a project file.
+// ErrNoProject is wrapped if neither a directory nor any of its parents has a project file.
 var ErrNoProject = errors.New("no Pulumi.yaml found")
 
-// FileError says what is wrong in a project or stack file, where, and what to do.
+// FileError describes a fault in a project or stack file, where it is, and what to do.
 type FileError struct {
 	Path    string
-	Line    int // 1 is the first; 0 when the fault belongs to no line
+	Line    int // counted from 1; 0 if the fault belongs to no line
 	Problem string
 	Advice  string // may be empty
 }
@@ -27,7 +27,7 @@ func (e *FileError) Error() string {
 	return where + ": " + e.Problem + "; " + e.Advice
 }
 
-// ConfigError says which setting is wrong and what to do.
+// ConfigError describes the fault of a setting and what to do.
 type ConfigError struct{ Problem string }
 
 func (e *ConfigError) Error() string { return e.Problem }
@@ -36,7 +36,8 @@ func configErrorf(format string, args ...any) error {
 	return &ConfigError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// Undecryptable says that the secret setting k cannot be read, because of err, and what to do.
+// Undecryptable returns an error for the secret setting k, which cannot be decrypted because of err. It explains what
+// to do.
 func Undecryptable(k Key, err error) error {
 	return fmt.Errorf("decrypt the setting %s: %w; set it again with `sluice config set --secret %s`", k, err, k)
 }

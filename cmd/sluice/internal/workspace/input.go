@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// PathScalar is the value that a text stands for under config --path: true, false and integers without a leading zero
-// are typed, everything else is a text (state.md 6.6).
+// PathScalar returns the value that a text means under config --path: true, false and integers without a leading zero
+// are typed, everything else is a string (state.md 6.6).
 func PathScalar(text string) Value {
 	switch text {
 	case "true":
@@ -23,7 +23,7 @@ func PathScalar(text string) Value {
 	return text
 }
 
-// TypedScalar is the value of a text for config set --type: string, int, bool or float.
+// TypedScalar returns the value of a text for config set --type: string, int, bool or float.
 func TypedScalar(typ, text string) (Value, error) {
 	switch typ {
 	case "", "string":
@@ -50,13 +50,14 @@ func TypedScalar(typ, text string) (Value, error) {
 
 var secretName = regexp.MustCompile(`(?i)passwd|pass|password|pwd|secret|token`)
 
-// LooksSecret reports whether a setting looks like a secret that somebody is about to store in plain text: its name says
-// so, and its value looks made by chance (state.md 6.6).
+// LooksSecret reports whether a setting looks like a secret that is about to be stored in plain text: its name suggests
+// it, and its value looks random (state.md 6.6).
 func LooksSecret(k Key, text string) bool {
 	return secretName.MatchString(k.Name) && looksRandom(text)
 }
 
-// looksRandom is a rough measure: enough different characters, and classes of characters that alternate.
+// looksRandom reports roughly whether a text is random: it has many different characters, and classes of characters
+// alternate.
 func looksRandom(text string) bool {
 	const enough = 10
 	if len(text) < enough || strings.ContainsFunc(text, unicode.IsSpace) {

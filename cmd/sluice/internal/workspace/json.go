@@ -16,7 +16,7 @@ type jsonFault struct {
 	problem string
 }
 
-// parseJSON reads JSON into nodes, in the order of the file. The YAML parser will not do: it refuses tabs.
+// parseJSON parses JSON into nodes, in the order of the file. It does not use the YAML parser, which refuses tabs.
 func parseJSON(data []byte) (*yaml.Node, *jsonFault) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -54,7 +54,7 @@ func readJSONValue(dec *json.Decoder, line func() int, depth int) (*yaml.Node, e
 		if t == '{' {
 			n.Kind, n.Tag = yaml.MappingNode, "!!map"
 		}
-		for dec.More() { // the keys of an object are values of their own in the token stream
+		for dec.More() { // the keys of an object are separate tokens
 			c, err := readJSONValue(dec, line, depth+1)
 			if err != nil {
 				return nil, err
@@ -77,7 +77,7 @@ func readJSONValue(dec *json.Decoder, line func() int, depth int) (*yaml.Node, e
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: at}, nil
 }
 
-// formatJSON renders nodes that came from [parseJSON] or were made by this package, in their order.
+// formatJSON formats nodes that [parseJSON] or this package made, in their order.
 func formatJSON(n *yaml.Node) []byte {
 	var b bytes.Buffer
 	writeJSON(&b, n, "\n")
@@ -125,6 +125,6 @@ func writeJSONCollection(b *bytes.Buffer, n *yaml.Node, newline string) {
 func writeJSONText(b *bytes.Buffer, s string) {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s)       // strings always encode
+	_ = enc.Encode(s)       // a string can always be encoded
 	b.Truncate(b.Len() - 1) // the encoder ends with a newline
 }

@@ -8,7 +8,7 @@ import (
 // Key names a setting: "<namespace>:<name>" (state.md 6.3).
 type Key struct{ Namespace, Name string }
 
-// ParseKey parses a key. A key without a namespace belongs to the project; "<ns>:config:<name>" is an old spelling of
+// ParseKey parses a key. A key without a namespace belongs to the project. "<ns>:config:<name>" is an old spelling of
 // "<ns>:<name>".
 func ParseKey(text, project string) (Key, error) {
 	parts := strings.Split(text, ":")
@@ -60,7 +60,7 @@ func CompareKeys(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// ParseSettingKey reads a key, or with path a path into a structured setting.
+// ParseSettingKey parses a key or, if path is set, a path into a structured setting.
 func ParseSettingKey(text, project string, path bool) (Key, error) {
 	if path {
 		return ParsePathKey(text, project)

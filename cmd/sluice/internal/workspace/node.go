@@ -16,7 +16,7 @@ func newText(s string) *yaml.Node {
 	return n
 }
 
-// resolve follows an alias to what it stands for.
+// resolve returns the node that an alias refers to.
 func resolve(n *yaml.Node) *yaml.Node {
 	for n != nil && n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -28,7 +28,7 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// child returns the key node and value node of a mapping's entry, nil when there is none.
+// child returns the key node and the value node of a mapping's entry, nil if there is none.
 func child(mapping *yaml.Node, key string) (k, v *yaml.Node) {
 	if mapping == nil || mapping.Kind != yaml.MappingNode {
 		return nil, nil
@@ -41,7 +41,7 @@ func child(mapping *yaml.Node, key string) (k, v *yaml.Node) {
 	return nil, nil
 }
 
-// setChild puts v under key; an existing entry keeps its place and the comments of the value it had.
+// setChild sets the value of key. An existing entry keeps its position and the comments of its old value.
 func setChild(mapping *yaml.Node, key string, v *yaml.Node) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if resolve(mapping.Content[i]).Value == key {
@@ -60,14 +60,14 @@ func replaceNode(parent *yaml.Node, i int, v *yaml.Node) {
 	if v != old {
 		v.HeadComment, v.LineComment, v.FootComment = old.HeadComment, old.LineComment, old.FootComment
 		if v.Kind != yaml.ScalarNode && len(v.Content) > 0 && v.LineComment != "" {
-			// A comment beside a collection would end up inside its first line.
+			// A comment beside a collection would move into its first line.
 			v.HeadComment, v.LineComment = "", ""
 		}
 	}
 	parent.Content[i] = v
 }
 
-// removeChild deletes an entry and reports whether there was one.
+// removeChild deletes an entry, and reports whether it existed.
 func removeChild(mapping *yaml.Node, key string) bool {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if resolve(mapping.Content[i]).Value == key {
@@ -78,7 +78,7 @@ func removeChild(mapping *yaml.Node, key string) bool {
 	return false
 }
 
-// describe says in plain words what a node is, for messages.
+// describe returns a description of a node, for messages.
 func describe(n *yaml.Node) string {
 	switch n = resolve(n); n.Kind {
 	case yaml.MappingNode:

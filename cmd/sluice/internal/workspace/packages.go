@@ -10,11 +10,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// pluginFile is the file that makes a directory a plugin which is written in a program language.
+// pluginFile is the file that marks a directory as the source of a plugin.
 const pluginFile = "PulumiPlugin.yaml"
 
-// readPackages adds the packages whose source is a directory to the providers of the project, and those that these name in
-// turn (protocol.md 1.3). Sources of other kinds are for whoever installs plugins.
+// readPackages adds the packages whose source is a directory to the providers of the project, and the packages that
+// these name in turn (protocol.md 1.3). Installers of plugins handle other sources.
 func (r *projectReader) readPackages() {
 	if r.err != nil {
 		return
@@ -41,7 +41,7 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 		data, err := os.ReadFile(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-			continue // a directory with an executable; who looks for it says what is missing
+			continue // a directory with an executable; the search for the executable reports if it is missing
 		case err == nil:
 			var nested *document
 			if nested, err = parseDocument(file, data); err == nil {
@@ -60,7 +60,7 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 	}
 }
 
-// packageSource is the source of a package, which is given as a text or as a mapping with more.
+// packageSource returns the source of a package, which the file gives as a string or in a mapping.
 func (r *projectReader) packageSource(packages *yaml.Node, name string) string {
 	if _, n := child(packages, name); n != nil && resolve(n).Kind == yaml.MappingNode {
 		return r.text(resolve(n), "source", "name a plugin or a directory")
@@ -68,7 +68,8 @@ func (r *projectReader) packageSource(packages *yaml.Node, name string) string {
 	return r.text(packages, name, "name a plugin or a directory")
 }
 
-// localPath reports whether the source of a package is a directory, relative to another one.
+// localPath reports whether the source of a package is a directory, and returns its path. A relative source is relative
+// to directory.
 func localPath(directory, source string) (path string, local bool) {
 	path = source
 	if !filepath.IsAbs(path) {

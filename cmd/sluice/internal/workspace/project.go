@@ -16,29 +16,30 @@ import (
 type Project struct {
 	Path string // of the file, absolute
 	Name string
-	// Runtime names the language; "" when the file gives none. RuntimeOptions are handed to the language plugin.
+	// Runtime names the language; "" if the file names none. RuntimeOptions are passed to the language plugin.
 	Runtime        string
 	RuntimeOptions map[string]any
-	// Main is the program's directory or file, relative to the project file; "" is the project's directory.
+	// Main is the program's directory or file, relative to the project file; "" means the project's directory.
 	Main           string
 	Description    string
 	StackConfigDir string // relative to the project file
 	BackendURL     string
-	// RefreshAlways is true when the project asks for a refresh before each operation.
+	// RefreshAlways is true if the project requests a refresh before each operation.
 	RefreshAlways bool
 	// RequiredVersion is the range of Pulumi versions that the project accepts, "" for any.
 	RequiredVersion string
 	Plugins         Plugins
 	// Declarations are the settings that the project declares, by key.
 	Declarations []Declaration
-	// Warnings are remarks about the content that stop nothing.
+	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
 
-// Plugins are the plugins that the project takes from the disk: those that it lists, and packages whose source is a directory.
+// Plugins are the plugins that the project takes from the disk: those that it lists, and packages whose source is a
+// directory.
 type Plugins struct{ Providers, Languages, Analyzers []LocalPlugin }
 
-// LocalPlugin says where a plugin lies. An empty version matches every version.
+// LocalPlugin is the location of a plugin. An empty version matches every version.
 type LocalPlugin struct {
 	Name    string
 	Path    string // absolute
@@ -68,7 +69,7 @@ func FindProject(dir string) (string, error) {
 	}
 }
 
-// ReadProject reads and checks a project file.
+// ReadProject reads and validates a project file.
 func ReadProject(path string) (*Project, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +81,7 @@ func ReadProject(path string) (*Project, error) {
 	return ParseProject(path, data)
 }
 
-// ParseProject parses the content of a project file; path is only named in errors and used for relative paths.
+// ParseProject parses the content of a project file. It uses path only in errors and to resolve relative paths.
 func ParseProject(path string, data []byte) (*Project, error) {
 	doc, err := parseDocument(path, data)
 	if err != nil {
@@ -91,7 +92,7 @@ func ParseProject(path string, data []byte) (*Project, error) {
 	return r.p, r.err
 }
 
-// Directory is where the project file lies.
+// Directory returns the directory of the project file.
 func (p *Project) Directory() string { return filepath.Dir(p.Path) }
 
 // projectReader reads fields until the first fault.
@@ -129,7 +130,7 @@ func (r *projectReader) read() {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 
-// IsProjectName reports whether a project can have that name.
+// IsProjectName reports whether name is a valid project name.
 func IsProjectName(name string) bool { return validName.MatchString(name) }
 
 func (r *projectReader) checkName() {
@@ -221,7 +222,7 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []LocalPlugin
 	return out
 }
 
-// text returns a text field, "" when it is absent.
+// text returns a text field, or "" if it is absent.
 func (r *projectReader) text(mapping *yaml.Node, key, advice string) string {
 	_, n := child(mapping, key)
 	if r.err != nil || n == nil {
@@ -238,7 +239,7 @@ func (r *projectReader) text(mapping *yaml.Node, key, advice string) string {
 	return n.Value
 }
 
-// mapping returns a field that is a mapping, nil when it is absent.
+// mapping returns a field that is a mapping, or nil if it is absent.
 func (r *projectReader) mapping(parent *yaml.Node, key string) *yaml.Node {
 	_, n := child(parent, key)
 	if r.err != nil || n == nil || isNull(resolve(n)) {
@@ -258,7 +259,7 @@ func (r *projectReader) fail(n *yaml.Node, problem, advice string) {
 	}
 }
 
-// knownFields are the top-level fields of a project file, for the warning about misspelled ones.
+// knownFields are the top-level fields of a project file. The warning about misspelled fields uses them.
 var knownFields = [...]string{
 	"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend",
 	"options", "plugins", "packages", "template", "requiredPulumiVersion", "resources", "outputs", "variables",

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Reencrypted returns v with every ciphertext opened by dec and made anew by enc.
+// Reencrypted returns v with every ciphertext decrypted by dec and encrypted again by enc.
 func Reencrypted(ctx context.Context, v Value, dec Decrypter, enc Encrypter) (Value, error) {
 	switch v := v.(type) {
 	case Secure:
@@ -40,8 +40,8 @@ func Reencrypted(ctx context.Context, v Value, dec Decrypter, enc Encrypter) (Va
 	return v, nil
 }
 
-// Reencrypt makes every ciphertext of the file anew. Settings without any stay as they are written. dec is not needed when
-// there is none.
+// Reencrypt encrypts every secret of the file again. Settings without secrets stay unchanged. dec may be nil if there
+// are no secrets.
 func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter) error {
 	for _, k := range f.Keys() {
 		v, _ := f.Value(k)
@@ -59,7 +59,7 @@ func (f *StackFile) Reencrypt(ctx context.Context, dec Decrypter, enc Encrypter)
 	return nil
 }
 
-// replace gives a setting a value that may hold ciphertexts at any depth.
+// replace sets the value of a setting, which may contain ciphertexts at any depth.
 func (f *StackFile) replace(k Key, v Value) error {
 	config, err := f.configNode()
 	if err != nil {
@@ -71,11 +71,10 @@ func (f *StackFile) replace(k Key, v Value) error {
 	return f.load()
 }
 
-// Put is Set for a value that may hold ciphertexts.
+// Put is like Set, but the value may contain ciphertexts.
 func (f *StackFile) Put(k Key, v Value) error { return f.replace(k, v) }
 
-// Replace makes the settings of the file those given; others are removed. Settings that are the same stay as they are
-// written.
+// Replace replaces the settings of the file by the given ones. Settings with the same value keep their spelling.
 func (f *StackFile) Replace(values map[Key]Value) error {
 	for _, k := range f.Keys() {
 		if _, stays := values[k]; !stays {
@@ -96,7 +95,7 @@ func (f *StackFile) Replace(values map[Key]Value) error {
 	return nil
 }
 
-// RecordedSettings reads settings as the history holds them (state.md 6.5).
+// RecordedSettings parses settings in the form that the history has (state.md 6.5).
 func RecordedSettings(project string, config []byte) (map[Key]Value, error) {
 	text := append(append([]byte(`{"config":`), config...), '}')
 	f, err := parseStackFile("the settings in the history.json", project, text, true)

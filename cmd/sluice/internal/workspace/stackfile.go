@@ -22,7 +22,7 @@ const (
 	keyEnvironment     = "environment"
 )
 
-// StackFile is the configuration file of one stack (state.md 6.3). It is not for concurrent use.
+// StackFile is the configuration file of one stack (state.md 6.3). It is not safe for concurrent use.
 type StackFile struct {
 	Path    string
 	project string
@@ -31,11 +31,11 @@ type StackFile struct {
 	changed bool
 	values  map[Key]Value
 	written map[Key]string // how the key is spelled in the file
-	// Warnings are remarks about the content that stop nothing.
+	// Warnings are remarks about the content. They do not stop an operation.
 	Warnings []string
 }
 
-// StackFilePath returns where the configuration of a stack is kept.
+// StackFilePath returns the path of the configuration file of a stack.
 func (p *Project) StackFilePath(stack string) string {
 	dir := filepath.Dir(p.Path)
 	if p.StackConfigDir != "" {
@@ -45,7 +45,7 @@ func (p *Project) StackFilePath(stack string) string {
 	return filepath.Join(dir, "Pulumi."+name+filepath.Ext(p.Path))
 }
 
-// ReadStackFile reads a stack file. An absent file is an empty one.
+// ReadStackFile reads a stack file. An absent file is read as an empty one.
 func ReadStackFile(path, project string) (*StackFile, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,19 +106,19 @@ func (f *StackFile) load() error {
 	return nil
 }
 
-// Exists reports whether there was a file when it was read.
+// Exists reports whether the file existed when it was read.
 func (f *StackFile) Exists() bool { return f.exists }
 
 // Changed reports whether there is something to save.
 func (f *StackFile) Changed() bool { return f.changed }
 
-// Keys returns the settings' keys by namespace and name.
+// Keys returns the keys of the settings, ordered by namespace and name.
 func (f *StackFile) Keys() []Key { return slices.SortedFunc(maps.Keys(f.values), CompareKeys) }
 
 // Values returns the settings. The caller must not change them.
 func (f *StackFile) Values() map[Key]Value { return f.values }
 
-// Value returns a setting and whether there is one.
+// Value returns a setting, and reports whether it exists.
 func (f *StackFile) Value(k Key) (Value, bool) { v, ok := f.values[k]; return v, ok }
 
 // HasSecrets reports whether any setting is, or contains, a ciphertext.
@@ -131,13 +131,13 @@ func (f *StackFile) HasSecrets() bool {
 	return false
 }
 
-// HasEnvironments reports whether the file asks for environments of the hosted service.
+// HasEnvironments reports whether the file refers to environments of the hosted service.
 func (f *StackFile) HasEnvironments() bool {
 	_, v := child(f.doc.root(), keyEnvironment)
 	return v != nil && !isNull(resolve(v)) && len(resolve(v).Content) > 0
 }
 
-// Set gives a setting a value. typed keeps the type of a scalar in this one write (state.md 6.4).
+// Set sets the value of a setting. If typed is set, this write keeps the type of a scalar (state.md 6.4).
 func (f *StackFile) Set(k Key, v Value, typed bool) error {
 	if err := checkReserved(v); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (f *StackFile) Set(k Key, v Value, typed bool) error {
 	return f.load()
 }
 
-// Remove deletes a setting and reports whether there was one.
+// Remove deletes a setting, and reports whether it existed.
 func (f *StackFile) Remove(k Key) (bool, error) {
 	written, ok := f.written[k]
 	if !ok {
@@ -171,7 +171,7 @@ func (f *StackFile) Remove(k Key) (bool, error) {
 	return true, f.load()
 }
 
-// configNode returns the mapping of settings, made when there is none.
+// configNode returns the mapping of settings. It makes the mapping if there is none.
 func (f *StackFile) configNode() (*yaml.Node, error) {
 	_, config := child(f.doc.root(), keyConfig)
 	if config != nil && config.Kind == yaml.AliasNode {
@@ -184,7 +184,7 @@ func (f *StackFile) configNode() (*yaml.Node, error) {
 	return config, nil
 }
 
-// spellOut makes the entry of a key, if any, use the key's full form.
+// spellOut rewrites the entry of a key, if there is one, to the full form of the key.
 func (f *StackFile) spellOut(config *yaml.Node, k Key) {
 	written, ok := f.written[k]
 	if !ok || written == k.String() {
@@ -216,7 +216,7 @@ func checkReserved(v Value) error {
 	return nil
 }
 
-// SecretsProvider returns which secrets manager the file names, "" for none.
+// SecretsProvider returns the secrets manager that the file names, "" if it names none.
 func (f *StackFile) SecretsProvider() string { return f.text(keySecretsProvider) }
 
 // EncryptedKey returns the encrypted data key of a cloud secrets manager.
@@ -233,7 +233,7 @@ func (f *StackFile) text(key string) string {
 	return resolve(v).Value
 }
 
-// SetSecrets records how secrets are encrypted (state.md 5.1); an empty text removes what was recorded.
+// SetSecrets records how secrets are encrypted (state.md 5.1). An empty argument removes the recorded one.
 func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 	for _, s := range [...]struct{ key, text string }{
 		{keySecretsProvider, provider}, {keyEncryptedKey, encryptedKey}, {keyEncryptionSalt, salt},
@@ -250,7 +250,7 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 	}
 }
 
-// Save writes the file if something has changed. A crash leaves the old file or the new one.
+// Save writes the file if it has changed. After a crash the file has either the old content or the new one.
 func (f *StackFile) Save() error {
 	if !f.changed {
 		return nil

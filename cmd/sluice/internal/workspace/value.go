@@ -16,11 +16,11 @@ import (
 // secureKey marks a mapping as a ciphertext (state.md 6.3).
 const secureKey = "secure"
 
-// Value is one setting or a part of one: nil, bool, [json.Number], string, [Secure], []any or map[string]any. The
-// settings themselves are never bool or number: a scalar at the top is its text (state.md 6.4).
+// Value is a setting or a part of one: nil, bool, [json.Number], string, [Secure], []any or map[string]any. A whole
+// setting is never a bool or a number: a scalar at the top level is a string (state.md 6.4).
 type Value = any
 
-// Secure is the ciphertext of a secret text.
+// Secure is the ciphertext of a secret string.
 type Secure string
 
 // Decrypter decrypts a ciphertext of a stack file.
@@ -50,7 +50,7 @@ func HasSecrets(v Value) bool {
 	return false
 }
 
-// AnySecret reports whether one of the values has a secret in it.
+// AnySecret reports whether any of the values is, or contains, a ciphertext.
 func AnySecret(values map[Key]Value) bool {
 	for _, v := range values {
 		if HasSecrets(v) {
@@ -69,7 +69,7 @@ func IsObject(v Value) bool {
 	return false
 }
 
-// Decrypted returns v with every ciphertext replaced by its text. dec is not needed when v has none.
+// Decrypted returns v with every ciphertext replaced by its plain text. dec may be nil if v has no ciphertexts.
 func Decrypted(ctx context.Context, v Value, dec Decrypter) (Value, error) {
 	switch v := v.(type) {
 	case Secure:
@@ -108,7 +108,7 @@ type maskSecrets struct{}
 
 func (maskSecrets) Decrypt(context.Context, string) (string, error) { return "[secret]", nil }
 
-// Text returns what a program sees of a decrypted setting: texts as they are, everything else as JSON (state.md 6.7).
+// Text returns a decrypted setting as programs see it: strings unchanged, everything else as JSON (state.md 6.7).
 func Text(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -120,13 +120,13 @@ func Text(v Value) string {
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
-		// Values are made of what JSON can hold.
+		// Values consist only of types that JSON has.
 		return fmt.Sprint(v)
 	}
 	return string(text)
 }
 
-// JSONForm returns v as the history holds it: ciphertexts are {"secure": text} (state.md 6.5).
+// JSONForm returns v as the history stores it: ciphertexts are {"secure": text} (state.md 6.5).
 func JSONForm(v Value) any {
 	switch v := v.(type) {
 	case Secure:
@@ -147,7 +147,7 @@ func JSONForm(v Value) any {
 	return v
 }
 
-// topValue decodes a setting: a scalar is its text, whatever its type in YAML.
+// topValue decodes a setting. A scalar becomes a string, whatever its type in YAML.
 func (d *document) topValue(n *yaml.Node) (Value, error) {
 	n = resolve(n)
 	if n.Kind == yaml.ScalarNode {
@@ -159,7 +159,7 @@ func (d *document) topValue(n *yaml.Node) (Value, error) {
 	return d.value(n)
 }
 
-// value decodes a part of a setting, or a value of the project file, with its types.
+// value decodes a part of a setting, or a value of the project file, and keeps its types.
 func (d *document) value(n *yaml.Node) (Value, error) {
 	n = resolve(n)
 	switch n.Kind {
@@ -232,7 +232,7 @@ func (d *document) numberValue(n *yaml.Node) (Value, error) {
 	return json.Number(text), nil
 }
 
-// nodeOf encodes a value. Keys are in ascending order, as maps have none.
+// nodeOf encodes a value. The keys of maps are in ascending order.
 func nodeOf(v Value) *yaml.Node {
 	switch v := v.(type) {
 	case nil:
@@ -265,7 +265,7 @@ func nodeOf(v Value) *yaml.Node {
 	return newText(fmt.Sprint(v))
 }
 
-// plainValue returns v in the types that encoding/json decodes into: numbers are float64.
+// plainValue returns v with the types that encoding/json decodes into: numbers are float64.
 func plainValue(v Value) any {
 	switch v := JSONForm(v).(type) {
 	case json.Number:

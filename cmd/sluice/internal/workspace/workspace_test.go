@@ -325,7 +325,8 @@ func TestLooksSecret(t *testing.T) {
 	require.False(t, LooksSecret(Key{"p", "region"}, "g8Kq2ZxT7vLp0Wd"))
 }
 
-// FuzzEditStackFile edits anything that can be read: the edit is there afterwards, and all other settings are as before.
+// FuzzEditStackFile edits every file that can be read, and checks that the edit is stored and that all other settings
+// are unchanged.
 func FuzzEditStackFile(f *testing.F) {
 	for _, seed := range []string{
 		"", "config:\n  p:a: 1\n", "# c\nconfig: {p:a: {secure: x}, b: [1, {c: d}]}\n", "a: &x [1]\nconfig:\n  p:l: *x\n",

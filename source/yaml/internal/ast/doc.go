@@ -1,5 +1,6 @@
-// Package ast is what a YAML program says: its configuration, variables, resources and outputs, with their expressions
-// parsed (protocol.md 11.2 to 11.7). It reports whatever can be seen to be wrong without knowing other names or schemas.
+// Package ast has the syntax tree of a YAML program: its configuration, variables, resources and outputs, with their
+// expressions parsed (protocol.md 11.2 to 11.7). It reports the mistakes that can be found without other names or
+// schemas.
 //
 // It evaluates nothing.
 //

@@ -12,7 +12,7 @@ type Expr interface {
 
 type place struct{ at syntax.Range }
 
-// Range is where the expression stands.
+// Range returns the place of the expression.
 func (p place) Range() syntax.Range { return p.at }
 
 // Literal is a value that is written out.
@@ -27,7 +27,7 @@ type Interpolation struct {
 	Parts []syntax.Part
 }
 
-// Symbol is a string that is nothing but one "${...}": it has the value's type.
+// Symbol is a string that consists of one "${...}": it has the value's type.
 type Symbol struct {
 	place
 	Access *syntax.Access
@@ -51,7 +51,7 @@ type ObjectEntry struct{ Key, Value Expr }
 // Call is a call of a function of the language. Args has as many elements as the function takes.
 type Call struct {
 	place
-	Function string // as in the reference: "fn::join"
+	Function string // as Pulumi writes it: "fn::join"
 	Args     []Expr
 }
 
@@ -70,13 +70,13 @@ type InvokeOptions struct {
 	Version, PluginDownloadURL  Text
 }
 
-// Text is a string that must be written out. The zero Text is not given.
+// Text is a string that must be written out. The zero Text means that none is given.
 type Text struct {
 	Value string
 	At    syntax.Range
 }
 
-// IsGiven reports whether the program has the text.
+// IsGiven reports whether the program gives the text.
 func (t Text) IsGiven() bool { return !t.At.IsZero() }
 
 // Flag is a boolean that must be written out.
@@ -85,10 +85,10 @@ type Flag struct {
 	At    syntax.Range // zero when it is not given
 }
 
-// IsGiven reports whether the program has the flag.
+// IsGiven reports whether the program gives the flag.
 func (f Flag) IsGiven() bool { return !f.At.IsZero() }
 
-// Pointer is the flag as an option of a registration.
+// Pointer returns the flag as an option of a registration.
 func (f Flag) Pointer() *bool {
 	if !f.IsGiven() {
 		return nil
@@ -139,5 +139,5 @@ func Accesses(e Expr, visit func(*syntax.Access)) {
 	})
 }
 
-// NewText is a text as an expression.
+// NewText returns a text as an expression.
 func NewText(t Text) *Literal { return &Literal{place{t.At}, property.String(t.Value)} }

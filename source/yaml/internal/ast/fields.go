@@ -7,7 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// parser collects what is wrong with one program.
+// parser collects the mistakes in one program.
 type parser struct {
 	file        *syntax.File
 	diagnostics syntax.Diagnostics
@@ -21,8 +21,8 @@ func (p *parser) warn(at syntax.Range, hint, format string, args ...any) {
 	p.diagnostics.Add(syntax.Diagnostic{Severity: syntax.Warning, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// fields returns the entries of an object by the names that are known, whatever their case. what names the object in
-// messages. Unknown names are warned about.
+// fields returns the entries of an object with known names, ignoring case. what is the object's name in messages. It
+// warns about unknown names.
 func (p *parser) fields(n *syntax.Node, what string, known ...string) map[string]*syntax.Node {
 	return p.fieldsAmong(n, what, func(key *syntax.Node) {
 		hint := syntax.Nearest(key.Text, known)
@@ -33,7 +33,7 @@ func (p *parser) fields(n *syntax.Node, what string, known ...string) map[string
 	}, known)
 }
 
-// fieldsAmong is fields for objects that may have other fields too, which are handed to other.
+// fieldsAmong is like fields, for objects that may have other fields too, which it passes to other.
 func (p *parser) fieldsAmong(n *syntax.Node, what string, other func(key *syntax.Node), known []string) map[string]*syntax.Node {
 	if n == nil || n.Kind == syntax.Null {
 		return nil
@@ -129,5 +129,5 @@ func (p *parser) texts(n *syntax.Node, what string) []string {
 	return out
 }
 
-// key is the key of an entry: it stands for itself.
+// key returns the key of an entry as a text: it stands for itself.
 func key(n *syntax.Node) Text { return Text{Value: n.Text, At: n.Range} }

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// shapes says how many arguments the functions of the language take (protocol.md 11.7). Those with two are given a list.
+// shapes returns how many arguments the functions of the language take (protocol.md 11.7). Those with two get a list.
 func shapes() map[string]int {
 	return map[string]int{
 		"fn::invoke": 1, "fn::join": 2, "fn::split": 2, "fn::select": 2, "fn::toJSON": 1, "fn::toBase64": 1, "fn::fromBase64": 1,
@@ -34,7 +34,7 @@ func isFunction(key string) bool {
 	return name != "" || strings.Contains(key[len(functionPrefix):], ":")
 }
 
-// call reads a call. It returns nil for a key that only looks like a function: it is data then, and warned about.
+// call reads a call. For a key that only looks like a function it adds a warning and returns nil: the entry is then data.
 func (p *parser) call(n *syntax.Node, e *syntax.Entry) Expr {
 	name, exact := match(e.Key.Text, functionNames())
 	rest := e.Key.Text[len(functionPrefix):]

@@ -7,11 +7,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Mention is a token in a program: the type of a resource or a function, with what is said about its package there.
+// Mention is a token in a program: the type of a resource or a function, with the options there that concern its package.
 type Mention struct {
 	Token        Text
 	Version, URL Text
-	Provider     Expr // nil unless there is an explicit one
+	Provider     Expr // nil unless one is given explicitly
 }
 
 // Mention returns the resource's type.

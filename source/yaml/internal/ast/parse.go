@@ -47,13 +47,13 @@ func (p *parser) template(root *syntax.Node) *Template {
 	return t
 }
 
-// sections are what a program consists of.
+// sections returns the names of the sections of a program.
 func sections() []string {
 	return []string{"name", "description", "pulumi", "config", "configuration", "variables", "resources", "outputs", "components"}
 }
 
-// unknownSection passes over what is no part of the program: a project file has more, and people put notes of their own
-// there (protocol.md 11.1). What looks like a misspelt section is warned about: whatever it declares would be deleted.
+// unknownSection skips what is not part of the program: a project file has more, and people add notes of their own
+// (protocol.md 11.1). It warns about what looks like a misspelt section, because what that declares would be deleted.
 func (p *parser) unknownSection(key *syntax.Node) {
 	ofProjects := []string{"runtime", "main", "author", "website", "license", "stackConfigDir", "backend", "options", "plugins",
 		"packages", "template", "requiredPulumiVersion", "namespace", "version", "sdks", "artifacts"}
@@ -65,7 +65,7 @@ func (p *parser) unknownSection(key *syntax.Node) {
 	}
 }
 
-// entries are those of an object whose keys are names.
+// entries returns the entries of an object whose keys are names.
 func (p *parser) entries(n *syntax.Node, what string) []syntax.Entry {
 	if n == nil || n.Kind == syntax.Null {
 		return nil

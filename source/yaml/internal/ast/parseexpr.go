@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// optional is expr, where nothing is as good as null.
+// optional is like expr, and returns nil for null.
 func (p *parser) optional(n *syntax.Node) Expr {
 	if n == nil || n.Kind == syntax.Null {
 		return nil
@@ -38,7 +38,7 @@ func (p *parser) expr(n *syntax.Node) Expr {
 	return &Literal{at, property.Null}
 }
 
-// interpolated reads a string: a literal, one value, or text with values in it.
+// interpolated reads a string: a literal, a single value, or text with values in it.
 func (p *parser) interpolated(n *syntax.Node) Expr {
 	at := place{n.Range}
 	parts, diagnostic := p.file.Interpolate(n.Text, n.Range)
@@ -84,7 +84,7 @@ func (p *parser) object(n *syntax.Node) Expr {
 	return o
 }
 
-// version reads a version, which is written out.
+// version reads a version, which must be written out.
 func (p *parser) version(n *syntax.Node) Text {
 	t := p.text(n, "`version`")
 	if t.Value == "" {

@@ -83,7 +83,7 @@ func (p *parser) get(r *Resource, n *syntax.Node, what string) {
 	}
 }
 
-// optionNames are the options of resources.
+// optionNames returns the names of the options of resources.
 func optionNames() []string {
 	return []string{"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "deletedWith", "dependsOn",
 		"envVarMappings", "hideDiffs", "ignoreChanges", "import", "parent", "pluginDownloadURL", "protect", "provider", "providers",

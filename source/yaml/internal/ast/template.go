@@ -24,12 +24,12 @@ type Config struct {
 	Key       Text
 	Type      Text
 	ItemsType Text // of the elements of an "array"
-	Name      Text // the key to look up; the entry's own when it is not given
+	Name      Text // the key to look up; the entry's own by default
 	Secret    Flag
 	Default   Expr // nil when there is none
 }
 
-// Lookup is the key under which the value is looked up.
+// Lookup returns the key under which the value is looked up.
 func (c *Config) Lookup() string {
 	if c.Name.Value != "" {
 		return c.Name.Value
@@ -50,7 +50,7 @@ type Resource struct {
 	Options         Options
 }
 
-// LogicalName is the name under which the resource is registered.
+// LogicalName returns the name under which the resource is registered.
 func (r *Resource) LogicalName() string {
 	if r.Name.Value != "" {
 		return r.Name.Value
@@ -64,7 +64,7 @@ type Property struct {
 	Value Expr
 }
 
-// Get says which object to read.
+// Get names the object to read.
 type Get struct {
 	ID    Expr
 	State []Property
@@ -85,7 +85,7 @@ type Options struct {
 	ReplacementTrigger, EnvVarMappings                                  Expr
 }
 
-// Exprs are the expressions of a resource, in a fixed order. Some may be nil.
+// Exprs returns the expressions of a resource, in a fixed order. Some may be nil.
 func (r *Resource) Exprs() []Expr {
 	var all []Expr
 	for _, p := range r.Properties {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// words are the names that programs may use.
+// words returns the names that programs may use.
 func words() []string {
 	return slices.Concat(functionNames(), optionNames(), sections(), []string{"requiredVersion", "defaultProvider", "get", "state"})
 }

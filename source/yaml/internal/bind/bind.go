@@ -8,16 +8,16 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// Program is a program whose names have a meaning.
+// Program is a program whose names are bound.
 type Program struct {
 	Template *ast.Template
 	Scope    *Scope
-	// Nodes are the resources and variables, each after what it needs, else in the order of the file.
+	// Nodes are the resources and variables, each after what it needs, otherwise in the order of the file.
 	Nodes []*Node
 }
 
-// Bind gives every name its meaning, and orders the nodes. The scope has the settings. If Bind finds errors, which it adds
-// to the report, the nodes are in the order of the file.
+// Bind binds every name, and orders the nodes. The scope has the settings. If Bind finds errors, it adds them to the
+// report and leaves the nodes in the order of the file.
 func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 	b := &binder{scope: s, report: r, hints: map[string]string{}}
 	before := r.Errors()
@@ -41,10 +41,10 @@ func Bind(t *ast.Template, s *Scope, r *syntax.Report) *Program {
 type binder struct {
 	scope  *Scope
 	report *syntax.Report
-	hints  map[string]string // what was suggested for names that mean nothing
+	hints  map[string]string // suggestions for names that are not bound
 }
 
-// declare enters the resources and variables, and returns them.
+// declare adds the resources and variables to the scope, and returns them.
 func (b *binder) declare(t *ast.Template) []*Node {
 	var nodes []*Node
 	enter := func(names map[string]*Node, n *Node) bool {
@@ -76,8 +76,8 @@ func (b *binder) declareDefault(n *Node) {
 	b.scope.defaults[pkg] = n
 }
 
-// useDefault gives a resource without a provider the default provider of its package. What the resource says about the
-// plugin must agree with it.
+// useDefault gives a resource without a provider the default provider of its package. The resource and the default
+// provider must agree about the plugin.
 func (b *binder) useDefault(n *Node) {
 	r := n.Resource
 	if r == nil || r.Options.Provider != nil || strings.HasPrefix(r.Type.Value, "pulumi:providers:") {
@@ -92,7 +92,7 @@ func (b *binder) useDefault(n *Node) {
 	n.need(provider)
 }
 
-// agree makes sure that what is said about the plugin of something is what its default provider says.
+// agree checks that the plugin options of a node are those of its default provider.
 func (b *binder) agree(provider *Node, what string, m ast.Mention) {
 	theirs := provider.Resource.Options
 	for _, o := range []struct {
@@ -106,7 +106,7 @@ func (b *binder) agree(provider *Node, what string, m ast.Mention) {
 	}
 }
 
-// expr finds what an expression of a node refers to.
+// expr binds the names in an expression of a node.
 func (b *binder) expr(n *Node, e ast.Expr) {
 	ast.Accesses(e, func(a *syntax.Access) {
 		if a.Root == Facts {
@@ -132,10 +132,10 @@ func (b *binder) expr(n *Node, e ast.Expr) {
 	})
 }
 
-// maxHints is for how many names another one is suggested. Whoever has more of them wrong has made one mistake.
+// maxHints limits the number of suggestions. More wrong names than that are likely one mistake.
 const maxHints = 20
 
-// hint suggests what a name may have been meant to be.
+// hint suggests another name for one that is not bound.
 func (b *binder) hint(name string) string {
 	known, ok := b.hints[name]
 	if !ok && len(b.hints) < maxHints {

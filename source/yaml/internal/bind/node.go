@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// Node is something with a name that has a value. Exactly one of Setting, Variable and Resource is not nil.
+// Node is a name that has a value. Exactly one of Setting, Variable and Resource is not nil.
 type Node struct {
 	Name string
 	At   syntax.Range
@@ -19,16 +19,15 @@ type Node struct {
 	Needs           []*Node // resources and variables, each once
 
 	kind     string // for messages
-	neededBy *Node  // the last one that turned out to need this
+	neededBy *Node  // the last node that was found to need this one
 }
 
-// Setting is a value that is known before names are bound: one of the configuration, or an input of a component, which takes
-// its place.
+// Setting is a value that is known before names are bound: one of the configuration, or an input of a component.
 type Setting struct {
 	Declared  *ast.Config // nil for a value of the stack that the program does not declare
 	Value     property.Value
-	Missing   bool // there is no value, and why has been reported
-	IsInteger bool // it is declared a whole number
+	Missing   bool // there is no value, and the reason has been reported
+	IsInteger bool // it is declared as an integer
 }
 
 // Exprs returns the expressions of a resource or a variable. Some may be nil.
@@ -42,7 +41,7 @@ func (n *Node) Exprs() []ast.Expr {
 	return nil
 }
 
-// need adds what n needs. All needs of one node are added before those of the next.
+// need adds a need of n. All needs of one node are added before those of the next.
 func (n *Node) need(other *Node) {
 	if other.neededBy != n {
 		other.neededBy = n

@@ -12,7 +12,7 @@ import (
 // Facts is the name of the variable with the facts about the run.
 const Facts = "pulumi"
 
-// SettingKind is what a setting is called in messages.
+// SettingKind is the name of a setting in messages.
 type SettingKind string
 
 // The kinds of settings: those of programs, and those of components.
@@ -21,8 +21,8 @@ const (
 	Input              SettingKind = "input"
 )
 
-// Scope is the names of a program. Settings have names of their own: a value of the stack may have the name of a resource,
-// which wins.
+// Scope holds the names of a program. Settings are apart: a value of the stack may have the same name as a resource,
+// which takes precedence.
 type Scope struct {
 	Kind SettingKind // of its settings
 
@@ -33,7 +33,7 @@ type Scope struct {
 	defaults  map[string]*Node // default providers by package
 }
 
-// NewScope returns a scope without names. Settings of the project need not be written with its name.
+// NewScope returns an empty scope. Settings of the project may be written without its name.
 func NewScope(project string, kind SettingKind) *Scope {
 	return &Scope{
 		Kind: kind, project: project, resources: map[string]*Node{}, settings: map[string]*Node{},
@@ -54,12 +54,12 @@ func (s *Scope) Find(name string) *Node {
 // Default returns the default provider of a package, nil if it has none.
 func (s *Scope) Default(pkg string) *Node { return s.defaults[pkg] }
 
-// all returns the names by what they mean, those that win first.
+// all returns the names by what they mean, in order of precedence.
 func (s *Scope) all() []map[string]*Node {
 	return []map[string]*Node{s.resources, s.settings, s.variables}
 }
 
-// short returns the name of a setting without that of the project.
+// short returns the name of a setting without the prefix of the project.
 func (s *Scope) short(name string) string { return strings.TrimPrefix(name, s.project+":") }
 
 // Key returns the full key of a setting.
@@ -70,14 +70,14 @@ func (s *Scope) Key(name string) string {
 	return s.project + ":" + name
 }
 
-// AddStackValue enters a value that the stack has under a full key.
+// AddStackValue adds a value that the stack has under a full key.
 func (s *Scope) AddStackValue(key string, v property.Value) {
 	name := s.short(key)
 	s.settings[name] = &Node{kind: string(s.Kind), Name: name, Setting: &Setting{Value: v}}
 }
 
-// Declare enters a setting that the program declares. It has no value yet. Given is what the stack has for it, nil if it has
-// nothing. Declare returns nil when the name is taken, which is reported.
+// Declare adds a setting that the program declares. It has no value yet. Given is the stack's value for it, nil if it has
+// none. Declare reports a name that is taken, and returns nil.
 func (s *Scope) Declare(c *ast.Config, r *syntax.Report) (declared, given *Setting) {
 	n := &Node{kind: string(s.Kind), Name: c.Key.Value, At: c.Key.At, Setting: &Setting{Declared: c}}
 	given = s.stackValue(s.short(c.Lookup()))
@@ -93,7 +93,7 @@ func (s *Scope) Declare(c *ast.Config, r *syntax.Report) (declared, given *Setti
 	return n.Setting, given
 }
 
-// stackValue returns a value that the stack has under a name which the program has not declared so far, nil if there is none.
+// stackValue returns a value of the stack whose name the program has not declared so far, nil if there is none.
 func (s *Scope) stackValue(name string) *Setting {
 	if n := s.settings[name]; n != nil && n.Setting.Declared == nil {
 		return n.Setting
@@ -101,7 +101,7 @@ func (s *Scope) stackValue(name string) *Setting {
 	return nil
 }
 
-// declare enters a node, unless its name is taken.
+// declare adds a node, unless its name is taken.
 func (s *Scope) declare(names map[string]*Node, n *Node, r *syntax.Report) bool {
 	if n.Name == Facts {
 		_ = r.Fail(n.At, "", "the %s cannot have the name %q, which is reserved for the facts about the run", n.kind, n.Name)
@@ -123,8 +123,8 @@ func (s *Scope) declare(names map[string]*Node, n *Node, r *syntax.Report) bool 
 	return true
 }
 
-// NeedsOnlySettings reports whether an expression can be evaluated before everything else, and adds to the report why not.
-// what names it in messages.
+// NeedsOnlySettings reports whether an expression can be evaluated before everything else. If not, it adds the reason to
+// the report. what is the expression's name in messages.
 func (s *Scope) NeedsOnlySettings(x ast.Expr, what string, r *syntax.Report) bool {
 	before := r.Errors()
 	ast.Walk(x, func(x ast.Expr) {
@@ -142,7 +142,7 @@ func (s *Scope) NeedsOnlySettings(x ast.Expr, what string, r *syntax.Report) boo
 	return r.Errors() == before
 }
 
-// bindFact makes sure that there is the fact about the run to which a program refers.
+// bindFact checks that the fact about the run exists to which a program refers.
 func bindFact(a *syntax.Access, r *syntax.Report) {
 	if len(a.Steps) == 0 {
 		return
@@ -158,7 +158,7 @@ func factNames() []string {
 	return []string{"cwd", "organization", "project", "rootDirectory", "stack"}
 }
 
-// names returns all that may be referred to.
+// names returns all names that a program may refer to.
 func (s *Scope) names() []string {
 	names := []string{Facts}
 	for _, m := range s.all() {

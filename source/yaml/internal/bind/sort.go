@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/graph"
 )
 
-// sorted returns the nodes in an order in which each comes after what it needs, else in that of the file. It reports a cycle.
+// sorted returns the nodes, each after what it needs, otherwise in the order of the file. It reports a cycle.
 func (b *binder) sorted(nodes []*Node) []*Node {
 	number := make(map[*Node]graph.ID, len(nodes))
 	for i, n := range nodes {
@@ -30,7 +30,7 @@ func (b *binder) sorted(nodes []*Node) []*Node {
 	return sorted
 }
 
-// CycleText shows a cycle as the path from its first member back to that.
+// CycleText shows a cycle as the path from its first member back to it.
 func CycleText(cycle []graph.ID, name func(graph.ID) string) string {
 	var names []string
 	for _, id := range append(cycle, cycle[0]) {

@@ -17,31 +17,31 @@ import (
 type Options struct {
 	Schemas  *packages.Schemas
 	Packages *packages.Registered
-	// Lenient says that mistakes in types are only warned about.
+	// Lenient makes mistakes in types warnings.
 	Lenient bool
 }
 
-// Meanings are what the types and functions in a program are.
+// Meanings holds what the types and functions in a program mean.
 type Meanings struct {
 	Types     map[*bind.Node]Type // of resources
 	Functions map[*ast.Invoke]Function
 }
 
-// Type is what the type of a resource is.
+// Type is the meaning of the type of a resource.
 type Type struct {
-	Token      string // in full
+	Token      string // the full token
 	PackageRef string
 	Schema     *schema.Resource // nil when it is not known
 }
 
-// Function is what the token of a function is.
+// Function is the meaning of the token of a function.
 type Function struct {
-	Token      string // in full
+	Token      string // the full token
 	PackageRef string
 	Schema     *schema.Function // nil when it is not known
 }
 
-// Check finds out what a program names, and adds to the report what is wrong with it. It asks providers for their schemas.
+// Check finds out what a program names, and adds mistakes to the report. It asks providers for their schemas.
 func Check(ctx context.Context, p *bind.Program, r *syntax.Report, o Options) Meanings {
 	found := Meanings{Types: map[*bind.Node]Type{}, Functions: map[*ast.Invoke]Function{}}
 	c := &checker{
@@ -76,8 +76,8 @@ type checker struct {
 	meanings   Meanings
 }
 
-// find returns what a token names. If it names nothing that is reported, for no leniency can help: without its full token
-// nothing can be registered.
+// find returns what a token names. A token that names nothing is always reported, also in lenient mode, because nothing
+// can be registered without its full token.
 func (c *checker) find(k memberKind, m ast.Mention) (*member, bool) {
 	found := c.directory.find(k, m)
 	if found.problem != "" {
@@ -110,7 +110,7 @@ func (c *checker) resolve(n *bind.Node) {
 	}
 }
 
-// refusedType says why a type cannot be used in YAML (protocol.md 11.10), "" for others.
+// refusedType returns why a type cannot be used in YAML (protocol.md 11.10), "" for others.
 func refusedType(token string) (why, hint string) {
 	switch token {
 	case "kubernetes:apiextensions.k8s.io:CustomResource", "kubernetes:kustomize:Directory", "kubernetes:yaml:ConfigFile",
@@ -141,7 +141,7 @@ func (c *checker) expr(x ast.Expr) {
 	ast.Accesses(x, c.output)
 }
 
-// function finds out what a function is, and checks what it gets.
+// function finds out what a function is, and checks its arguments.
 func (c *checker) function(i *ast.Invoke) {
 	found, ok := c.find(functionMember, i.Mention())
 	if !ok {
@@ -169,7 +169,7 @@ func (c *checker) function(i *ast.Invoke) {
 	}
 }
 
-// output checks that what a program reads of a resource exists.
+// output checks that an output of a resource that the program reads exists.
 func (c *checker) output(a *syntax.Access) {
 	n := c.scope.Find(a.Root)
 	t := c.meanings.Types[n]

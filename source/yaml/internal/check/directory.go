@@ -14,17 +14,17 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// directory knows which package has what a token names, and what it is there (protocol.md 11.4).
+// directory maps a token to the package that has it, and to its meaning there (protocol.md 11.4).
 type directory struct {
 	scope      *bind.Scope
 	candidates map[origin][]candidate
 	found      map[lookup]*member
 }
 
-// origin is where a token is looked for: all tokens of one package and version share it.
+// origin is where to look for a token: all tokens of one package and version share it.
 type origin struct{ pkg, version, url string }
 
-// candidate is one of the packages that may have what a token names.
+// candidate is a package that may have a token.
 type candidate struct {
 	pkg    stages.Package
 	schema *schema.Package
@@ -45,15 +45,15 @@ type lookup struct {
 	from  origin
 }
 
-// member is what a token turned out to name, or why it names nothing.
+// member is the meaning of a token, or the reason why it has none.
 type member struct {
 	candidate
-	token   string // in full
+	token   string // the full token
 	problem string
 	hint    string
 }
 
-// openDirectory asks for the schemas of all packages that a program mentions at once.
+// openDirectory requests the schemas of all packages that a program mentions, all at once.
 func openDirectory(ctx context.Context, program *bind.Program, o Options) *directory {
 	d := &directory{scope: program.Scope, candidates: map[origin][]candidate{}, found: map[lookup]*member{}}
 	var order []origin
@@ -75,7 +75,7 @@ func openDirectory(ctx context.Context, program *bind.Program, o Options) *direc
 	return d
 }
 
-// origin of a token: a default provider says which version its package has.
+// origin returns where to look for a token: a default provider gives the version of its package.
 func (d *directory) origin(m ast.Mention) origin {
 	o := origin{pkg: ast.PackageOf(m.Token.Value), version: m.Version.Value, url: m.URL.Value}
 	if p := d.scope.Default(o.pkg); p != nil && m.Provider == nil {

@@ -1,7 +1,7 @@
-// Package check finds out what the types and functions are that a YAML program names, and whether they get what they take
+// Package check resolves the types and functions that a YAML program names, and checks their properties and arguments
 // (protocol.md 11.4).
 //
-// It evaluates nothing: what only an evaluation can tell passes.
+// It evaluates nothing: it accepts mistakes that only an evaluation can show.
 //
 // Invariant: what is named in a program that was checked without errors has a full token.
 package check

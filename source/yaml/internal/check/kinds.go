@@ -10,14 +10,14 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// kinds finds out of what kind the values of expressions will be.
+// kinds determines the kinds of the values of expressions.
 type kinds struct {
 	scope *bind.Scope
 	types map[*bind.Node]Type
-	open  map[*bind.Node]bool // whose kind is being found out
+	open  map[*bind.Node]bool // nodes whose kind is being determined
 }
 
-// of returns the kind of an expression's value: Any when only its evaluation will tell.
+// of returns the kind of an expression's value: Any if only its evaluation shows it.
 func (k *kinds) of(x ast.Expr) schema.Kind {
 	switch x := x.(type) {
 	case *ast.Literal:
@@ -46,7 +46,7 @@ func (k *kinds) of(x ast.Expr) schema.Kind {
 	return schema.Any
 }
 
-// ofAccess returns the kind of what stands in "${...}".
+// ofAccess returns the kind of the value of "${...}".
 func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
 	n := k.scope.Find(a.Root)
 	switch {
@@ -65,7 +65,7 @@ func (k *kinds) ofAccess(a *syntax.Access) schema.Kind {
 	return k.ofSetting(n.Setting)
 }
 
-// ofOutput returns the kind of an output of a resource, where the schema says it.
+// ofOutput returns the kind of an output of a resource, where the schema defines it.
 func ofOutput(r *schema.Resource, steps []syntax.Step) schema.Kind {
 	if r == nil || len(steps) != 1 || r.Outputs[steps[0].Name] == nil {
 		return schema.Any
@@ -81,7 +81,7 @@ func ofOutput(r *schema.Resource, steps []syntax.Step) schema.Kind {
 	return schema.Any
 }
 
-// ofSetting returns the kind of a declared setting, or of what the stack has.
+// ofSetting returns the kind of a declared setting, or of the stack's value.
 func (k *kinds) ofSetting(s *bind.Setting) schema.Kind {
 	if s.Declared == nil {
 		inner, _ := values.Unmark(s.Value)

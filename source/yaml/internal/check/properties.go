@@ -12,14 +12,14 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// properties checks what programs assign to properties, as far as it is written out.
+// properties checks the values that programs assign to properties, as far as they are written out.
 type properties struct {
 	kinds   *kinds
 	report  *syntax.Report
 	lenient bool
 }
 
-// mistake reports something that is wrong about types.
+// mistake reports a mistake about types.
 func (p *properties) mistake(at syntax.Range, hint, format string, args ...any) {
 	if p.lenient {
 		p.report.Warn(at, hint, format, args...)
@@ -28,7 +28,7 @@ func (p *properties) mistake(at syntax.Range, hint, format string, args ...any) 
 	_ = p.report.Fail(at, hint, format, args...)
 }
 
-// entries checks the properties of something against what it takes. at is where a missing one is reported.
+// entries checks the properties of an object against those that it accepts. at is the place for reports of missing ones.
 func (p *properties) entries(given []ast.ObjectEntry, at syntax.Range, what string, known map[string]*schema.Property, required []string) {
 	seen := map[string]bool{}
 	for _, entry := range given {
@@ -64,7 +64,7 @@ func (p *properties) unknown(at syntax.Range, name, what string, known map[strin
 	p.mistake(at, hint, "%s has no property %q", what, name)
 }
 
-// assign checks what can be seen of an expression against a type. What is known only when it is evaluated passes.
+// assign checks an expression against a type as far as possible. A value that only its evaluation shows is accepted.
 func (p *properties) assign(x ast.Expr, t *schema.Type, what string) {
 	kind := p.kinds.of(x)
 	if kind == schema.Any {
@@ -126,7 +126,7 @@ func accepts(t *schema.Type, kind schema.Kind) bool {
 	return slices.ContainsFunc(t.Members, func(m *schema.Type) bool { return accepts(m, kind) })
 }
 
-// wholeResource warns of a resource where a text is wanted: the provider would get a reference.
+// wholeResource warns of a resource in the place of a text: the provider would get a reference.
 func (p *properties) wholeResource(x ast.Expr, t *schema.Type, what string) {
 	symbol, ok := x.(*ast.Symbol)
 	if !ok || t.Kind != schema.String || len(symbol.Access.Steps) > 0 {
@@ -173,7 +173,7 @@ func takes(t *schema.Type) string {
 	return "any value"
 }
 
-// assignEnum checks a value that is written out against those that are allowed.
+// assignEnum checks a value that is written out against the allowed ones.
 func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, what string) {
 	if !accepts(t.Element, kind) {
 		p.wrongType(x, t, kind, what)

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Untyped returns what a value of the stack is when the program does not declare its type.
+// Untyped returns a value of the stack whose type the program does not declare.
 func Untyped(text string) property.Value {
 	if len(text) > 1 && text[0] == '0' && text[1] != '.' {
 		return property.String(text)

@@ -8,7 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 )
 
-// Type is a declared type: its name, and that of the elements of a list. The zero Type is that of what declares none: anything.
+// Type is a declared type: its name, and that of the elements of a list. The zero Type is that of an entry that declares
+// none: any type.
 type Type struct{ Name, Element string }
 
 // The names of types.
@@ -21,7 +22,7 @@ const (
 	List    = "list"
 )
 
-// Names returns what programs may write, for hints.
+// Names returns the type names that programs may write, for hints.
 func Names() []string {
 	return []string{"string", "number", "integer", "boolean", "object", "array", "List<string>", "List<number>", "List<integer>",
 		"List<boolean>", "List<object>"}
@@ -35,7 +36,7 @@ func Declared(c *ast.Config) (t Type, ok bool) {
 	return parse(c.Type.Value, c.ItemsType.Value)
 }
 
-// parse reads the name of a type, whatever its case.
+// parse reads the name of a type, ignoring case.
 func parse(name, items string) (Type, bool) {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	if lower == "array" {
@@ -49,7 +50,7 @@ func parse(name, items string) (Type, bool) {
 	return t, t.Name != ""
 }
 
-// scalar reads the name of a type that is no list, "" for other names.
+// scalar reads the name of a type that is not a list, "" for other names.
 func scalar(name string) string {
 	switch name := strings.ToLower(strings.TrimSpace(name)); name {
 	case "int":
@@ -72,8 +73,8 @@ func (t Type) String() string {
 	return "List<" + t.Element + ">"
 }
 
-// Fit returns a value as one of the type. text is what the stack has, "" for others: a number in a stack is the text that it is
-// written as when the program wants a string.
+// Fit returns a value as a value of the type. text is the stack's text, "" for other values: if the program wants a
+// string, a number in a stack is the text that it is written as.
 func (t Type) Fit(v property.Value, text string) (property.Value, bool) {
 	switch t.Name {
 	case "":
@@ -103,7 +104,7 @@ func (t Type) Fit(v property.Value, text string) (property.Value, bool) {
 	return v, true
 }
 
-// TypeOf names the type of a value. mixed names those of a list's elements when they differ.
+// TypeOf returns the type of a value. mixed names the types of a list's elements when they differ.
 func TypeOf(v property.Value) (t Type, mixed string) {
 	switch {
 	case v.IsString():

@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// aliases reads a list of URNs and of objects that say what was different.
+// aliases reads a list of URNs and of objects with the parts of the URN that were different.
 func (o *options) aliases(x ast.Expr) {
 	list, ok := x.(*ast.List)
 	if !ok {
@@ -76,7 +76,7 @@ func (o *options) alias(x *ast.Object) urn.Alias {
 	return a
 }
 
-// aliasParent reads the parent that a resource had: a resource or a URN.
+// aliasParent reads the former parent of a resource: a resource or a URN.
 func (o *options) aliasParent(a *urn.Alias, x ast.Expr) {
 	v, err := o.evaluator.Eval(x)
 	if o.failed(err) {

@@ -18,10 +18,10 @@ type Declarer struct {
 	siblings map[string]bool // of components: the logical names of their resources
 }
 
-// Inputs are what resources are declared with.
+// Inputs are what a declarer needs.
 type Inputs struct {
 	Evaluator *eval.Evaluator
-	Resources *eval.Resources // where what is made is entered
+	Resources *eval.Resources // the declared resources are added to it
 	Monitor   *eval.Monitor
 	Report    *syntax.Report
 	Types     map[*bind.Node]check.Type
@@ -39,7 +39,7 @@ func New(t *ast.Template, in Inputs) *Declarer {
 	return d
 }
 
-// declaration is one resource while it is declared.
+// declaration is one resource that is being declared.
 type declaration struct {
 	*Declarer
 	node       *bind.Node
@@ -76,7 +76,7 @@ func (d *Declarer) Declare(n *bind.Node) (*eval.Resource, error) {
 	return one.register()
 }
 
-// begin makes the request, as far as nothing has to be evaluated for it.
+// begin makes the request, as far as it needs no evaluation.
 func (d *declaration) begin() {
 	r := d.node.Resource
 	d.request = &stages.RegisterRequest{
@@ -97,7 +97,7 @@ func (d *declaration) begin() {
 	}
 }
 
-// name is the name under which the resource is registered. In a component the instance's name stands before it.
+// name returns the name under which the resource is registered. In a component, the instance's name is its prefix.
 func (d *declaration) name() string {
 	if d.Owner.Instance == "" {
 		return d.node.Resource.LogicalName()
@@ -105,8 +105,8 @@ func (d *declaration) name() string {
 	return d.Owner.Instance + "-" + d.node.Resource.LogicalName()
 }
 
-// olderNames are the names that a resource of a component had before instances had names of their own: unless another
-// resource of the component has the name now (protocol.md 11.11).
+// olderNames returns the names that a resource of a component had before the names of instances became prefixes, unless
+// another resource of the component has that name now (protocol.md 11.11).
 func (d *declaration) olderNames() []urn.Alias {
 	if d.Owner.Instance == "" || d.siblings[d.name()] {
 		return nil
@@ -126,7 +126,7 @@ func (d *declaration) register() (*eval.Resource, error) {
 		}
 		req.PropertyDependencies[name] = own
 		deps = values.Union(deps, own)
-		if !req.Remote { // what a provider constructs learns what each part of a value depends on
+		if !req.Remote { // the provider that constructs the component gets the dependencies of each part of a value
 			d.properties[name] = v.DowngradeOutputs()
 		}
 	}
@@ -161,8 +161,8 @@ func (d *declaration) read(id property.Value) (*eval.Resource, error) {
 	return d.made(reply, true)
 }
 
-// made makes a resource of the answer. One that failed or was skipped is missing to what refers to it; the engine has said
-// why.
+// made makes a resource of the reply. A resource that failed or was skipped is missing to what refers to it. The engine
+// has reported why.
 func (d *declaration) made(reply *stages.RegisterReply, custom bool) (*eval.Resource, error) {
 	if reply.Result != stages.Success {
 		return nil, syntax.ErrReported

@@ -25,7 +25,7 @@ type options struct {
 	first     error
 }
 
-// failed remembers the first error, and reports whether there is one.
+// failed keeps the first error, and reports whether there is one.
 func (o *options) failed(err error) bool {
 	if err != nil && o.first == nil {
 		o.first = err
@@ -68,7 +68,7 @@ func (o *options) apply() error {
 	return o.first
 }
 
-// ofSchema adds what the package says about all resources of the type.
+// ofSchema adds the options that the schema gives for all resources of the type.
 func (o *options) ofSchema() {
 	s := o.schema
 	if s == nil {

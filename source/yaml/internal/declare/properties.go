@@ -26,7 +26,7 @@ func (d *declaration) evaluate() error {
 	return err
 }
 
-// each evaluates properties that are written out, all of them, and returns the first error.
+// each evaluates all of the properties that are written out, and returns the first error.
 func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error) {
 	out := map[string]property.Value{}
 	var first error
@@ -40,7 +40,7 @@ func (d *declaration) each(ps []ast.Property) (map[string]property.Value, error)
 	return out, first
 }
 
-// whole evaluates properties that are one expression. When it is unknown, so is every input that there may be.
+// whole evaluates properties that are one expression. If it is unknown, so are all possible inputs.
 func (d *declaration) whole() (map[string]property.Value, error) {
 	x, s := d.node.Resource.PropertiesExpr, d.typ.Schema
 	out := map[string]property.Value{}
@@ -66,7 +66,7 @@ func (d *declaration) whole() (map[string]property.Value, error) {
 	return out, nil
 }
 
-// secretInput makes the value of a property secret when the schema says that it is.
+// secretInput makes the value of a property secret if the schema requires it.
 func secretInput(s *schema.Resource, name string, v property.Value) property.Value {
 	if s == nil || s.Inputs[name] == nil || !s.Inputs[name].Secret {
 		return v
@@ -74,8 +74,8 @@ func secretInput(s *schema.Resource, name string, v property.Value) property.Val
 	return values.Secret(v)
 }
 
-// identify evaluates which object is to be read, and makes what is known of its state the properties. A stack reference is
-// read under the name of the stack.
+// identify evaluates the ID of the object to read, and makes the known part of its state the properties. A stack
+// reference is read under the name of the stack.
 func (d *declaration) identify() (id property.Value, err error) {
 	r := d.node.Resource
 	if r.Get == nil {

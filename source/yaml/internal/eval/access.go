@@ -16,7 +16,7 @@ type walker struct {
 	preview   bool
 }
 
-// value goes into a value. a is for messages.
+// value follows steps into a value. a is for messages.
 func (w *walker) value(v property.Value, steps []syntax.Step, a *syntax.Access) (property.Value, error) {
 	if len(steps) == 0 {
 		return v, nil
@@ -45,7 +45,7 @@ func (w *walker) value(v property.Value, steps []syntax.Step, a *syntax.Access) 
 	return marks.Mark(found), nil
 }
 
-// step returns a property or an element of a value that is known.
+// step returns a property or an element of a known value.
 func (w *walker) step(in property.Value, step syntax.Step, a *syntax.Access) (property.Value, error) {
 	switch {
 	case in.IsMap() && step.IsIndex:
@@ -65,7 +65,7 @@ func (w *walker) step(in property.Value, step syntax.Step, a *syntax.Access) (pr
 	return property.Null, w.report.Fail(a.Range, "", "%s has no properties and no elements", values.Describe(in))
 }
 
-// resource goes into a resource.
+// resource follows steps into a resource.
 func (w *walker) resource(r *Resource, steps []syntax.Step, a *syntax.Access) (property.Value, error) {
 	if len(steps) == 0 {
 		return r.reference(), nil

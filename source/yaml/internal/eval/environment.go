@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 )
 
-// Environment is what names stand for while a program is evaluated. It is safe for many goroutines.
+// Environment holds the values of names while a program is evaluated. It is safe for many goroutines.
 type Environment struct {
 	scope *bind.Scope
 	facts property.Value
@@ -25,21 +25,21 @@ func NewEnvironment(s *bind.Scope, facts property.Map) *Environment {
 	}
 }
 
-// SetValue gives a variable its value. One that never gets one is missing: what uses it cannot be evaluated.
+// SetValue sets the value of a variable. A variable that never gets one is missing: what uses it cannot be evaluated.
 func (e *Environment) SetValue(n *bind.Node, v property.Value) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.values[n] = v
 }
 
-// SetResource makes a resource what a node stands for. It is missing as a variable is.
+// SetResource sets the resource of a node. A resource that is never set is missing, like a variable.
 func (e *Environment) SetResource(n *bind.Node, r *Resource) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.made[n] = r
 }
 
-// value returns what a setting or a variable stands for.
+// value returns the value of a setting or a variable.
 func (e *Environment) value(n *bind.Node) (property.Value, error) {
 	if n.Setting != nil {
 		if n.Setting.Missing {
@@ -56,7 +56,7 @@ func (e *Environment) value(n *bind.Node) (property.Value, error) {
 	return v, nil
 }
 
-// resource returns the resource that a node stands for.
+// resource returns the resource of a node.
 func (e *Environment) resource(n *bind.Node) (*Resource, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

@@ -25,12 +25,12 @@ type Evaluator struct {
 	walker    *walker
 	stacks    *stacks
 
-	// What is not known before a program is bound and checked.
+	// The following fields are not known before a program is bound and checked.
 	owner     Owner
 	functions map[*ast.Invoke]check.Function
 }
 
-// Inputs are what expressions are evaluated with.
+// Inputs are what an evaluator needs.
 type Inputs struct {
 	Names     *Environment
 	Resources *Resources
@@ -40,13 +40,13 @@ type Inputs struct {
 	Preview   bool
 }
 
-// Owner is what a program's resources belong to.
+// Owner is the owner of a program's resources.
 type Owner struct {
-	URN      urn.URN // the stack or the component, the parent of resources that name none
+	URN      urn.URN // of the stack or the component, the parent of resources that name none
 	Instance string  // the name of the component, "" for the stack
 }
 
-// New returns an evaluator for expressions that need only settings. It knows no functions of packages.
+// New returns an evaluator for expressions that need only settings. It has no functions of packages.
 func New(in Inputs) *Evaluator {
 	return &Evaluator{
 		names: in.Names, monitor: in.Monitor, report: in.Report, directory: in.Directory,
@@ -82,7 +82,7 @@ func (e *Evaluator) Eval(x ast.Expr) (property.Value, error) {
 	panic(fmt.Sprintf("an expression of the type %T", x))
 }
 
-// all evaluates all of them, so that everything that is wrong is found, and returns the first error.
+// all evaluates all expressions, so that all mistakes are found, and returns the first error.
 func (e *Evaluator) all(xs []ast.Expr) ([]property.Value, error) {
 	var first error
 	out := make([]property.Value, len(xs))
@@ -168,7 +168,7 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 	return whole.Mark(property.String(b.String())), nil
 }
 
-// text returns a value as it stands in a text.
+// text returns a value as it appears in a text.
 func (e *Evaluator) text(v property.Value, a *syntax.Access) (string, error) {
 	s, ok := values.Text(v)
 	switch {
@@ -182,9 +182,9 @@ func (e *Evaluator) text(v property.Value, a *syntax.Access) (string, error) {
 	return s, nil
 }
 
-// number returns a number as it stands in a text: written otherwise it is text. Settings that are declared whole numbers have
-// all their digits; of others a million has an exponent, which is how programs have always been deployed and what nobody
-// expects (protocol.md 11.6).
+// number returns a number as it appears in a text; in another notation it would be a different text. Settings that are
+// declared as integers have all their digits. Other numbers have an exponent from a million on. Nobody expects that, but
+// programs have always been deployed so (protocol.md 11.6).
 func (e *Evaluator) number(a *syntax.Access, v float64, written string) string {
 	if n := e.names.scope.Find(a.Root); n != nil && n.Setting != nil && n.Setting.IsInteger {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -196,7 +196,7 @@ func (e *Evaluator) number(a *syntax.Access, v float64, written string) string {
 	return written
 }
 
-// access returns what stands in "${...}".
+// access returns the value of "${...}".
 func (e *Evaluator) access(a *syntax.Access) (property.Value, error) {
 	if a.Root == bind.Facts {
 		return e.walker.value(e.names.facts, a.Steps, a)
@@ -235,7 +235,7 @@ func (e *Evaluator) call(c *ast.Call) (property.Value, error) {
 	return v, nil
 }
 
-// placeOf returns where the argument, or the element of it, stands that is wrong.
+// placeOf returns the place of the wrong argument, or of the wrong element of it.
 func placeOf(c *ast.Call, m *functions.Mistake) syntax.Range {
 	argument := c.Args[m.Argument]
 	if list, ok := argument.(*ast.List); ok && m.Element >= 0 {

@@ -9,12 +9,12 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// invoke calls a function of a package (protocol.md 11.8). While an argument is unknown, so is the result, and nothing is
-// called.
+// invoke calls a function of a package (protocol.md 11.8). If an argument is unknown, so is the result, and the function
+// is not called.
 func (e *Evaluator) invoke(i *ast.Invoke) (property.Value, error) {
 	f, known := e.functions[i]
 	if !known {
-		return property.Null, syntax.ErrReported // in a setting, which is evaluated before packages are known
+		return property.Null, syntax.ErrReported // in a setting, which is evaluated before packages are loaded
 	}
 	req := &stages.InvokeRequest{
 		Token: f.Token, PackageRef: f.PackageRef,
@@ -73,10 +73,10 @@ func (e *Evaluator) arguments(i *ast.Invoke) (property.Value, values.Marks, erro
 	return plain, marks, nil
 }
 
-// invokeOptions puts the options of a call into its request. It evaluates all of them and returns the first error.
+// invokeOptions adds the options of a call to its request. It evaluates all of them and returns the first error.
 func (e *Evaluator) invokeOptions(i *ast.Invoke, req *stages.InvokeRequest) error {
 	if e.owner.Instance != "" {
-		req.Parent = e.owner.URN // which hands on the providers that the component was given
+		req.Parent = e.owner.URN // the parent passes on the providers that the component was given
 	}
 	parent, first := e.Resource(i.Options.Parent, "parent")
 	if parent != nil {
@@ -123,7 +123,8 @@ func (e *Evaluator) invokeProvider(i *ast.Invoke, req *stages.InvokeRequest) err
 	return nil
 }
 
-// result returns the part of the answer that the program asks for. The only property of a scalar result stands for the whole.
+// result returns the part of the reply that the program asks for. The only property of a scalar result stands for the
+// whole.
 func (e *Evaluator) result(i *ast.Invoke, f check.Function, m property.Map) (property.Value, error) {
 	if f.Schema != nil && f.Schema.IsScalar && m.Len() == 1 {
 		for _, v := range m.All() {

@@ -9,8 +9,8 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Monitor makes the calls of one run that may fail because of what the program says: the place that a call is for is where its
-// error is reported. It is safe for many goroutines.
+// Monitor makes the calls of one run that the program may make fail. It reports the error of a call at the place that the
+// call is for. It is safe for many goroutines.
 type Monitor struct {
 	ctx    context.Context // of the run
 	engine stages.Monitor
@@ -43,7 +43,7 @@ func (m *Monitor) Invoke(at syntax.Range, req *stages.InvokeRequest) (*stages.In
 	return reply, m.judged(at, err)
 }
 
-// judged reports the error of a call, unless the engine has said why or the run is over.
+// judged reports the error of a call, unless the engine has reported it or the run is over.
 func (m *Monitor) judged(at syntax.Range, err error) error {
 	switch {
 	case err == nil:
@@ -54,10 +54,10 @@ func (m *Monitor) judged(at syntax.Range, err error) error {
 	case errors.Is(err, stages.ErrRegistrationFailed):
 		return syntax.ErrReported
 	}
-	return m.report.Fail(at, "", "%v", err)
+	return m.report.Fail(at, "", "%w", err)
 }
 
-// stop makes err the reason for which nothing more is evaluated; the first one counts.
+// stop records the error after which nothing more is evaluated; the first one counts.
 func (m *Monitor) stop(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,12 +66,12 @@ func (m *Monitor) stop(err error) {
 	}
 }
 
-// Err returns the error of a call after which nothing more can be done, nil if there was none.
+// Err returns the error that ended the evaluation, nil if there was none.
 func (m *Monitor) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.fatal
 }
 
-// IsOver reports whether nothing more is to be evaluated.
+// IsOver reports whether the evaluation has ended.
 func (m *Monitor) IsOver() bool { return m.ctx.Err() != nil || m.Err() != nil }

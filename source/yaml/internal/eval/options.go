@@ -9,10 +9,10 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// Made returns the resource that was made of a node.
+// Made returns the resource that was made from a node.
 func (e *Evaluator) Made(n *bind.Node) (*Resource, error) { return e.names.resource(n) }
 
-// Resource evaluates an option that names a resource. x may be nil; then so is the resource.
+// Resource evaluates an option that names a resource. If x is nil, so is the resource.
 func (e *Evaluator) Resource(x ast.Expr, option string) (*Resource, error) {
 	if x == nil {
 		return nil, nil
@@ -37,7 +37,7 @@ func (e *Evaluator) ResourceIn(x ast.Expr, v property.Value, option string) (*Re
 	return e.walker.resources.find(inner.AsReference().URN, x.Range())
 }
 
-// Resources is Resource for an option that names several.
+// Resources is like Resource, for an option that names several.
 func (e *Evaluator) Resources(x ast.Expr, option string) ([]*Resource, error) {
 	if x == nil {
 		return nil, nil

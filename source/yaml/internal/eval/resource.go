@@ -17,8 +17,8 @@ type Resource struct {
 	ID           property.Value // null for components
 	Outputs      property.Map
 	Dependencies map[string][]urn.URN // of the outputs of remote components
-	Unknown      bool                 // everything about it is
-	// Pending says that the object is not made yet, so that outputs which are missing may still come.
+	Unknown      bool                 // everything about it is unknown
+	// Pending is true if the object does not exist yet, so that missing outputs may still be added.
 	Pending bool
 	Schema  *schema.Resource // nil when it is not known
 }
@@ -30,7 +30,7 @@ func (r *Resource) reference() property.Value {
 	})
 }
 
-// mayHave reports whether an output that is missing in a preview may be there after the update.
+// mayHave reports whether an output that is missing in a preview may exist after the update.
 func (r *Resource) mayHave(output string) bool {
 	if r.Outputs.HasUnknowns() {
 		return true
@@ -41,7 +41,7 @@ func (r *Resource) mayHave(output string) bool {
 	return r.Schema.Outputs[output] != nil
 }
 
-// ProviderRef returns how registrations name the resource as their provider.
+// ProviderRef returns the reference by which registrations name the resource as their provider.
 func (r *Resource) ProviderRef() string {
 	id := r.ID.AsString()
 	if id == "" {
@@ -63,14 +63,14 @@ func NewResources(m *Monitor) *Resources {
 	return &Resources{monitor: m, byURN: map[urn.URN]*Resource{}}
 }
 
-// Add enters a resource.
+// Add adds a resource.
 func (rs *Resources) Add(r *Resource) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.byURN[r.URN] = r
 }
 
-// find returns the resource that a reference in some output means; one of another component is asked for.
+// find returns the resource that a reference in an output names. It asks the engine for one of another component.
 func (rs *Resources) find(u urn.URN, at syntax.Range) (*Resource, error) {
 	rs.mu.Lock()
 	known := rs.byURN[u]

@@ -11,20 +11,21 @@ import (
 // StackReferenceType is the type of the resources that read other stacks.
 const StackReferenceType urn.Type = "pulumi:pulumi:StackReference"
 
-// stacks are the outputs of other stacks. They are safe for many goroutines.
+// stacks holds the outputs of other stacks. It is safe for many goroutines.
 type stacks struct {
 	monitor *Monitor
 	reads   await.Flight[string, *property.Map] // outputs by name; nil after an error, which has been reported
 }
 
-// read reads a stack once, however often it is referred to, and reports an error once, at the first place that refers to it.
+// read reads a stack once, however often it is referred to. It reports an error once, at the first place that refers to
+// the stack.
 func (s *stacks) read(name string, parent urn.URN, at syntax.Range) (property.Map, error) {
 	outputs, err := s.reads.Do(s.monitor.ctx, name, func() (*property.Map, error) {
 		reply, err := s.monitor.Read(at, &stages.ReadRequest{
 			Type: StackReferenceType, Name: name, ID: property.String(name), Parent: parent, Package: stages.Package{Name: "pulumi"},
 			Properties: property.NewMap(map[string]property.Value{"name": property.String(name)}),
 		})
-		if err != nil || reply.Result != stages.Success { // the engine has said why
+		if err != nil || reply.Result != stages.Success { // the engine has reported the reason
 			return nil, nil
 		}
 		return &reply.Outputs, nil

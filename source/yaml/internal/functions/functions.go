@@ -10,14 +10,14 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// Mistake says what is wrong with an argument.
+// Mistake describes what is wrong with an argument.
 type Mistake struct {
 	Argument int
-	Element  int // of the argument, which is a list; -1 if it is the argument as a whole
+	Element  int // of a list argument; -1 for the argument as a whole
 	Text     string
 }
 
-// Call calls a function with as many arguments as it takes. Files are relative to the directory.
+// Call calls a function with exactly the arguments that it takes. Files are relative to the directory.
 func Call(name string, args []property.Value, directory string) (property.Value, *Mistake) {
 	switch name {
 	case "fn::secret":
@@ -35,7 +35,7 @@ func Call(name string, args []property.Value, directory string) (property.Value,
 	case "fn::assetArchive":
 		return assetArchive(args[0])
 	}
-	// The others need all of their arguments, and what they return is as secret and as dependent as these together.
+	// The others need all of their arguments. Their result is secret if any argument is, and has the dependencies of all.
 	var whole values.Marks
 	plain := make([]property.Value, len(args))
 	unknown := false
@@ -53,17 +53,17 @@ func Call(name string, args []property.Value, directory string) (property.Value,
 	return whole.Mark(v), nil
 }
 
-// wrong is the mistake in an argument as a whole.
+// wrong returns the mistake of an argument as a whole.
 func wrong(argument int, format string, args ...any) (property.Value, *Mistake) {
 	return property.Null, &Mistake{Argument: argument, Element: -1, Text: fmt.Sprintf(format, args...)}
 }
 
-// wants is the mistake of an argument that is of another type.
+// wants returns the mistake of an argument of another type.
 func wants(name string, argument int, what string, got property.Value) (property.Value, *Mistake) {
 	return wrong(argument, "%s takes %s here, not %s", name, what, values.Describe(got))
 }
 
-// element returns an element of a list. What is known of the list is enough.
+// element returns an element of a list, which may be known only in part.
 func element(index, of property.Value) (property.Value, *Mistake) {
 	const name = "fn::select"
 	number, marks := values.UnmarkDeep(index)
@@ -107,7 +107,7 @@ func singleOrNone(v property.Value) (property.Value, *Mistake) {
 	}
 }
 
-// length counts elements, properties, or the characters that people see.
+// length counts elements, properties, or user-perceived characters.
 func length(v property.Value) (property.Value, *Mistake) {
 	plain, marks := values.UnmarkDeep(v)
 	n := 0

@@ -19,7 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
-// callPlain calls a function whose arguments are known and have no marks. secret says that they must not be shown.
+// callPlain calls a function whose arguments are known and have no marks. secret is true if they must not be shown.
 func callPlain(name string, args []property.Value, directory string, secret bool) (property.Value, *Mistake) {
 	switch name {
 	case "fn::join":
@@ -107,7 +107,7 @@ func fromBase64(s string) (property.Value, *Mistake) {
 	return property.String(string(b)), nil
 }
 
-// readFile reads a file. The path of a secret one is not in the mistake.
+// readFile reads a file. If the path is secret, the mistake does not contain it.
 func readFile(name, path string, secret bool) (property.Value, *Mistake) {
 	b, err := os.ReadFile(path)
 	if failure := (*fs.PathError)(nil); secret && errors.As(err, &failure) {

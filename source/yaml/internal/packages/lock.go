@@ -14,7 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// lockFile is a file below sdks/ that says which plugin serves a package.
+// lockFile is a file below sdks/ that names the plugin that serves a package.
 type lockFile struct {
 	Name, Version               string
 	DownloadURL                 string `yaml:"downloadUrl"`
@@ -26,7 +26,7 @@ type lockParameter struct {
 	Value         string // base64
 }
 
-// Locked reads the lock files of a program, in the order of their paths. Files that are something else are passed over.
+// Locked reads the lock files of a program, in the order of their paths. It skips files that are not lock files.
 func Locked(directory string) ([]stages.Package, error) {
 	var list []stages.Package
 	err := filepath.WalkDir(filepath.Join(directory, "sdks"), func(path string, d fs.DirEntry, err error) error {
@@ -88,7 +88,8 @@ func (p *lockParameter) parameterization(what string) (*stages.Parameterization,
 	return &stages.Parameterization{Name: p.Name, Version: plainVersion(p.Version), Value: value}, nil
 }
 
-// plainVersion is a version without a leading "v". What is no version stays as it is; who needs it will say so.
+// plainVersion returns a version without a leading "v". It returns anything else unchanged; whoever uses it will report
+// it.
 func plainVersion(text string) string {
 	if v, err := semver.NewVersion(text); err == nil {
 		return v.String()

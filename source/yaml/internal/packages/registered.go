@@ -6,13 +6,13 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Registered are the packages of lock files, which the engine has been told about.
+// Registered holds the packages of lock files, which have been registered with the engine.
 type Registered struct {
 	List []stages.Package
-	refs map[string]string // what the engine calls them, by comparable name
+	refs map[string]string // the engine's references, by comparable name
 }
 
-// Register tells the engine about packages.
+// Register registers packages with the engine.
 func Register(ctx context.Context, m stages.Monitor, list []stages.Package) (*Registered, error) {
 	r := &Registered{List: list, refs: make(map[string]string, len(list))}
 	for _, p := range list {
@@ -25,10 +25,10 @@ func Register(ctx context.Context, m stages.Monitor, list []stages.Package) (*Re
 	return r, nil
 }
 
-// Ref returns how registrations name a package, "" for one that no lock file has.
+// Ref returns the reference by which registrations name a package, "" for one without a lock file.
 func (r *Registered) Ref(p stages.Package) string { return r.refs[comparableName(p)] }
 
-// comparableName tells packages apart that serve the same tokens.
+// comparableName distinguishes packages that serve the same tokens.
 func comparableName(p stages.Package) string {
 	switch {
 	case p.Extension != nil:

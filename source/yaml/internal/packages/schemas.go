@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Schemas asks providers what is in their packages, each once for the life of the program. It is safe for many goroutines.
+// Schemas requests the schemas of packages, each once for the life of the program. It is safe for many goroutines.
 type Schemas struct {
 	host  providers.Host
 	known await.Flight[schemaKey, *schema.Package]
@@ -18,13 +18,12 @@ type Schemas struct {
 
 type schemaKey struct{ name, version, url, parameter string }
 
-// NewSchemas returns schemas that no provider was asked for so far. The host starts the providers; without one nothing is known
-// about packages.
+// NewSchemas returns an empty set of schemas. The host starts the providers; if it is nil, packages are unknown.
 func NewSchemas(host providers.Host) *Schemas {
 	return &Schemas{host: host}
 }
 
-// Of returns the schema of a package, which may have to be asked for. An error is not remembered.
+// Of returns the schema of a package. It may have to request it first. An error is not kept.
 func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	if p.Name == "pulumi" {
 		return builtin()
@@ -41,7 +40,7 @@ func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, er
 	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
-// ask starts the provider, asks it, and ends it. A provider that has no schema leaves the package unknown.
+// ask starts the provider, requests its schema, and closes it. A provider without a schema leaves the package unknown.
 func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	spec := providers.Spec{Package: p.Name, Version: p.Version, DownloadURL: p.DownloadURL, Checksums: p.Checksums}
 	if q := p.Parameterization; q != nil {
@@ -52,7 +51,7 @@ func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = provider.Close() }() // what it says while it ends changes nothing
+	defer func() { _ = provider.Close() }() // its error changes nothing
 	request := providers.SchemaRequest{}
 	if q := p.Parameterization; q != nil {
 		request = providers.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
@@ -74,7 +73,7 @@ func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, e
 	return schema.Parse(Namespace(p), text)
 }
 
-// builtin is the schema of the engine's own package (protocol.md section 8).
+// builtin returns the schema of the engine's own package (protocol.md section 8).
 func builtin() (*schema.Package, error) {
 	return schema.Parse("pulumi", `{"resources": {
 		"pulumi:pulumi:StackReference": {

@@ -14,13 +14,13 @@ import (
 type Package struct {
 	Name, Version string
 
-	described bool // there is a list of resources or functions
+	described bool // it has a list of resources or functions
 	provider  json.RawMessage
 	resources table
 	functions table
 	types     map[string]json.RawMessage
 
-	olderNames func() map[string]string // full token by older, lower case token
+	olderNames func() map[string]string // full token by older, lower-case token
 
 	mu         sync.Mutex // guards what is decoded on demand
 	decoded    map[string]*Resource
@@ -28,7 +28,7 @@ type Package struct {
 	objects    map[string]*Type
 }
 
-// table finds members by their token, whatever its case.
+// table finds members by their token, ignoring case.
 type table struct {
 	exact  map[string]json.RawMessage
 	folded map[string]string
@@ -50,14 +50,14 @@ func (t table) find(token string) (string, bool) {
 	return found, ok
 }
 
-// Unknown is the schema of a package that does not describe itself.
+// Unknown returns the schema of a package that does not describe itself.
 func Unknown(name string) *Package {
 	return &Package{
 		Name: name, decoded: map[string]*Resource{}, decodedFns: map[string]*Function{}, objects: map[string]*Type{},
 	}
 }
 
-// Parse reads what a provider answers to GetSchema. Members are read when they are asked for: some schemas are very large.
+// Parse reads a provider's answer to GetSchema. Members are decoded on demand, because some schemas are very large.
 func Parse(name, text string) (*Package, error) {
 	p := Unknown(name)
 	if strings.TrimSpace(text) == "" {
@@ -78,10 +78,11 @@ func Parse(name, text string) (*Package, error) {
 	return p, nil
 }
 
-// IsDescribed reports whether the package says what is in it.
+// IsDescribed reports whether the package lists its members.
 func (p *Package) IsDescribed() bool { return p.described }
 
-// ResolveResource returns the full token of a type as a program may write it; ok is false when the package has none.
+// ResolveResource returns the full token of a type that a program may have shortened; ok is false when the package has
+// none.
 func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	if strings.HasPrefix(token, "pulumi:providers:") {
 		return token, true
@@ -93,8 +94,8 @@ func (p *Package) ResolveResource(token string) (full string, ok bool) {
 	return full, ok
 }
 
-// readOlderNames finds the types that had other tokens. All of them are read for that, which is worth it only for a token
-// that means nothing else.
+// readOlderNames finds the types that had other tokens. It has to decode all types, so it is called only for a token that
+// has no other meaning.
 func (p *Package) readOlderNames() map[string]string {
 	older := map[string]string{}
 	for _, token := range slices.Sorted(maps.Keys(p.resources.exact)) {
@@ -111,7 +112,7 @@ func (p *Package) readOlderNames() map[string]string {
 	return older
 }
 
-// ResolveFunction returns the full token of a function as a program may write it.
+// ResolveFunction returns the full token of a function that a program may have shortened.
 func (p *Package) ResolveFunction(token string) (full string, ok bool) {
 	return p.resolve(token, p.functions)
 }
@@ -140,13 +141,13 @@ func (p *Package) resolve(token string, t table) (string, bool) {
 	return "", false
 }
 
-// ResourceTokens are the types of the package, for suggestions.
+// ResourceTokens returns the types of the package, for suggestions.
 func (p *Package) ResourceTokens() []string { return tokens(p.resources) }
 
-// FunctionTokens are the functions of the package, for suggestions.
+// FunctionTokens returns the functions of the package, for suggestions.
 func (p *Package) FunctionTokens() []string { return tokens(p.functions) }
 
-// tokens lists the members, in the short form in which programs write them too.
+// tokens lists the members, in the short form that programs may write.
 func tokens(t table) []string {
 	var out []string
 	for token := range t.exact {

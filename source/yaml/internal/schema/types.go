@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Resource is one type of resource.
+// Resource is a type of resource.
 type Resource struct {
 	IsComponent bool
 	Inputs      map[string]*Property
@@ -16,13 +16,13 @@ type Resource struct {
 	Deprecation string
 }
 
-// Function is one function.
+// Function is a function of a package.
 type Function struct {
 	Inputs   map[string]*Property
 	Required []string
 	// Outputs are the properties of the result; nil when they are not described.
 	Outputs map[string]*Property
-	// IsScalar tells that the result is one value, which travels as the only property of an object.
+	// IsScalar is true if the result is a single value, which is sent as the only property of an object.
 	IsScalar bool
 }
 
@@ -90,7 +90,7 @@ func (p *Package) decodeResource(token string, text json.RawMessage) *Resource {
 		DeprecationMessage string
 	}
 	if json.Unmarshal(text, &raw) != nil {
-		return nil // what is malformed is as if it were not described
+		return nil // a malformed type is read as if it were not described
 	}
 	r := &Resource{
 		IsComponent: raw.IsComponent && !strings.HasPrefix(token, "pulumi:providers:"),
@@ -187,7 +187,8 @@ func (p *Package) typeOf(r rawType) *Type {
 	return &Type{}
 }
 
-// reference resolves "#/types/<token>" and the types that all packages have. What is of another package is anything.
+// reference resolves "#/types/<token>" and the types that all packages have. Types of other packages are read as any
+// type.
 func (p *Package) reference(r rawType) *Type {
 	file, path, _ := strings.Cut(r.Ref, "#")
 	if file == "pulumi.json" && slices.Contains([]string{"/Asset", "/Archive"}, path) {
@@ -205,7 +206,7 @@ func (p *Package) reference(r rawType) *Type {
 	return &Type{}
 }
 
-// SecretOutputs are the names of the outputs that are secret, sorted.
+// SecretOutputs returns the names of the outputs that are secret, sorted.
 func (r *Resource) SecretOutputs() []string {
 	var out []string
 	for name, p := range r.Outputs {
@@ -217,7 +218,7 @@ func (r *Resource) SecretOutputs() []string {
 	return out
 }
 
-// ReplacePaths are the outputs whose change means a replacement, as paths, sorted.
+// ReplacePaths returns the outputs whose change requires a replacement, as paths, sorted.
 func (r *Resource) ReplacePaths() []string {
 	var out []string
 	replacePaths("", r.Outputs, map[*Type]bool{}, &out)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Part is a piece of an interpolated string: text, and then what stands in "${...}" behind it, if anything.
+// Part is a piece of an interpolated string: text, and then the content of the "${...}" after it, if any.
 type Part struct {
 	Text   string
 	Access *Access
 }
 
-// Access is the content of "${...}": the name of a value and the way to something inside it.
+// Access is the content of "${...}": the name of a value and the path to something inside it.
 type Access struct {
 	Root  string
 	Steps []Step
@@ -26,7 +26,7 @@ type Step struct {
 	IsIndex bool
 }
 
-// String is the access as it is written.
+// String returns the access as it is written.
 func (a *Access) String() string {
 	var b strings.Builder
 	writeName(&b, a.Root, true)
@@ -40,7 +40,7 @@ func (a *Access) String() string {
 	return b.String()
 }
 
-// RootRange is the place of the root alone.
+// RootRange returns the place of the root alone.
 func (a *Access) RootRange() Range {
 	r := a.Range
 	if end := r.Column + width(a.Root); r.Column > 0 && len(a.Steps) > 0 {
@@ -112,7 +112,7 @@ func (f *File) Interpolate(text string, at Range) ([]Part, *Diagnostic) {
 	return parts, nil
 }
 
-// parseAccess reads an access up to the brace that closes it. Like the reference it tolerates superfluous dots.
+// parseAccess reads an access up to its closing brace. Like Pulumi it tolerates superfluous dots.
 func parseAccess(text string) (*Access, string, error) {
 	var steps []Step
 	for text != "" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/agext/levenshtein"
+
+	"github.com/sluice-iac/sluice/advice"
 )
 
 // Severity is the weight of a diagnostic.
@@ -23,7 +25,8 @@ type Diagnostic struct {
 	Severity Severity
 	Range    Range
 	Summary  string
-	Hint     string // what to do; "" when there is nothing to add
+	Hint     string // what to do in the program; "" when there is nothing to add
+	Advice   []advice.Advice
 }
 
 // Text shows the diagnostic with the line it is about:
@@ -34,7 +37,7 @@ type Diagnostic struct {
 //	  did you mean "bucket"?
 func (d Diagnostic) Text(f *File) string {
 	var b strings.Builder
-	summary, more, _ := strings.Cut(d.Summary, "\n") // what somebody else says may have many lines
+	summary, more, _ := strings.Cut(d.Summary, "\n") // an error of another program may have many lines
 	if d.Range.IsZero() {
 		fmt.Fprintf(&b, "%s: %s", f.Name, summary)
 	} else {
@@ -50,13 +53,14 @@ func (d Diagnostic) Text(f *File) string {
 	return b.String()
 }
 
-// What is shown of lines that are longer than anybody's screen, such as those of a program that some tool has written.
+// Limits for lines that are longer than a screen, such as those of generated programs.
 const (
 	longLine = 160
 	context  = 60 // characters on either side
 )
 
-// excerpt is the line of a place as it is shown: how many characters stand before the place, and how many belong to it.
+// excerpt returns the line of a place as it is shown, how many characters are before the place, and how many belong to
+// it.
 func (f *File) excerpt(r Range) (line string, before, carets int) {
 	line = strings.ReplaceAll(f.line(r.Line), "\t", " ")
 	length := width(line)
@@ -112,7 +116,18 @@ func (ds Diagnostics) ErrorText(f *File) string {
 	return strings.Join(texts, "\n")
 }
 
-// Sort brings the diagnostics into the order of the file. Those for one place keep their order.
+// Advice lists the advice of the errors.
+func (ds Diagnostics) Advice() []advice.Advice {
+	var as []advice.Advice
+	for _, d := range ds {
+		if d.Severity == Error {
+			as = append(as, d.Advice...)
+		}
+	}
+	return as
+}
+
+// Sort sorts the diagnostics in the order of the file. Diagnostics for the same place keep their order.
 func (ds Diagnostics) Sort() {
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		if a.Range.Line != b.Range.Line {
@@ -122,8 +137,8 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
-// Nearest suggests the name that wanted may have been meant to be: `did you mean "x"?`, or "" when none is near. Of names
-// that are equally near one of the same length wins, for letters are exchanged more often than left out.
+// Nearest suggests the name that wanted may stand for: `did you mean "x"?`, or "" when none is near. Among equally near
+// names, one of the same length wins, because letters are exchanged more often than left out.
 func Nearest(wanted string, names []string) string {
 	limit := max(2, len(wanted)/3)
 	if len(wanted) < 4 {
@@ -148,7 +163,8 @@ func Nearest(wanted string, names []string) string {
 	return fmt.Sprintf("did you mean %q?", best)
 }
 
-// distance is how many letters have to be changed, put in or left out; two exchanged ones are one change.
+// distance returns how many letters have to be changed, inserted or deleted; a transposition of two letters counts as
+// one.
 func distance(a, b string) int {
 	if len(a) == len(b) && a != b {
 		i := 0

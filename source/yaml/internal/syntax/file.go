@@ -12,16 +12,17 @@ import (
 type File struct {
 	Name  string
 	lines []string
-	// starts has where the characters of a line begin, in bytes, for lines that are not plain ASCII and were looked into.
+	// starts holds the byte offsets of the characters of a line. It is filled on demand, for lines that are not plain
+	// ASCII.
 	starts map[int][]int
 	ascii  map[int]bool
 	shifts map[int][]shift // by line
 }
 
-// shift says that from a column on, of a line as it is parsed, as many characters less stand before it than in the file.
+// shift records that from a column of a parsed line on, the file has that many more characters before it.
 type shift struct{ column, by int }
 
-// column is where in the file something stands that was parsed in a column.
+// column returns the column in the file of something that was parsed in another column.
 func (f *File) column(line, parsed int) int {
 	shifts := f.shifts[line]
 	n, _ := slices.BinarySearchFunc(shifts, parsed+1, func(s shift, column int) int { return s.column - column })
@@ -31,7 +32,7 @@ func (f *File) column(line, parsed int) int {
 	return parsed + shifts[n-1].by
 }
 
-// NewFile makes a file of its text.
+// NewFile makes a file from its text.
 func NewFile(name, text string) *File {
 	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 	for i := range lines {
@@ -48,7 +49,7 @@ func (f *File) line(n int) string {
 	return f.lines[n-1]
 }
 
-// wholeLine is the place of everything in a line but the space around it.
+// wholeLine returns the place of everything in a line except the space around it.
 func (f *File) wholeLine(n int) Range {
 	n = min(max(n, 1), len(f.lines))
 	text := f.line(n)
@@ -56,8 +57,7 @@ func (f *File) wholeLine(n int) Range {
 	return Range{Line: n, Column: indent + 1, End: max(indent+1, width(strings.TrimRight(text, " \t"))) + 1}
 }
 
-// rest returns what stands in a line from a column on. It takes no time for a line's length: a whole program may stand in
-// one line.
+// rest returns the rest of a line from a column on. It does not scan the line: a whole program may be in one line.
 func (f *File) rest(line, column int) string {
 	text := f.line(line)
 	if column <= 1 {
@@ -84,7 +84,7 @@ func (f *File) rest(line, column int) string {
 	return text[starts[column-1]:]
 }
 
-// rangeOf is the place of a node: all of a scalar that stands in one line, else where the node begins.
+// rangeOf returns the place of a node: all of a scalar that is in one line, otherwise where the node begins.
 func (f *File) rangeOf(y *yaml.Node) Range {
 	column := f.column(y.Line, y.Column)
 	r := Range{Line: y.Line, Column: column, End: column + 1}
@@ -105,7 +105,7 @@ func (f *File) rangeOf(y *yaml.Node) Range {
 	return r
 }
 
-// quotedWidth is how many characters the quoted text at the beginning of a line has, or what is left of the line.
+// quotedWidth returns how many characters the quoted text at the beginning of a line has, or the rest of the line.
 func quotedWidth(text string) int {
 	if text == "" {
 		return 1
@@ -114,7 +114,7 @@ func quotedWidth(text string) int {
 	for i := 1; i < len(text); n++ {
 		switch c := text[i]; {
 		case c == '\\' && quote == '"' && i+1 < len(text), c == '\'' && quote == '\'' && strings.HasPrefix(text[i:], "''"):
-			i++ // of two characters; the second is counted with what follows
+			i++ // an escape of two characters; the second is counted with the next one
 			n++
 		case c == quote:
 			return n + 1
@@ -125,12 +125,12 @@ func quotedWidth(text string) int {
 	return n
 }
 
-// interpolations returns a function that finds the place of the name in one "${" of a string after the other: from behind
-// the brace to the next character that ends a name. It is the string's own place when that cannot be told.
+// interpolations returns a function that finds the place of the name in each "${" of a string in turn: from after the
+// brace to the next character that ends a name. If that cannot be found, it returns the place of the string.
 func (f *File) interpolations(in Range) func() Range {
 	line, column := in.Line, in.Column
 	text := f.rest(line, column)
-	// skip passes over n bytes, which have as many characters.
+	// skip skips n bytes, and as many characters as they have.
 	skip := func(n int) { text, column = text[n:], column+n }
 	return func() Range {
 		for line > 0 && line <= len(f.lines) {

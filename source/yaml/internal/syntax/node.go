@@ -2,7 +2,7 @@ package syntax
 
 import "unicode/utf8"
 
-// Range is a place in a file: lines and columns count from 1, columns in characters. End is the column behind the last
+// Range is a place in a file. Lines and columns count from 1, columns in characters. End is the column after the last
 // character, on the same line. The zero Range is no place.
 type Range struct{ Line, Column, End int }
 
@@ -22,7 +22,7 @@ const (
 	Object
 )
 
-// String names the kind for messages.
+// String returns the name of the kind for messages.
 func (k Kind) String() string {
 	return [...]string{"null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
@@ -33,7 +33,7 @@ type Node struct {
 	Range   Range
 	Bool    bool
 	Number  float64
-	Text    string // of strings; what stands in the file for numbers and booleans
+	Text    string // of strings; the text in the file for numbers and booleans
 	Items   []*Node
 	Entries []Entry
 }
@@ -41,5 +41,5 @@ type Node struct {
 // Entry is one entry of an object, in the order of the file.
 type Entry struct{ Key, Value *Node }
 
-// width is how many characters a text has.
+// width returns how many characters a text has.
 func width(s string) int { return utf8.RuneCountInString(s) }

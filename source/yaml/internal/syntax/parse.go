@@ -15,11 +15,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxDepth is how deeply lists and objects may be nested. Values may be nested no deeper on the wire.
+// maxDepth limits how deeply lists and objects may be nested. It is also the limit of the wire format.
 const maxDepth = 500
 
-// Parse reads a document. The node is nil when there are errors, and when the document is empty. Numbers are float64,
-// timestamps and whatever else has no type of its own here stay text (protocol.md 11.1).
+// Parse reads a document. The node is nil when there are errors, and when the document is empty. Numbers are float64.
+// Timestamps and other types without a kind of their own stay text (protocol.md 11.1).
 func Parse(name, text string) (*File, *Node, Diagnostics) {
 	f := NewFile(name, text)
 	var d Diagnostics
@@ -49,7 +49,7 @@ func Parse(name, text string) (*File, *Node, Diagnostics) {
 // yamlLine finds the line in the errors of the YAML library: "yaml: line 3: did not find expected ...".
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// structural are the errors of the library's parser, as opposed to those of its scanner.
+// structural matches the errors of the library's parser, as opposed to those of its scanner.
 var structural = regexp.MustCompile(`^did not find expected (',' or|'-'|key|node|<)`)
 
 func syntaxError(f *File, err error) Diagnostic {
@@ -66,8 +66,8 @@ func syntaxError(f *File, err error) Diagnostic {
 	return Diagnostic{Severity: Error, Range: at, Summary: "this is not YAML: " + text}
 }
 
-// plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and characters written as two
-// halves. No string of JSON contains a tab, so none is changed. The shifts tell where the text got shorter.
+// plainJSON rewrites what JSON has and YAML lacks: tabs between tokens, escaped slashes, and escaped surrogate pairs. A
+// JSON string cannot contain a tab, so no string changes. The shifts record where the text became shorter.
 func plainJSON(text string) (string, map[int][]shift) {
 	var b strings.Builder
 	shifts := map[int][]shift{}
@@ -109,7 +109,7 @@ func plainJSON(text string) (string, map[int][]shift) {
 	return b.String(), shifts
 }
 
-// surrogatePair reads a character in two halves, each escaped, at the beginning of a text.
+// surrogatePair reads a character at the beginning of a text that is escaped as a surrogate pair.
 func surrogatePair(text string) (rune, bool) {
 	if len(text) < 12 || text[1] != 'u' || text[6:8] != `\u` {
 		return 0, false
@@ -199,7 +199,7 @@ func (p *parser) scalar(n *Node, y *yaml.Node) {
 	}
 }
 
-// number makes a number of a node. Numbers are float64 everywhere, which does not hold all large whole numbers.
+// number sets the number of a node. Numbers are float64 everywhere, which cannot hold all large integers.
 func (p *parser) number(n *Node, v float64, isExact bool) {
 	n.Kind, n.Number = Number, v
 	if !isExact {

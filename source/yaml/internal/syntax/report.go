@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/sluice-iac/sluice/advice"
 )
 
-// ErrReported is the error of what cannot be done because of a mistake that has been reported, by a diagnostic or by the
-// engine.
+// ErrReported is the error of an evaluation that a mistake prevents. A diagnostic or the engine has reported the mistake.
 var ErrReported = errors.New("what is wrong has been reported")
 
 // Report collects the diagnostics of one run. It is safe for many goroutines.
@@ -17,7 +18,7 @@ type Report struct {
 	list Diagnostics
 }
 
-// NewReport returns a report that has diagnostics already.
+// NewReport returns a report with the diagnostics in found.
 func NewReport(found Diagnostics) *Report { return &Report{list: slices.Clone(found)} }
 
 // Add adds a diagnostic.
@@ -27,9 +28,10 @@ func (r *Report) Add(d Diagnostic) {
 	r.list.Add(d)
 }
 
-// Fail adds an error and returns ErrReported. The hint may be "".
+// Fail adds an error and returns ErrReported. The hint may be "". An error that is formatted by %w adds its advice.
 func (r *Report) Fail(at Range, hint, format string, args ...any) error {
-	r.Add(Diagnostic{Severity: Error, Range: at, Summary: fmt.Sprintf(format, args...), Hint: hint})
+	err := fmt.Errorf(format, args...)
+	r.Add(Diagnostic{Severity: Error, Range: at, Summary: err.Error(), Hint: hint, Advice: advice.Of(err)})
 	return ErrReported
 }
 

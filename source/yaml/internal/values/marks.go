@@ -7,13 +7,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Marks are what the wrappers around a value say about it.
+// Marks are the properties that the wrappers around a value give it.
 type Marks struct {
 	Secret       bool
 	Dependencies []urn.URN // sorted
 }
 
-// Unmark removes the wrappers around a value, not those inside it. The value is unknown when it is not known.
+// Unmark removes the wrappers around a value, not those inside it. A value that is not known becomes an unknown.
 func Unmark(v property.Value) (inner property.Value, m Marks) {
 	inner = v
 	for {
@@ -32,8 +32,8 @@ func Unmark(v property.Value) (inner property.Value, m Marks) {
 	}
 }
 
-// UnmarkDeep is Unmark for a value that is needed as a whole: it removes the wrappers at any depth. What they said holds for
-// the whole, which is unknown if any part of it is.
+// UnmarkDeep is like Unmark, for a value that is needed as a whole: it removes the wrappers at any depth. Their marks
+// apply to the whole, which is unknown if any part of it is.
 func UnmarkDeep(v property.Value) (plain property.Value, m Marks) {
 	plain = v.StripSecretsAndOutputs()
 	if plain.HasUnknowns() {
@@ -42,12 +42,12 @@ func UnmarkDeep(v property.Value) (plain property.Value, m Marks) {
 	return plain, Marks{v.HasSecrets(), v.OutputDependencies()}
 }
 
-// And returns the marks of what is calculated from two values.
+// And returns the marks of a value that is computed from two values.
 func (m Marks) And(other Marks) Marks {
 	return Marks{m.Secret || other.Secret, Union(m.Dependencies, other.Dependencies)}
 }
 
-// Mark puts the marks on a value, beside those that it has.
+// Mark adds the marks to a value.
 func (m Marks) Mark(v property.Value) property.Value {
 	inner, own := Unmark(v)
 	switch all := m.And(own); {
@@ -66,7 +66,7 @@ func (m Marks) Mark(v property.Value) property.Value {
 // Secret marks a value as secret.
 func Secret(v property.Value) property.Value { return Marks{Secret: true}.Mark(v) }
 
-// Union returns the sorted set of both. If one is empty it is the other, as it is.
+// Union returns the sorted union of both. If one is empty, it returns the other one itself.
 func Union(a, b []urn.URN) []urn.URN {
 	if len(b) == 0 {
 		return a
@@ -77,7 +77,7 @@ func Union(a, b []urn.URN) []urn.URN {
 	return Sorted(slices.Concat(a, b))
 }
 
-// Sorted returns a sorted copy in which nothing is twice.
+// Sorted returns a sorted copy without duplicates.
 func Sorted(us []urn.URN) []urn.URN {
 	us = slices.Clone(us)
 	slices.Sort(us)

@@ -6,7 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 )
 
-// Describe names what a value is, for messages.
+// Describe returns the kind of a value, for messages.
 func Describe(v property.Value) string {
 	switch {
 	case v.IsNull():
@@ -31,7 +31,7 @@ func Describe(v property.Value) string {
 	return "an unknown value"
 }
 
-// ToGo returns a plain value as Go programs have it. ok is false when there is something in it that is no data.
+// ToGo returns a plain value as a Go value. ok is false if it contains something that is not data.
 func ToGo(v property.Value) (out any, ok bool) {
 	switch {
 	case v.IsNull():
@@ -66,7 +66,8 @@ func ToGo(v property.Value) (out any, ok bool) {
 	return nil, false
 }
 
-// Text returns a plain value as it stands in an interpolated string (protocol.md 11.6). ok is false for what has no text.
+// Text returns a plain value as it appears in an interpolated string (protocol.md 11.6). ok is false for a value without
+// a text.
 func Text(v property.Value) (s string, ok bool) {
 	if v.IsString() {
 		return v.AsString(), true

@@ -26,17 +26,17 @@ func TestAKeyNamesItsStack(t *testing.T) {
 	require.False(t, is)
 }
 
-func TestAKeyNamesThePairThatItIsOf(t *testing.T) {
-	for key, pair := range map[string][2]Stack{
+func TestAKeyNamesTheStacksThatItIsOf(t *testing.T) {
+	for key, stacks := range map[string][2]Stack{
 		".pulumi/sluice/pairs/other/prod/shop/dev.json": {{"other", "prod"}, {"shop", "dev"}},
 		".pulumi/sluice/pairs/shop/dev/~/dev.json":      {{"shop", "dev"}, {"", "dev"}},
 	} {
-		require.Equal(t, key, Pair(pair))
-		stacks, is := PairOf(key)
+		require.Equal(t, key, Intent(stacks))
+		found, is := IntentOf(key)
 		require.True(t, is)
-		require.Equal(t, pair, stacks)
+		require.Equal(t, stacks, found)
 	}
-	_, is := PairOf(".pulumi/sluice/pairs/shop/dev.json")
+	_, is := IntentOf(".pulumi/sluice/pairs/shop/dev.json")
 	require.False(t, is)
 }
 

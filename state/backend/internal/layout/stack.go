@@ -37,7 +37,7 @@ func (s Stack) Journal() string { return key("sluice", "journal", s.Project, s.N
 // JournalBase returns the key of the stack file that the journal begins with.
 func (s Stack) JournalBase() string { return s.Journal() + ".base" }
 
-// Salvage returns the key of something that an operation left that was cut off, and that was set aside.
+// Salvage returns the key of something that an interrupted operation left and that was set aside.
 func (s Stack) Salvage(name string) string { return key("sluice", "salvage", s.Project, name) }
 
 // Rejected returns the key of a state that must not become the stack file.

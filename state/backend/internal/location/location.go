@@ -72,7 +72,7 @@ func openDir(url string) (store.Store, error) {
 		return nil, err
 	}
 	dir := store.NewDir(l.dir)
-	dir.KeepTidy(layout.Locks()+"/", layout.Temporary()) // the reference takes each file there for a lock
+	dir.KeepTidy(layout.Locks()+"/", layout.Temporary()) // Pulumi takes each file there for a lock
 	return dir, nil
 }
 
@@ -110,7 +110,7 @@ func resolveDir(path, home, work string) (string, error) {
 	return filepath.Join(work, path), nil
 }
 
-// parameters accepts what the reference accepts. Those about sidecars, signed URLs and temporary files change nothing:
+// parameters accepts what Pulumi accepts. Those about sidecars, signed URLs and temporary files change nothing:
 // no sidecars are written, and temporary files are always beside their targets.
 func (l *location) parameters(query string) error {
 	values, err := url.ParseQuery(query)

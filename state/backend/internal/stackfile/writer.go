@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -84,8 +85,8 @@ func (f File) refused(ctx context.Context, checkpoint []byte, err error) error {
 	if also != nil {
 		return errors.Join(err, also)
 	}
-	return fmt.Errorf("%w during this operation, which has the lock: somebody must have broken that. It is left as it is, and what this "+
-		"run knows was set aside in %s; compare the two, and use `sluice stack import` for what is right", err, where)
+	return advice.Errorf(advice.On(advice.ImportState), "%w during this operation, which has the lock: somebody must have broken that. "+
+		"It is left as it is, and what this run knows was set aside in %s", err, where)
 }
 
 // replaced removes the variants of the stack file with other compressions, and keeps a copy where that is wanted

@@ -188,8 +188,8 @@ func (p *place) states() map[string]string {
 	return all
 }
 
-// A process that is killed at any moment of a rename or a move leaves two stacks that are as they were, or of which the next one
-// that opens either makes what they would have become: no resource is in both, and none is in neither.
+// A process that is killed at any moment of a rename or a move leaves two stacks that are as they were, or of which the next
+// one that opens either makes what they would have become: no resource is in both, and none is in neither.
 func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 	for where, fresh := range places() {
 		for what, o := range twofolds() {
@@ -212,8 +212,8 @@ func TestKillAtAnyMomentOfAnOperationOnTwoStacksIsCompleted(t *testing.T) {
 	}
 }
 
-// killed kills the operation at a moment and lets another process open one of the stacks. It tells whether that had something to
-// complete.
+// killed kills the operation at a moment and lets another process open one of the stacks. It reports whether that had
+// something to complete.
 func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -221,9 +221,9 @@ func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 	b, l := p.process(moment)
 	_ = c.do(p, b) // what it returns nobody hears
 	require.True(t, l.dead)
-	pairs := p.files(".pulumi/sluice/pairs/")
-	for _, record := range pairs {
-		var in intent
+	intents := p.files(".pulumi/sluice/pairs/")
+	for _, record := range intents {
+		var in intentRecord
 		require.NoError(t, json.Unmarshal([]byte(record), &in))
 		for _, side := range in.Sides {
 			require.NotContains(t, string(side.Content), "sw0rdfish", "secrets are sealed")
@@ -241,7 +241,7 @@ func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 	slices.Sort(all)
 	require.Subset(t, []string{"a", "b", "c"}, all)
 	require.Len(t, slices.Compact(slices.Clone(all)), len(all), "moment %d: in both stacks: %v", moment, all)
-	if len(pairs) == 0 {
+	if len(intents) == 0 {
 		require.Empty(t, p.notes)
 		if !maps.Equal(p.states(), c.done) {
 			p.settled(c.start)
@@ -249,14 +249,14 @@ func (c *scene) killed(t *testing.T, moment int, opened Ref) (completed bool) {
 		}
 	} else {
 		require.Len(t, p.notes, 1, "moment %d", moment)
-		require.Contains(t, p.notes[0], ", was cut off; it has been completed")
+		require.Contains(t, p.notes[0], ", was interrupted; it has been completed")
 		require.NotContains(t, p.notes[0], "\n")
 		if c.renames {
 			require.Equal(t, []string{"organization/shop/dev organization/other/prod"}, p.told)
 		}
 	}
 	p.settled(c.done)
-	return len(pairs) > 0
+	return len(intents) > 0
 }
 
 // Neither does it matter that the process is killed that completes the operation.

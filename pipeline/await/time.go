@@ -1,12 +1,11 @@
-// Package wait lets calls of providers take time.
-package wait
+package await
 
 import (
 	"context"
 	"time"
 )
 
-// For returns after d, or with the context's cause when it ends before.
+// For waits for d, or until ctx ends, whose cause it returns then.
 func For(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil

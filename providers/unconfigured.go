@@ -6,9 +6,9 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// cannedAnswers answers on behalf of a provider whose configuration is not known in a preview and which is therefore not
+// unconfiguredAnswers answers on behalf of a provider whose configuration is not known in a preview and which is therefore not
 // configured (protocol.md 3.2).
-type cannedAnswers struct {
+type unconfiguredAnswers struct {
 	// echoInputs makes Create and Update return their inputs instead of nothing (PULUMI_LEGACY_PROVIDER_PREVIEW).
 	echoInputs bool
 }
@@ -16,15 +16,15 @@ type cannedAnswers struct {
 const unknownConfigurationReason = "the configuration of this resource's provider is not known during the preview, " +
 	"so the provider could not be asked; the update may do something else than is shown here"
 
-func (c *cannedAnswers) check(req CheckRequest) (CheckResponse, error) {
+func (c *unconfiguredAnswers) check(req CheckRequest) (CheckResponse, error) {
 	return CheckResponse{Inputs: req.News}, nil
 }
 
-func (c *cannedAnswers) diff() (DiffResponse, error) {
+func (c *unconfiguredAnswers) diff() (DiffResponse, error) {
 	return DiffResponse{}, &DiffUnavailableError{Reason: unknownConfigurationReason}
 }
 
-func (c *cannedAnswers) create(req CreateRequest) (CreateResponse, error) {
+func (c *unconfiguredAnswers) create(req CreateRequest) (CreateResponse, error) {
 	if !req.Preview {
 		return CreateResponse{}, c.refuse("create", req.URN)
 	}
@@ -34,7 +34,7 @@ func (c *cannedAnswers) create(req CreateRequest) (CreateResponse, error) {
 	return CreateResponse{}, nil
 }
 
-func (c *cannedAnswers) update(req UpdateRequest) (UpdateResponse, error) {
+func (c *unconfiguredAnswers) update(req UpdateRequest) (UpdateResponse, error) {
 	if !req.Preview {
 		return UpdateResponse{}, c.refuse("update", req.URN)
 	}
@@ -44,13 +44,13 @@ func (c *cannedAnswers) update(req UpdateRequest) (UpdateResponse, error) {
 	return UpdateResponse{}, nil
 }
 
-// read says that the resource is there and that nothing is known about it.
-func (c *cannedAnswers) read(req ReadRequest) (ReadResponse, error) {
+// read reports that the resource exists and that nothing is known about it.
+func (c *unconfiguredAnswers) read(req ReadRequest) (ReadResponse, error) {
 	return ReadResponse{ID: req.ID, Exists: true, HasInputs: true}, nil
 }
 
-// refuse is for calls that cannot be made up: the engine makes them only outside previews, where every configuration is
+// refuse is for calls without such an answer: the engine makes them only outside previews, where every configuration is
 // known.
-func (c *cannedAnswers) refuse(method string, u urn.URN) error {
+func (c *unconfiguredAnswers) refuse(method string, u urn.URN) error {
 	return fmt.Errorf("%s %s: %w", method, u, ErrConfigurationUnknown)
 }

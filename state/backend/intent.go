@@ -12,13 +12,13 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// pair is an operation that changes the files of two stacks, which no store can do at once. What it is about to write is
-// durable before it writes, so that whoever finds it cut off can complete it (state.md 9.2).
+// intent is an operation that changes the files of two stacks, which no store can do at once. What it is about to write is
+// durable before it writes, so that the next process can complete it after an interrupt (state.md 9.2).
 //
-// Invariant: as long as one of the files is old and the other is new, its intent is there.
-type pair struct {
+// Invariant: as long as one of the files is old and the other is new, its record is there.
+type intent struct {
 	stacks [2]stackFiles // in the order in which their files are written
-	intent intent        // empty until it is made or read
+	record intentRecord  // empty until it is made or read
 }
 
 // The operations that change two stack files.
@@ -27,8 +27,9 @@ const (
 	moving   = "move"   // the destination first
 )
 
-// intent is what is kept of a pair until it has ended. Secrets are sealed in it as they are in the files.
-type intent struct {
+// intentRecord is what is kept of an operation on two stacks until it has ended. Secrets are sealed in it as they are in the
+// files.
+type intentRecord struct {
 	Format    int       `json:"format"`
 	Operation string    `json:"operation"`
 	Tool      string    `json:"tool"`
@@ -58,74 +59,74 @@ func digestOf(content []byte) string {
 	return state.Digest(content)
 }
 
-// storage is where both stacks are.
-func (p *pair) storage() *storage { return p.stacks[0].storage }
+// storage returns the store that has both stacks.
+func (p *intent) storage() *storage { return p.stacks[0].storage }
 
-// key is where the intent is kept.
-func (p *pair) key() string {
-	return layout.Pair([2]layout.Stack{p.stacks[0].keys(), p.stacks[1].keys()})
+// key returns the key of the record.
+func (p *intent) key() string {
+	return layout.Intent([2]layout.Stack{p.stacks[0].keys(), p.stacks[1].keys()})
 }
 
-// pairs lists those that have not ended.
-func (s *storage) pairs(ctx context.Context) ([]*pair, error) {
-	infos, err := s.store.List(ctx, layout.Pairs())
+// intents lists the intents that have not ended.
+func (s *storage) intents(ctx context.Context) ([]*intent, error) {
+	infos, err := s.store.List(ctx, layout.Intents())
 	if err != nil {
-		return nil, fmt.Errorf("look for operations that were cut off: %w", err)
+		return nil, fmt.Errorf("look for interrupted operations: %w", err)
 	}
-	var all []*pair
+	var all []*intent
 	for _, i := range infos {
-		if keys, is := layout.PairOf(i.Key); is {
-			all = append(all, &pair{stacks: [2]stackFiles{s.files(Ref(keys[0])), s.files(Ref(keys[1]))}})
+		if keys, is := layout.IntentOf(i.Key); is {
+			all = append(all, &intent{stacks: [2]stackFiles{s.files(Ref(keys[0])), s.files(Ref(keys[1]))}})
 		}
 	}
 	return all, nil
 }
 
-// other is the stack of the pair that s is not.
-func (p *pair) other(s stackFiles) stackFiles {
+// other returns the other stack of the intent.
+func (p *intent) other(s stackFiles) stackFiles {
 	if p.stacks[0].ref == s.ref {
 		return p.stacks[1]
 	}
 	return p.stacks[0]
 }
 
-// read reads the intent. An error is a [*PairError], or wraps [fs.ErrNotExist] if the pair has ended.
-func (p *pair) read(ctx context.Context) error {
+// read reads the intent. An error is a [*IntentError], or wraps [fs.ErrNotExist] if the operation has ended.
+func (p *intent) read(ctx context.Context) error {
 	b, _, err := p.storage().store.Read(ctx, p.key())
 	if err != nil {
 		return err
 	}
-	var in intent
+	var in intentRecord
 	switch err := json.Unmarshal(b, &in); {
 	case err != nil:
-		return p.explain(&PairError{Err: err})
+		return p.explain(&IntentError{Err: err})
 	case in.Format != intentFormat:
-		return p.explain(&PairError{Err: fmt.Errorf("%s wrote it in format %d, and this version of sluice reads format %d; use that version",
+		return p.explain(&IntentError{Err: fmt.Errorf("%s wrote it in format %d, and this version of sluice reads format %d; use that version",
 			in.Tool, in.Format, intentFormat)})
 	}
 	for i, s := range in.Sides {
 		if digestOf(s.Content) != s.After {
-			return p.explain(&PairError{Err: fmt.Errorf("the state of stack %s in it is not the one that was written", p.name(i))})
+			return p.explain(&IntentError{Err: fmt.Errorf("the state of stack %s in it is not the one that was written", p.name(i))})
 		}
 	}
-	p.intent = in
+	p.record = in
 	return nil
 }
 
 // explain completes an error.
-func (p *pair) explain(e *PairError) *PairError {
+func (p *intent) explain(e *IntentError) *IntentError {
 	e.Name = p.storage().store.Name(p.key())
-	e.Operation, e.Renaming = p.String(), p.intent.Operation == renaming
+	e.Operation, e.Renaming = p.String(), p.record.Operation == renaming
 	return e
 }
 
 // begin makes the intent of an operation durable.
-func (p *pair) begin(ctx context.Context, operation string, sides [2]side) error {
+func (p *intent) begin(ctx context.Context, operation string, sides [2]side) error {
 	s := p.storage()
-	p.intent = intent{
+	p.record = intentRecord{
 		Format: intentFormat, Operation: operation, Tool: s.options.Version, Start: s.options.Now().UTC(), Sides: sides,
 	}
-	b, err := json.Marshal(p.intent)
+	b, err := json.Marshal(p.record)
 	if err != nil {
 		return err
 	}
@@ -133,22 +134,22 @@ func (p *pair) begin(ctx context.Context, operation string, sides [2]side) error
 	if err == nil || errors.Is(err, store.ErrConflict) {
 		return err
 	}
-	// It may be there all the same.
+	// It may have been written nevertheless.
 	return errors.Join(err, p.end(context.WithoutCancel(ctx)))
 }
 
-// end forgets the intent.
-func (p *pair) end(ctx context.Context) error { return p.storage().store.Remove(ctx, p.key()) }
+// end removes the record of the intent.
+func (p *intent) end(ctx context.Context) error { return p.storage().store.Remove(ctx, p.key()) }
 
-// name is the name of a stack for people.
-func (p *pair) name(i int) string {
+// name returns the name of a stack for people.
+func (p *intent) name(i int) string {
 	s := p.stacks[i]
 	return s.ref.Display(s.options.Project)
 }
 
 // String says what the operation is.
-func (p *pair) String() string {
-	switch p.intent.Operation {
+func (p *intent) String() string {
+	switch p.record.Operation {
 	case renaming:
 		return fmt.Sprintf("the rename of stack %s to %s", p.name(1), p.name(0))
 	case moving:

@@ -9,16 +9,16 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// progress is how far a pair has come.
+// progress is how far an operation has come.
 type progress struct {
 	writers [2]*stackfile.Writer
 	left    [2]bool // the file is what it was before the operation
 	absent  [2]bool // there is no file
-	foreign int     // the file that somebody else has written; -1 if nobody has
+	foreign int     // the index of the file that another process has written; -1 if there is none
 }
 
-// look finds out how far the pair has come. What it returns writes over nothing that it has not seen.
-func (p *pair) look(ctx context.Context) (*progress, error) {
+// look finds out how far the operation has come. The writers that it returns only replace the content that it has seen.
+func (p *intent) look(ctx context.Context) (*progress, error) {
 	g := &progress{foreign: -1}
 	for i, s := range p.stacks {
 		var err error
@@ -31,24 +31,24 @@ func (p *pair) look(ctx context.Context) (*progress, error) {
 		}
 		g.absent[i] = content == nil
 		switch digestOf(content) {
-		case p.intent.Sides[i].After:
-		case p.intent.Sides[i].Before:
+		case p.record.Sides[i].After:
+		case p.record.Sides[i].Before:
 			g.left[i] = true
 		default:
 			g.foreign = i
 		}
 	}
-	// The first file is written first. If it is as it was and the second is not, then somebody has put it back.
-	second := p.intent.Sides[1]
+	// The first file is written first. If it is unchanged and the second is not, then it has been put back since.
+	second := p.record.Sides[1]
 	if g.foreign < 0 && g.left[0] && !g.left[1] && second.Before != second.After {
 		g.foreign = 0
 	}
 	return g, nil
 }
 
-// run makes the intent durable and carries it out. The locks of both stacks are held. An error says whether anything has
-// changed; what could neither be completed nor undone is completed by whoever takes one of the locks next.
-func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error {
+// run makes the intent durable and carries it out. The locks of both stacks are held. An error reports whether anything has
+// changed; what could neither be completed nor undone is completed when one of the locks is taken next.
+func (p *intent) run(ctx context.Context, operation string, after [2][]byte) error {
 	var before [2][]byte
 	var sides [2]side
 	for i, s := range p.stacks {
@@ -61,7 +61,7 @@ func (p *pair) run(ctx context.Context, operation string, after [2][]byte) error
 	if err := p.begin(ctx, operation, sides); err != nil {
 		return nothingDone(operation, err)
 	}
-	ctx = context.WithoutCancel(ctx) // what has begun is short
+	ctx = context.WithoutCancel(ctx) // the rest is short
 	g, err := p.look(ctx)
 	if err == nil && g.foreign >= 0 {
 		err = store.Conflict(p.stacks[g.foreign].file().Name(ctx))
@@ -85,12 +85,12 @@ func nothingDone(operation string, err error) error {
 }
 
 // write writes the files that are left.
-func (p *pair) write(ctx context.Context, g *progress) error {
+func (p *intent) write(ctx context.Context, g *progress) error {
 	for i, s := range p.stacks {
 		if !g.left[i] {
 			continue
 		}
-		content := p.intent.Sides[i].Content
+		content := p.record.Sides[i].Content
 		var err error
 		if content == nil {
 			err = s.file().Remove(ctx, true)
@@ -104,12 +104,12 @@ func (p *pair) write(ctx context.Context, g *progress) error {
 	return nil
 }
 
-// undo puts the first file back after the second could not be written. If both are written, or the way back fails too, the
+// undo puts the first file back after the second could not be written. If both are written, or that fails too, the
 // intent stays.
-func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
+func (p *intent) undo(ctx context.Context, before [2][]byte, cause error) error {
 	g, err := p.look(ctx)
 	if err == nil && g.foreign >= 0 {
-		return fmt.Errorf("%s has begun, and somebody else has written stack %s meanwhile: %w; the next sluice command on one of the two stacks "+
+		return fmt.Errorf("%s has begun, and somebody else has written stack %s meanwhile: %w; the next operation on one of the two stacks "+
 			"says what to do", p, p.name(g.foreign), cause)
 	}
 	if err == nil && !g.left[0] && g.left[1] {
@@ -122,20 +122,20 @@ func (p *pair) undo(ctx context.Context, before [2][]byte, cause error) error {
 	}
 	if err == nil && g.left[0] {
 		if err = p.end(ctx); err == nil {
-			return nothingDone(p.intent.Operation, cause)
+			return nothingDone(p.record.Operation, cause)
 		}
 	}
-	return fmt.Errorf("%s has begun and could not be completed: %w; the next sluice command on one of the two stacks completes it",
+	return fmt.Errorf("%s has begun and could not be completed: %w; the next operation on one of the two stacks completes it",
 		p, errors.Join(cause, err))
 }
 
-// finish does what remains when both files are written, and ends the pair. Doing it again does no harm. remark and follows are
-// what has become of the files of the project (see [Options.Renamed]).
-func (p *pair) finish(ctx context.Context) (remark string, follows, err error) {
-	if p.intent.Operation == renaming {
+// finish does what remains when both files are written, and ends the intent. Doing it again does no harm. remark and follows
+// are what has become of the files of the project (see [Options.Renamed]).
+func (p *intent) finish(ctx context.Context) (remark string, follows, err error) {
+	if p.record.Operation == renaming {
 		to, from := p.stacks[0], p.stacks[1]
-		if err := handOver(ctx, from, to); err != nil {
-			return "", nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w; the next sluice command on stack %s completes it",
+		if err := moveHistoryAndTags(ctx, from, to); err != nil {
+			return "", nil, fmt.Errorf("stack %s is there now, but not everything of %s is gone: %w; the next operation on stack %s completes it",
 				to.ref, from.ref, err, to.ref.Name)
 		}
 		if renamed := to.options.Renamed; renamed != nil {
@@ -145,8 +145,8 @@ func (p *pair) finish(ctx context.Context) (remark string, follows, err error) {
 	return remark, follows, p.end(ctx)
 }
 
-// handOver gives the tags and the history of a stack to its new name.
-func handOver(ctx context.Context, from, to stackFiles) error {
+// moveHistoryAndTags gives the tags and the history of a stack to its new name.
+func moveHistoryAndTags(ctx context.Context, from, to stackFiles) error {
 	if err := (tags{from}).moveTo(ctx, to); err != nil {
 		return err
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 // recover completes the operation. The lock of one of the stacks is held.
-func (p *pair) recover(ctx context.Context, locked stackFiles) (err error) {
+func (p *intent) recover(ctx context.Context, locked stackFiles) (err error) {
 	other := p.other(locked)
 	l, err := other.lock(ctx, LockOptions{Operation: "recovery"})
 	if err != nil {
-		return fmt.Errorf("complete an operation on the stacks %s and %s that was cut off: %w", p.name(1), p.name(0), err)
+		return fmt.Errorf("complete an operation on the stacks %s and %s that was interrupted: %w", p.name(1), p.name(0), err)
 	}
 	defer func() { err = errors.Join(err, l.Release()) }()
 	if err := p.read(ctx); errors.Is(err, fs.ErrNotExist) {
-		return nil // somebody else was faster
+		return nil // another process has completed it
 	} else if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (p *pair) recover(ctx context.Context, locked stackFiles) (err error) {
 	if follows != nil {
 		remark = follows.Error()
 	}
-	note := fmt.Sprintf("%s, begun at %s, was cut off; it has been completed", p, p.intent.Start.Format(time.RFC3339))
+	note := fmt.Sprintf("%s, begun at %s, was interrupted; it has been completed", p, p.record.Start.Format(time.RFC3339))
 	if remark != "" {
 		note += ": " + remark
 	}
@@ -50,25 +50,25 @@ func (p *pair) recover(ctx context.Context, locked stackFiles) (err error) {
 	return nil
 }
 
-// refuse leaves an operation alone because somebody else has written one of the files. If there is nothing that could be in both
-// stacks, that is the end of it.
-func (p *pair) refuse(ctx context.Context, g *progress) error {
-	if g.absent[0] && (g.absent[1] || p.intent.Operation == renaming) {
+// refuse leaves an operation alone because another process has written one of the files. If nothing could be in both stacks,
+// it ends the operation.
+func (p *intent) refuse(ctx context.Context, g *progress) error {
+	if g.absent[0] && (g.absent[1] || p.record.Operation == renaming) {
 		where, err := p.setAside(ctx)
 		if err == nil {
-			p.storage().options.note(fmt.Sprintf("%s was cut off, and somebody else has removed or written the stack since; it was not completed, "+
+			p.storage().options.note(fmt.Sprintf("%s was interrupted, and somebody else has removed or written the stack since; it was not completed, "+
 				"and what it was about to write is kept in %s", p, where))
 		}
 		return err
 	}
-	e := p.explain(&PairError{Foreign: p.name(g.foreign)})
+	e := p.explain(&IntentError{Foreign: p.name(g.foreign)})
 	e.Both = p.inBoth(ctx)
 	return e
 }
 
-// inBoth lists the resources of the second stack that the first one records, too. It is for a message: what cannot be read is
-// not in it.
-func (p *pair) inBoth(ctx context.Context) (both []*state.Resource) {
+// inBoth lists the resources of the second stack that the first one records, too. It is for a message, and leaves
+// out what cannot be read.
+func (p *intent) inBoth(ctx context.Context) (both []*state.Resource) {
 	type identity struct{ kind, id string }
 	there := map[identity]bool{}
 	for i, s := range p.stacks {
@@ -90,15 +90,16 @@ func (p *pair) inBoth(ctx context.Context) (both []*state.Resource) {
 	return both
 }
 
-// setAside keeps what the operation was about to write where no command uses it, as checkpoints, and ends it. It returns where.
-func (p *pair) setAside(ctx context.Context) (where string, err error) {
+// setAside keeps what the operation was about to write where no command uses it, as checkpoints, and ends it. It returns
+// where.
+func (p *intent) setAside(ctx context.Context) (where string, err error) {
 	var names []string
 	for i, s := range p.stacks {
-		content := p.intent.Sides[i].Content
+		content := p.record.Sides[i].Content
 		if content == nil {
 			continue
 		}
-		key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s.json", s.ref.Name, p.intent.Start.UnixNano(), p.intent.Operation))
+		key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s.json", s.ref.Name, p.record.Start.UnixNano(), p.record.Operation))
 		if _, err := s.store.Write(ctx, key, content, store.Condition{}); err != nil {
 			return "", err
 		}
@@ -108,7 +109,7 @@ func (p *pair) setAside(ctx context.Context) (where string, err error) {
 }
 
 // setRecordAside keeps a record that cannot be read as it is.
-func (p *pair) setRecordAside(ctx context.Context, s stackFiles) (where string, err error) {
+func (p *intent) setRecordAside(ctx context.Context, s stackFiles) (where string, err error) {
 	key := s.keys().Salvage(fmt.Sprintf("%s.%d.pair", s.ref.Name, s.options.Now().UnixNano()))
 	if err := s.store.Copy(ctx, p.key(), key); err != nil {
 		return "", err

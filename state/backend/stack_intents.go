@@ -7,15 +7,15 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// stackPairs are the operations on a stack and another one that have not ended.
+// stackIntents are the operations on a stack and another one that have not ended.
 //
 // Invariant: each is completed or set aside, and none is forgotten.
-type stackPairs struct{ stackFiles }
+type stackIntents struct{ stackFiles }
 
 // list returns them.
-func (s stackPairs) list(ctx context.Context) ([]*pair, error) {
-	all, err := s.pairs(ctx)
-	var ours []*pair
+func (s stackIntents) list(ctx context.Context) ([]*intent, error) {
+	all, err := s.intents(ctx)
+	var ours []*intent
 	for _, p := range all {
 		if p.stacks[0].ref == s.ref || p.stacks[1].ref == s.ref {
 			ours = append(ours, p)
@@ -25,20 +25,20 @@ func (s stackPairs) list(ctx context.Context) ([]*pair, error) {
 }
 
 // exist reports whether there is one.
-func (s stackPairs) exist(ctx context.Context) (bool, error) {
-	pairs, err := s.list(ctx)
-	return len(pairs) > 0, err
+func (s stackIntents) exist(ctx context.Context) (bool, error) {
+	intents, err := s.list(ctx)
+	return len(intents) > 0, err
 }
 
 // recover completes them. The lock of this stack is held. It returns a [*JournalError] for one that may not be completed.
-func (s stackPairs) recover(ctx context.Context) error {
-	pairs, err := s.list(ctx)
+func (s stackIntents) recover(ctx context.Context) error {
+	intents, err := s.list(ctx)
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
+	for _, p := range intents {
 		err := p.recover(ctx, s.stackFiles)
-		var undecided *PairError
+		var undecided *IntentError
 		if errors.As(err, &undecided) {
 			return &JournalError{Stack: s.ref.Name, Err: undecided}
 		}
@@ -49,15 +49,15 @@ func (s stackPairs) recover(ctx context.Context) error {
 	return nil
 }
 
-// setAside sets them aside. The lock of this stack is held: nobody else can be about to complete them.
-func (s stackPairs) setAside(ctx context.Context) (where []string, err error) {
-	pairs, err := s.list(ctx)
+// setAside sets them aside. The lock of this stack is held: no other process can be about to complete them.
+func (s stackIntents) setAside(ctx context.Context) (where []string, err error) {
+	intents, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pairs {
+	for _, p := range intents {
 		name := ""
-		var unusable *PairError
+		var unusable *IntentError
 		switch err := p.read(ctx); {
 		case errors.As(err, &unusable):
 			name, err = p.setRecordAside(ctx, s.stackFiles)
@@ -76,14 +76,14 @@ func (s stackPairs) setAside(ctx context.Context) (where []string, err error) {
 	return where, nil
 }
 
-// locks lists the locks that sluice has of the other stack of each of them: whoever began the operation has both, or had.
-// Pulumi's are not among them.
-func (s stackPairs) locks(ctx context.Context) (held []lock.Held, err error) {
-	pairs, err := s.list(ctx)
+// locks lists the locks that sluice has of the other stack of each of them: the process that began the operation has, or
+// had, both. Pulumi's are not among them.
+func (s stackIntents) locks(ctx context.Context) (held []lock.Held, err error) {
+	intents, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range pairs {
+	for _, p := range intents {
 		locks, err := lock.List(ctx, p.other(s.stackFiles).lockOptions())
 		if err != nil {
 			return nil, err

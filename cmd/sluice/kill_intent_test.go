@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newBareArena is an arena without plugins and programs. Its stack dev has resources that somebody has imported.
+// newBareArena returns an arena without plugins and programs. Its stack dev has imported resources.
 func newBareArena(t *testing.T, resources int) *arena {
 	a := &arena{T: t, dir: t.TempDir()}
 	a.sluice = a.dir + "/sluice"
@@ -38,8 +38,8 @@ func newBareArena(t *testing.T, resources int) *arena {
 	return a
 }
 
-// runUntilIntent runs a command and kills it some time after it has said what it is about to do to two stacks. It returns whether
-// that was in time.
+// runUntilIntent runs a command, and kills it some time after it has written its intent for two stacks. It reports
+// whether it killed the command in time.
 func (a *arena) runUntilIntent(after time.Duration, args ...string) bool {
 	cmd, out := a.command(args...)
 	require.NoError(a, cmd.Start())
@@ -51,7 +51,7 @@ func (a *arena) runUntilIntent(after time.Duration, args ...string) bool {
 			if len(a.intents()) > 0 {
 				time.Sleep(after)
 				killed = true
-				_ = cmd.Process.Kill() // it may have ended
+				_ = cmd.Process.Kill() // the process may have ended
 			}
 		}
 	})
@@ -74,7 +74,7 @@ func (a *arena) glob(pattern string) []string {
 	return found
 }
 
-// stacks are the IDs that each stack records, by the name of the stack.
+// stacks returns the IDs that each stack records, by the name of the stack.
 func (a *arena) stacks() map[string][]string {
 	all := map[string][]string{}
 	for _, path := range a.glob("backend/.pulumi/stacks/demo/*.json") {
@@ -98,7 +98,7 @@ func (a *arena) stacks() map[string][]string {
 	return all
 }
 
-// requireOnce checks that each resource is in one of the stacks, once, and that nothing of what was cut off is left.
+// requireOnce checks that each resource is recorded exactly once in all stacks, and that no intent is left.
 func (a *arena) requireOnce(resources int, where string) {
 	a.Helper()
 	seen := map[string]string{}
@@ -112,15 +112,17 @@ func (a *arena) requireOnce(resources int, where string) {
 	require.Empty(a, a.intents(), where)
 }
 
-// another reports whether there is another round: on a fast machine all may have ended before they were killed.
+// another reports whether there is another round. On a fast machine all commands may have ended before they were
+// killed.
 func another(round, rounds, cut int) bool { return round < rounds || cut == 0 && round < 20*rounds }
 
-// window is within what time a run is killed: the later the round, the less.
+// window returns the time within which a run is killed. It decreases in later rounds.
 func window(round, rounds int, first time.Duration) time.Duration {
 	return first/time.Duration(1+max(0, round-rounds)) + 1
 }
 
-// However a rename of a stack or a move between two is killed, the next command on one of the two completes it and says so.
+// However a rename of a stack or a move between two stacks is killed, the next command on one of them completes it and
+// says so.
 func TestKilledRenamesAndMovesAreCompleted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs, again and again")
@@ -138,11 +140,11 @@ func TestKilledRenamesAndMovesAreCompleted(t *testing.T) {
 				cut++
 				opened, status := to, 0
 				if cut%2 == 0 {
-					opened, status = from, 6 // it is not called that any more
+					opened, status = from, 6 // the stack no longer has that name
 				}
 				said := a.run(status, "stack", "export", "--stack", opened)
 				require.Contains(t, said, fmt.Sprintf("warning: the rename of stack %s to %s, begun at ", from, to), where)
-				require.Contains(t, said, "was cut off; it has been completed\n", where)
+				require.Contains(t, said, "was interrupted; it has been completed\n", where)
 				require.Empty(t, a.locks(), where)
 			}
 			a.requireOnce(resources, where)

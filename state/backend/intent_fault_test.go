@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
@@ -57,7 +58,7 @@ func failures(named ...string) func(doing, key string) bool {
 
 const (
 	devFile, prodFile = "stacks/shop/dev.json", "stacks/other/prod.json"
-	pairFile          = "sluice/pairs/other/prod/shop/dev.json"
+	intentFile        = "sluice/pairs/other/prod/shop/dev.json"
 )
 
 // What fails without a kill is undone, so that nothing has happened, or if that fails too it is completed later.
@@ -69,18 +70,18 @@ func TestAFailureOfAnOperationOnTwoStacksIsUndoneOrCompletedLater(t *testing.T) 
 		says   string
 		undone bool
 	}{
-		"the record of a move":    {"move", []string{"write " + pairFile}, "nothing was moved: no space left", true},
-		"the record of a rename":  {"rename", []string{"write " + pairFile}, "nothing was renamed: no space left", true},
+		"the record of a move":    {"move", []string{"write " + intentFile}, "nothing was moved: no space left", true},
+		"the record of a rename":  {"rename", []string{"write " + intentFile}, "nothing was renamed: no space left", true},
 		"the destination":         {"move", []string{"write " + prodFile}, "nothing was moved: write mem://states/.pulumi/stacks/other/prod.json: no space", true},
 		"the new name":            {"rename", []string{"write " + prodFile}, "nothing was renamed: write", true},
 		"the source":              {"move", []string{"write " + devFile}, "nothing was moved: write", true},
 		"the old name":            {"rename", []string{"remove " + devFile}, "nothing was renamed: no space left", true},
-		"the source and the end":  {"move", []string{"write " + devFile, "remove " + pairFile}, "the move of resources from stack dev to stack organization/other/prod has begun", false},
-		"the old name and back":   {"rename", []string{"remove " + devFile, "remove " + prodFile}, "the next sluice command", false},
-		"the end":                 {"move", []string{"remove " + pairFile}, "no space left", false},
+		"the source and the end":  {"move", []string{"write " + devFile, "remove " + intentFile}, "the move of resources from stack dev to stack organization/other/prod has begun", false},
+		"the old name and back":   {"rename", []string{"remove " + devFile, "remove " + prodFile}, "the next operation", false},
+		"the end":                 {"move", []string{"remove " + intentFile}, "no space left", false},
 		"the tags":                {"rename", []string{"remove stacks/shop/dev.pulumi-tags"}, "not everything of organization/shop/dev is gone", false},
-		"the record and its end":  {"move", []string{"write " + pairFile, "remove " + pairFile}, "nothing was moved: no space left", true},
-		"the end of a rename too": {"rename", []string{"remove " + pairFile}, "no space left", false},
+		"the record and its end":  {"move", []string{"write " + intentFile, "remove " + intentFile}, "nothing was moved: no space left", true},
+		"the end of a rename too": {"rename", []string{"remove " + intentFile}, "no space left", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scenes[c.of]
@@ -116,7 +117,7 @@ func TestALockThatARenameCannotGiveBackIsTold(t *testing.T) {
 	}, nil}
 	_, err := b.Rename(context.Background(), s.Ref(), Ref{"shop", "prod"})
 	require.ErrorIs(t, err, errFull)
-	require.ErrorContains(t, err, "sluice cancel")
+	require.Equal(t, []advice.Advice{advice.On(advice.CancelLock)}, advice.Of(err))
 }
 
 // Somebody who has taken no notice of the lock writes while the operation goes on: nothing of theirs is written over.
@@ -127,9 +128,9 @@ func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 		at, says string
 		written  bool // the first file
 	}{
-		"before the first file":     {pairFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json: it has been written by somebody else", false},
+		"before the first file":     {intentFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json: it has been written by somebody else", false},
 		"before the first is there": {prodFile, "somebody else has written stack dev meanwhile", true},
-		"before the second is":      {devFile, "the next sluice command on one of the two stacks says what to do", true},
+		"before the second is":      {devFile, "the next operation on one of the two stacks says what to do", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scenes["move"]
@@ -186,25 +187,25 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 		of      string
 		theirs  string // the file that somebody else writes
 		foreign string
+		advice  advice.Action
 		says    []string
 	}{
-		"the source of a move": {"move", devFile, "dev", []string{
-			"stack dev needs a decision: the move of resources from stack dev to stack organization/other/prod was cut off, and stack dev has " +
-				"been written by somebody else since; it was not completed", "Both stacks record\n  urn:pulumi:dev::shop::a:b:C::a (ID a)\n",
-			"`sluice recover --discard`", "`sluice state delete`",
+		"the source of a move": {"move", devFile, "dev", advice.DiscardMove, []string{
+			"stack dev needs a decision: the move of resources from stack dev to stack organization/other/prod was interrupted, and stack dev has " +
+				"been written by somebody else since; it was not completed", "Both stacks record\n  urn:pulumi:dev::shop::a:b:C::a (ID a)",
 		}},
-		"the destination of a move":  {"move", prodFile, "organization/other/prod", []string{"stack organization/other/prod has been written"}},
-		"the old name of a stack":    {"rename", devFile, "dev", []string{"the rename of stack dev to organization/other/prod was cut off", "(ID b)", "`sluice stack rm --force`"}},
-		"the new name of a stack":    {"rename", prodFile, "organization/other/prod", nil},
-		"the first file, as it was":  {"move", "", "organization/other/prod", nil},
-		"a damaged record of a move": {"move", pairFile, "", []string{"cannot be used", "sluice recover --discard"}},
+		"the destination of a move":  {"move", prodFile, "organization/other/prod", advice.DiscardMove, []string{"stack organization/other/prod has been written"}},
+		"the old name of a stack":    {"rename", devFile, "dev", advice.DiscardRename, []string{"the rename of stack dev to organization/other/prod was interrupted", "(ID b)"}},
+		"the new name of a stack":    {"rename", prodFile, "organization/other/prod", advice.DiscardRename, nil},
+		"the first file, as it was":  {"move", "", "organization/other/prod", advice.DiscardMove, nil},
+		"a damaged record of a move": {"move", intentFile, "", advice.DiscardMove, []string{"cannot be used"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := scenes[c.of]
 			p := s.interrupted(t)
 			switch c.theirs {
-			case pairFile:
-				p.put(".pulumi/"+pairFile, strings.Replace(p.files(".pulumi/")[pairFile], `"after":"`, `"after":"0`, 1))
+			case intentFile:
+				p.put(".pulumi/"+intentFile, strings.Replace(p.files(".pulumi/")[intentFile], `"after":"`, `"after":"0`, 1))
 			case "": // somebody has done the second part, and restored the first file
 				p.put(".pulumi/"+devFile, s.done[devFile])
 				p.put(".pulumi/"+prodFile, s.start[prodFile])
@@ -221,9 +222,10 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 				_, err = stack.Lock(ctx, LockOptions{})
 				var undecided *JournalError
 				require.ErrorAs(t, err, &undecided)
-				var why *PairError
+				var why *IntentError
 				require.ErrorAs(t, err, &why)
 				require.Equal(t, c.foreign, why.Foreign)
+				require.Equal(t, []advice.Advice{advice.On(c.advice)}, advice.Of(err))
 				if ref == dev {
 					for _, text := range c.says {
 						require.ErrorContains(t, err, text)
@@ -240,7 +242,7 @@ func TestAnOperationOnTwoStacksIsNotCompletedOverWhatSomebodyElseHasWritten(t *t
 			require.NoError(t, err)
 			require.Equal(t, theirs, p.states())
 			require.Empty(t, p.files(".pulumi/sluice/pairs/"))
-			if c.theirs == pairFile {
+			if c.theirs == intentFile {
 				require.Contains(t, where, "sluice/salvage/shop/dev.")
 			} else {
 				kept, err := os.ReadFile(strings.Split(where, " and ")[0])
@@ -308,10 +310,10 @@ func TestAnOperationOnTwoStacksIsLeftAloneWhileSomebodyWorksOnOneOfThem(t *testi
 	_, err = stack.Lock(ctx, LockOptions{})
 	var held *lock.HeldError
 	require.ErrorAs(t, err, &held)
-	require.ErrorContains(t, err, "complete an operation on the stacks dev and organization/other/prod that was cut off")
+	require.ErrorContains(t, err, "complete an operation on the stacks dev and organization/other/prod that was interrupted")
 	require.Equal(t, between, p.states())
 
-	// `cancel` on one of them means the locks of both: whoever was cut off had both.
+	// `cancel` on one of them means the locks of both: whoever was interrupted had both.
 	locks, err := stack.Locks(ctx)
 	require.NoError(t, err)
 	require.Len(t, locks, 1)

@@ -1,0 +1,70 @@
+package advice
+
+// Action is what can be done.
+type Action string
+
+// What can be done about resources that an operation does not do anything to.
+const (
+	// Unprotect takes the protection off a resource, in the program or in the state.
+	Unprotect Action = "unprotect"
+	// RemoveProtection takes the protection off a resource in the program, which would protect it again.
+	RemoveProtection Action = "remove protection"
+	// DeleteProtected deletes records from the state although their resources are protected, or after unprotecting them.
+	DeleteProtected Action = "delete protected"
+	// DeleteDependents deletes the dependents too.
+	DeleteDependents Action = "delete dependents"
+	// TargetDependents makes the dependents of targets part of the operation.
+	TargetDependents Action = "target dependents"
+	// ExcludeDependents leaves the dependents of what is excluded out of the operation.
+	ExcludeDependents Action = "exclude dependents"
+	// TargetNeeded makes resources that others need part of the operation.
+	TargetNeeded Action = "target what is needed"
+	// TargetDeleted makes resources part of the operation that have to be deleted with others.
+	TargetDeleted Action = "target what is deleted"
+	// ListResources shows which resources there are.
+	ListResources Action = "list resources"
+	// RenameResource gives a resource in one of two states another name.
+	RenameResource Action = "rename resource"
+)
+
+// What can be done about operations that were cut off.
+const (
+	// Recover finds out what became of the operations.
+	Recover Action = "recover"
+	// ResolveCreate says what became of the create of a resource.
+	ResolveCreate Action = "resolve create"
+	// Adopt records an object as that of a resource.
+	Adopt Action = "adopt"
+	// CancelLock removes the lock of the stack.
+	CancelLock Action = "cancel lock"
+	// DiscardJournal puts a journal aside, after comparing it with the stack.
+	DiscardJournal Action = "discard journal"
+	// DiscardMove puts the record of a move aside, after comparing the two stacks.
+	DiscardMove Action = "discard move"
+	// DiscardRename puts the record of a rename aside, after comparing the two stacks.
+	DiscardRename Action = "discard rename"
+)
+
+// What can be done about stacks, states and settings.
+const (
+	// RepairState mends a state that breaks a rule of integrity.
+	RepairState Action = "repair state"
+	// ImportState makes a file that has been put right the state of the stack.
+	ImportState Action = "import state"
+	// ImportAnyway imports a state although that could be dangerous.
+	ImportAnyway Action = "import anyway"
+	// ForgetResources removes a stack with the records of its resources.
+	ForgetResources Action = "forget resources"
+	// UpgradeStore gives a store the present layout.
+	UpgradeStore Action = "upgrade store"
+	// LogIn selects a backend.
+	LogIn Action = "log in"
+	// SetConfig sets a key of the configuration.
+	SetConfig Action = "set configuration"
+	// SavePlan makes an update plan.
+	SavePlan Action = "save plan"
+	// RunProgram runs the program in an operation that can do without.
+	RunProgram Action = "run program"
+	// RefuseBuiltins refuses providers that are built in.
+	RefuseBuiltins Action = "refuse built-in providers"
+)

@@ -1,0 +1,107 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Limits on how much is shown of waves without --diff.
+const (
+	maxWavesShown    = 10 // of one deletion
+	maxClosuresShown = 5  // replacements that delete dependents first
+)
+
+// wavesSection shows the waves of deletes in a preview: the number of resources in each, and their names with --diff.
+// It leaves out a deletion with only one wave.
+func (p stepPrinter) wavesSection(m *model) string {
+	if m.summary == nil || m.summary.Result != stages.Succeeded {
+		return "" // a complete preview would have more
+	}
+	var closures, atEnd []string
+	shown, hidden := 0, 0
+	for _, d := range inOrderOfDeletion(m.waves) {
+		waves := shownWaves(d.Waves)
+		switch {
+		case len(waves) < 2:
+		case d.Root == "":
+			atEnd = p.waves(d.Root, waves)
+		case p.Diff || shown < maxClosuresShown:
+			shown++
+			closures = append(closures, p.waves(d.Root, waves)...)
+		default:
+			hidden++
+		}
+	}
+	if hidden > 0 {
+		others := plural(hidden, "other replacement", "other replacements")
+		closures = append(closures, "Deletes in waves before "+others+"; --diff shows them")
+	}
+	return strings.Join(append(closures, atEnd...), "\n")
+}
+
+// waves returns the lines of one deletion: "Deletes in 3 waves: 12, 40, 1".
+func (p stepPrinter) waves(root urn.URN, waves [][]urn.URN) []string {
+	title := fmt.Sprintf("Deletes in %d waves", len(waves))
+	if root != "" {
+		title += " before replacing " + p.subject(root)
+	}
+	var counts []string
+	for _, w := range waves[:min(len(waves), maxWavesShown)] {
+		counts = append(counts, strconv.Itoa(len(w)))
+	}
+	text := p.style.bold(title+":") + " " + strings.Join(counts, ", ")
+	if more := len(waves) - len(counts); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	lines := []string{text}
+	if !p.Diff {
+		return lines
+	}
+	for i, w := range waves {
+		label := fmt.Sprintf("%d: ", i+1)
+		for _, u := range w {
+			lines = append(lines, "    "+label+p.subject(u))
+			label = strings.Repeat(" ", len(label))
+		}
+	}
+	return lines
+}
+
+// shownWaves leaves out default providers, which other sections do not show either, and the root stack, which is always
+// last and has no object. It leaves out waves that contain nothing else.
+func shownWaves(waves [][]urn.URN) [][]urn.URN {
+	var out [][]urn.URN
+	for _, w := range waves {
+		if w = slices.DeleteFunc(slices.Clone(w), func(u urn.URN) bool { return u.IsDefaultProvider() || u.IsRootStack() }); len(w) > 0 {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// inOrderOfDeletion sorts replacements first, by name, and last the deletes of the end phase.
+func inOrderOfDeletion(all []stages.DeletionWaves) []stages.DeletionWaves {
+	return slices.SortedStableFunc(slices.Values(all), func(a, b stages.DeletionWaves) int {
+		switch {
+		case a.Root == b.Root:
+			return 0
+		case a.Root == "":
+			return 1
+		case b.Root == "":
+			return -1
+		}
+		return cmp.Compare(a.Root, b.Root)
+	})
+}
+
+// documentWaves are the waves of one deletion in the document of a preview.
+type documentWaves struct {
+	Root  urn.URN     `json:"root,omitempty"`
+	Waves [][]urn.URN `json:"waves"`
+}

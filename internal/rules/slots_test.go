@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/go-multierror"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// panicsAt returns a stage that panics when it gets to the item of a name.
+func panicsAt[T any](name func(T) string) func() pipeline.Stage[T, T] {
+	return func() pipeline.Stage[T, T] {
+		return pipeline.Stage[T, T]{Name: "fragile", Run: func(_ context.Context, in T, emit pipeline.Emit[T]) error {
+			if name(in) == "b" {
+				panic("boom")
+			}
+			return emit(in)
+		}}
+	}
+}
+
+func TestAPanicInAStageOfACallerNamesTheResource(t *testing.T) {
+	const byName, byURN = `test:index:Thing "b"`, "urn:pulumi:dev::p::test:index:Thing::b"
+	for name, c := range map[string]struct {
+		insert func(*sluice.Engine)
+		item   string
+	}{
+		"registered": {func(e *sluice.Engine) {
+			e.Registered.Insert(panicsAt(func(r stages.Registered) string { return r.Goal.Name }))
+		}, byName},
+		"located": {func(e *sluice.Engine) {
+			e.Located.Insert(panicsAt(func(l stages.Located) string { return l.URN.Name() }))
+		}, byURN},
+		"checked": {func(e *sluice.Engine) {
+			e.Checked.Insert(panicsAt(func(c stages.Checked) string { return c.URN.Name() }))
+		}, byURN},
+		"analyzed": {func(e *sluice.Engine) {
+			e.Analyzed.Insert(panicsAt(func(a stages.Analyzed) string { return a.URN.Name() }))
+		}, byURN},
+		"diffed": {func(e *sluice.Engine) {
+			e.Diffed.Insert(panicsAt(func(d stages.Diffed) string { return d.URN.Name() }))
+		}, byURN},
+		"built": {func(e *sluice.Engine) { e.Built.Insert(panicsAt(func(b stages.Built) string { return b.URN.Name() })) }, byURN},
+		"executed": {func(e *sluice.Engine) {
+			e.Executed.Insert(panicsAt(func(x stages.Executed) string { return x.URN.Name() }))
+		}, byURN},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := func(ctx context.Context, m stages.Monitor) error {
+				for _, name := range []string{"a", "b"} {
+					if _, err := thing(ctx, m, name, nil); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			engine := sluice.Standard(options(providertest.NewCloud(providertest.Options{}), &sluice.MemoryState{}, program))
+			c.insert(engine)
+			_, err := engine.Update(t.Context())
+			require.ErrorContains(t, err, "fragile: panic while working on "+c.item+": boom")
+		})
+	}
+}
+
+// endingBackwards runs an update whose program registers names at once, in this order. end ends the registrations in the
+// opposite order. It returns the errors.
+func endingBackwards(t *testing.T, names []string, end func(stages.Checked) error) []string {
+	arrived, ended := make([]*await.Event, len(names)), make([]*await.Event, len(names))
+	for i := range names {
+		arrived[i], ended[i] = await.NewEvent(), await.NewEvent()
+	}
+	engine := sluice.Standard(options(providertest.NewCloud(providertest.Options{}), &sluice.MemoryState{}, func(ctx context.Context, m stages.Monitor) error {
+		return together(len(names), func(i int) error {
+			if i > 0 {
+				if err := arrived[i-1].Wait(ctx); err != nil {
+					return err
+				}
+			}
+			_, err := thing(ctx, m, names[i], nil)
+			return err
+		})
+	}))
+	engine.Checked.Insert(func() pipeline.Stage[stages.Checked, stages.Checked] {
+		return pipeline.Stage[stages.Checked, stages.Checked]{
+			Name: "fragile", Workers: pipeline.Unbounded,
+			Run: func(_ context.Context, in stages.Checked, emit pipeline.Emit[stages.Checked]) error {
+				i := slices.Index(names, in.URN.Name())
+				if i < 0 {
+					return emit(in) // the default provider
+				}
+				arrived[i].Fire()
+				defer ended[i].Fire()
+				if i+1 < len(names) {
+					if err := ended[i+1].Wait(t.Context()); err != nil {
+						return err
+					}
+				}
+				return end(in)
+			},
+		}
+	})
+	_, err := engine.Update(t.Context())
+	var failed *sluice.FailedError
+	require.ErrorAs(t, err, &failed)
+	var all *multierror.Error
+	require.ErrorAs(t, failed.Err, &all)
+	var texts []string
+	for _, err := range all.Errors {
+		texts = append(texts, err.Error())
+	}
+	return texts
+}
+
+// Whichever registration ends first, the errors of a stage are listed in the order in which the registrations arrived.
+func TestPanicsInAStageOfACallerAreListedInOrderOfArrival(t *testing.T) {
+	texts := endingBackwards(t, []string{"z", "m", "a"}, func(stages.Checked) error { panic("boom") })
+	require.Equal(t, []string{
+		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::z: boom",
+		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::m: boom",
+		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::a: boom",
+	}, texts)
+}
+
+func TestAPanicIsAnErrorBesideWhatAStageRefuses(t *testing.T) {
+	texts := endingBackwards(t, []string{"b", "a"}, func(c stages.Checked) error {
+		if c.URN.Name() == "a" {
+			return c.Refuse("not today")
+		}
+		panic("boom")
+	})
+	require.Equal(t, []string{
+		"urn:pulumi:dev::p::test:index:Thing::a: not today",
+		"fragile: panic while working on urn:pulumi:dev::p::test:index:Thing::b: boom",
+	}, texts)
+}

@@ -1,0 +1,154 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// roundTrip makes one call. When the process dies the call ends at once: see [Host.client].
+func roundTrip[Req proto.Message, Resp any](
+	ctx context.Context, c *client, s subject,
+	rpc func(context.Context, Req, ...grpc.CallOption) (Resp, error), req Req,
+) (Resp, error) {
+	w := &watch{}
+	answer, err := rpc(w.in(ctx), req)
+	if err != nil {
+		var none Resp
+		return none, c.failure(ctx, s, req, err, w)
+	}
+	return answer, nil
+}
+
+// failure turns the error of a call into what the engine understands: that of a call that was not answered, of an outcome
+// nobody knows, or the provider's own.
+func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
+	st, ok := status.FromError(err)
+	if !ok || !w.answered.Load() {
+		return c.unanswered(ctx, s, req, err, w)
+	}
+	if cause := ended(ctx, st.Code()); cause != nil {
+		return &providers.UncertainError{Err: fmt.Errorf("%s: %w", s, cause), Lost: true} // the deadline has aborted it
+	}
+	if large := c.tooLarge(s, req, err); large != nil {
+		return large
+	}
+	failed := plain(err)
+	if details := c.propertyErrors(s, st); details != "" {
+		failed = &rpcError{message: failed.Error() + details, status: st}
+	}
+	switch st.Code() {
+	case codes.Internal, codes.DataLoss, codes.Unknown:
+		return &providers.UncertainError{Err: failed}
+	}
+	return failed
+}
+
+// unanswered is the error of a call that the provider has not answered. Unless the call did not get as far as the provider,
+// nobody knows what it has done.
+func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
+	code := status.Code(err)
+	if exit := c.death(ctx, code); exit != nil {
+		err = exit
+	} else if cause := ended(ctx, code); cause != nil {
+		err = cause
+	} else if large := c.tooLarge(s, req, err); large != nil && !w.sent.Load() {
+		return large
+	} else {
+		err = fmt.Errorf("provider %s has not answered: %w", c.plugin, plain(err))
+	}
+	err = fmt.Errorf("%s: %w", s, err)
+	if !w.sent.Load() {
+		return err
+	}
+	return &providers.UncertainError{Err: err, Lost: true}
+}
+
+// tooLarge names the property that makes a request larger than a provider takes; nil if that is not what is wrong.
+func (c *client) tooLarge(s subject, req proto.Message, err error) error {
+	if status.Code(err) != codes.ResourceExhausted {
+		return nil
+	}
+	large := largestProperty(req)
+	if large == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: %w; %s", s, plain(err), large)
+}
+
+// death returns how the process ended if that is why a call failed: the connection broke, or the call was abandoned for
+// it. A provider may also answer "unavailable" itself and live on; then the connection is usable.
+func (c *client) death(ctx context.Context, code codes.Code) error {
+	switch {
+	case c.process == nil:
+		return nil
+	case code == codes.Canceled && ctx.Err() == nil:
+		return c.process.Exited()
+	case code != codes.Unavailable:
+		return nil
+	case c.conn.GetState() == connectivity.Ready:
+		return c.process.exitedSoon(exitPatience / 10)
+	}
+	return c.process.exitedSoon(exitPatience)
+}
+
+// propertyErrors lists what a component provider has against single properties (protocol.md 3.8).
+func (c *client) propertyErrors(s subject, st *status.Status) string {
+	var b strings.Builder
+	for _, d := range st.Details() {
+		list, ok := d.(*pulumirpc.InputPropertiesError)
+		if !ok {
+			continue
+		}
+		for _, e := range list.GetErrors() {
+			fmt.Fprintf(&b, "\n\t\t- property %v", e.GetPropertyPath())
+			if v, ok := propertyAt(s.args, e.GetPropertyPath()); ok {
+				fmt.Fprintf(&b, " with value '%v'", v)
+			}
+			fmt.Fprintf(&b, " has a problem: %v", e.GetReason())
+		}
+	}
+	return b.String()
+}
+
+// initError returns the error of a resource that exists but is not healthy, or nil when err is another one (protocol.md
+// 3.7). Its properties are read as those of the response.
+func (c *client) initError(s subject, err error, o property.WireOptions, sentInputs, sentState property.Map) error {
+	st, ok := status.FromError(err)
+	if !ok {
+		return nil
+	}
+	for _, d := range st.Details() {
+		detail, ok := d.(*pulumirpc.ErrorResourceInitFailed)
+		if !ok {
+			continue
+		}
+		properties, err1 := c.decode(s, detail.GetProperties(), o)
+		inputs, err2 := c.decode(s, detail.GetInputs(), o)
+		if bad := errors.Join(err1, err2); bad != nil {
+			return unusable(bad)
+		}
+		return &providers.InitError{
+			ID: detail.GetId(), Properties: c.received(properties, sentState), Inputs: c.received(inputs, sentInputs),
+			HasInputs: detail.GetInputs() != nil, Reasons: detail.GetReasons(),
+			RefreshBeforeUpdate: detail.GetRefreshBeforeUpdate(), Err: plain(err),
+		}
+	}
+	return nil
+}
+
+// malformed is the error of an answer that cannot be used. Whether the operation happened is not known.
+func (c *client) malformed(s subject, format string, args ...any) error {
+	err := fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.plugin, fmt.Errorf(format, args...))
+	return unusable(err)
+}
