@@ -30,8 +30,8 @@ func roundTrip[Req proto.Message, Resp any](
 	return answer, nil
 }
 
-// failure turns the error of a call into what the engine understands: that of a call that was not answered, of an outcome
-// nobody knows, or the provider's own.
+// failure turns the error of a call into what the engine understands: that of a call that was not answered, of an
+// uncertain outcome, or the provider's own.
 func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	st, ok := status.FromError(err)
 	if !ok || !w.answered.Load() {
@@ -54,8 +54,8 @@ func (c *client) failure(ctx context.Context, s subject, req proto.Message, err 
 	return failed
 }
 
-// unanswered is the error of a call that the provider has not answered. Unless the call did not get as far as the provider,
-// nobody knows what it has done.
+// unanswered is the error of a call that the provider has not answered. Unless the call did not reach the provider,
+// it is not known what it has done.
 func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
 	code := status.Code(err)
 	if exit := c.death(ctx, code); exit != nil {
@@ -74,7 +74,7 @@ func (c *client) unanswered(ctx context.Context, s subject, req proto.Message, e
 	return &providers.UncertainError{Err: err, Lost: true}
 }
 
-// tooLarge names the property that makes a request larger than a provider takes; nil if that is not what is wrong.
+// tooLarge names the property that makes a request larger than a provider takes; nil if that is not the cause.
 func (c *client) tooLarge(s subject, req proto.Message, err error) error {
 	if status.Code(err) != codes.ResourceExhausted {
 		return nil
@@ -102,7 +102,7 @@ func (c *client) death(ctx context.Context, code codes.Code) error {
 	return c.process.exitedSoon(exitPatience)
 }
 
-// propertyErrors lists what a component provider has against single properties (protocol.md 3.8).
+// propertyErrors lists the errors of a component provider about single properties (protocol.md 3.8).
 func (c *client) propertyErrors(s subject, st *status.Status) string {
 	var b strings.Builder
 	for _, d := range st.Details() {

@@ -43,7 +43,7 @@ func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, 
 // newBuilder returns the builder of a run. It must be called after the phase that may change the base.
 func newBuilder(c *control.Control, b *book.Book, p *plan.Plans, t *targeting.Targets) *builder {
 	return &builder{
-		Control: c, Book: b, Plans: p, Targets: t, noOpenAncestor: make([]int, len(b.Resources)), parked: map[int][]stages.Diffed{},
+		Control: c, Book: b, Plans: p, Targets: t, parked: map[int][]stages.Diffed{},
 		roots: map[int]*closure.Root{}, rechecks: map[int]stages.Diffed{}, circles: newCircles(),
 	}
 }
@@ -54,11 +54,10 @@ type builder struct {
 	*book.Book
 	*plan.Plans
 	*targeting.Targets
-	noOpenAncestor []int                   // base states that no undecided registration can concern: see openAncestor
-	parked         map[int][]stages.Diffed // by the number of the registration that they wait for
-	roots          map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
-	rechecks       map[int]stages.Diffed   // re-creations whose inputs are being checked again
-	circles        circles
+	parked   map[int][]stages.Diffed // by the number of the registration that they wait for
+	roots    map[int]*closure.Root   // delete-before-replaces whose dependents are being probed
+	rechecks map[int]stages.Diffed   // re-creations whose inputs are being checked again
+	circles  circles
 }
 
 func (b *builder) receive(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
@@ -75,7 +74,7 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 	if old == nil || !ok {
 		return 0, false
 	}
-	return b.openAncestor(seq, id, map[graph.ID]bool{})
+	return b.OpenAncestor(seq, id, map[graph.ID]bool{})
 }
 
 // commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.

@@ -20,7 +20,7 @@ import (
 
 // Options are what the server says about itself.
 type Options struct {
-	// Legacy makes Handshake unimplemented: Configure tells the features.
+	// Legacy makes Handshake unimplemented, so that the features are what Configure returns.
 	Legacy bool
 	// NoSecrets, NoReferences and NoPreview remove features.
 	NoSecrets, NoReferences, NoPreview bool

@@ -1,6 +1,8 @@
 package book
 
 import (
+	"sync/atomic"
+
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -29,7 +31,9 @@ type Book struct {
 	Declared []*stages.Decision
 	// vanished are the recorded URNs that a refresh has not found any more.
 	vanished map[urn.URN]bool
-	isOpen   bool
+	// noOpenAncestor marks the base states that no undecided registration can concern: see OpenAncestor.
+	noOpenAncestor []atomic.Int64
+	isOpen         bool
 }
 
 // Recorded is what a book is opened with.
@@ -59,6 +63,7 @@ func (r *Book) Open(was Recorded) {
 	}
 	r.isOpen = true
 	r.Base, r.vanished = NewBase(was.Resources), was.Vanished
+	r.noOpenAncestor = make([]atomic.Int64, len(was.Resources))
 	r.Names.open(r.Base)
 	r.Outcomes.base = r.Base
 	r.Results.addViews(r.Resources)

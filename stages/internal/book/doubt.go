@@ -33,6 +33,65 @@ func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
 	return claimant, Undecided
 }
 
+// always is the mark of a state about which everything is certain.
+const always = -1
+
+// OpenAncestor walks up from a base state to the nearest ancestor whose registration is before seq and undecided: its
+// decision could concern the state. What was visited is added to visited and not walked again.
+//
+// Ancestors without such a state above them are marked and end later walks, so that the cost over a whole run is linear
+// for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
+// registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
+// that await deletion are never registered and decide nothing.
+func (r *Book) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
+	type frame struct {
+		id   graph.ID
+		next int
+		Doubt
+	}
+	epoch := r.Names.ClaimEpoch()
+	stack := []frame{{id: id}}
+	visited[id] = true
+	for len(stack) > 0 {
+		f := &stack[len(stack)-1]
+		deps := r.Base.Graph.Dependencies(f.id)
+		if f.next == len(deps) {
+			switch {
+			case f.id == id:
+			case f.Doubt == Certain:
+				r.noOpenAncestor[f.id].Store(always)
+			case f.Doubt == Unclaimed:
+				r.noOpenAncestor[f.id].Store(epoch)
+			}
+			above := f.Doubt
+			stack = stack[:len(stack)-1]
+			if len(stack) > 0 {
+				top := &stack[len(stack)-1]
+				top.Doubt = max(top.Doubt, above)
+			}
+			continue
+		}
+		e := deps[f.next]
+		f.next++
+		mark := r.noOpenAncestor[e.ID].Load()
+		switch {
+		case e.Kind&ClosureKinds == 0 || mark == always:
+		case mark == epoch:
+			f.Doubt = max(f.Doubt, Unclaimed)
+		case visited[e.ID]:
+			f.Doubt = Undecided
+		default:
+			claimant, d := r.DoubtAbout(e.ID)
+			if d == Undecided && claimant < seq {
+				return claimant, true
+			}
+			visited[e.ID] = true
+			stack = append(stack, frame{id: e.ID, Doubt: d})
+		}
+	}
+	return 0, false
+}
+
 // AwaitDecisionsAbout waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
 func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
@@ -40,16 +99,15 @@ func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Reso
 	if !ok {
 		return nil
 	}
-	for _, above := range r.Base.Graph.TransitiveDependencies([]graph.ID{id}, graph.Reach{Kinds: ClosureKinds}) {
-		claimant, d := r.DoubtAbout(above)
-		if d != Undecided || claimant >= seq {
-			continue
+	for {
+		claimant, open := r.OpenAncestor(seq, id, map[graph.ID]bool{})
+		if !open {
+			return nil
 		}
 		if err := r.Progress.Await(ctx, claimant, Decided); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // ClosureKinds are the edges along which a delete-before-replace spreads (steps.md 3.11): all but parent.

@@ -22,7 +22,7 @@ type names struct {
 	views   map[urn.URN]urn.URN // view -> the resource that it belongs to; providers publish them while registrations go on
 	// awaited are recorded states that somebody has found unclaimed; epoch goes up with each of them that is claimed.
 	awaited map[graph.ID]bool
-	epoch   int
+	epoch   int64
 	grown   selection
 	// readers are the registrations that have their recorded states read again.
 	readers map[graph.ID]int
@@ -97,7 +97,7 @@ func (n *names) awaitClaim(id graph.ID) (int, bool) {
 }
 
 // ClaimEpoch says which awaited claims have been made: it changes with each.
-func (n *names) ClaimEpoch() int {
+func (n *names) ClaimEpoch() int64 {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.epoch

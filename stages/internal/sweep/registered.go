@@ -12,6 +12,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
+// RefreshRegistered reads the recorded state that a registration continues. It waits for the decisions that could concern that
+// state: one that a delete-before-replace deletes is not read (steps.md 7.6).
 func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stages.Located, error) {
 	managed := l.Goal.IsManaged()
 	if managed {
@@ -19,6 +21,9 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 			return l, err
 		}
 		if _, err := r.ProviderOf(l); err != nil {
+			return l, err
+		}
+		if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
 			return l, err
 		}
 	}
