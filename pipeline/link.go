@@ -27,8 +27,14 @@ func (l *link[T]) send(v T) error {
 	if l.from.run.isOver() {
 		return l.refuse(v)
 	}
+	p := parcel[T]{value: v, arrival: arrival}
 	select {
-	case l.ch <- parcel[T]{value: v, arrival: arrival}:
+	case l.ch <- p:
+		return nil
+	default: // most links have room, and waiting for two things at once costs more
+	}
+	select {
+	case l.ch <- p:
 		return nil
 	case <-l.from.run.done:
 		return l.refuse(v)

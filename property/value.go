@@ -251,6 +251,9 @@ func (m Map) All() iter.Seq2[string, Value] {
 	}
 }
 
+// Unordered yields names and values like [Map.All], in no particular order and at less cost.
+func (m Map) Unordered() iter.Seq2[string, Value] { return maps.All(m.m) }
+
 // With returns a copy of m in which name has value v. It costs a copy of the top level; build large maps with [NewMap].
 func (m Map) With(name string, v Value) Map {
 	c := make(map[string]Value, len(m.m)+1)

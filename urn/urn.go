@@ -112,7 +112,7 @@ func SortedSet(us []URN) []URN {
 	}
 	out := slices.Clone(us)
 	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Clip(slices.Compact(out))
 }
 
 // Package returns the text before the first ":", which names the package that defines the type.
@@ -126,8 +126,9 @@ func (t Type) Package() string {
 
 // IsToken reports whether t is a full three-part token "package:module:Type" as custom and remote resources need.
 func (t Type) IsToken() bool {
-	parts := strings.Split(string(t), ":")
-	return len(parts) == 3 && parts[0] != "" && parts[2] != ""
+	pkg, rest, _ := strings.Cut(string(t), ":")
+	_, name, found := strings.Cut(rest, ":")
+	return found && pkg != "" && name != "" && !strings.Contains(name, ":")
 }
 
 // IsProvider reports whether t is the type of a provider resource, "pulumi:providers:<package>".

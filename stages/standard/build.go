@@ -74,7 +74,7 @@ func (b *builder) waitsFor(seq int, old *state.Resource) (int, bool) {
 	if old == nil || !ok {
 		return 0, false
 	}
-	return b.OpenAncestor(seq, id, map[graph.ID]bool{})
+	return b.Doubts.OpenAncestor(seq, id, map[graph.ID]bool{})
 }
 
 // commit records that a registration is decided, emits its steps and resumes what waited for it, in order of arrival.

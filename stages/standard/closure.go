@@ -22,7 +22,7 @@ func (b *builder) replaceDeletingFirst(d stages.Diffed, x pipeline.Exchange[Ask,
 		c.Closure = graph.NewClosure(b.Base.Graph, id, book.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
-			if first, open := b.OpenAncestor(d.Seq, candidate, visited); open {
+			if first, open := b.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
 				// An earlier registration may claim one of these: it decides first.
 				b.parked[first] = append(b.parked[first], d)
 				return nil

@@ -75,7 +75,7 @@ func (r *importer) importOne(ctx context.Context, l stages.Located) (stages.Loca
 	if _, err := r.ProviderOf(l); err != nil {
 		return l, err
 	}
-	if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
+	if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return l, err
 	}
 	r.Outcomes.Add(l.URN, book.Imported)

@@ -87,7 +87,7 @@ func (c *Completion) dependencies() {
 	c.deps = urn.SortedSet(c.Req.Dependencies)
 	c.propDeps = map[string][]urn.URN{}
 	if len(c.Req.PropertyDependencies) == 0 && !c.Req.Remote {
-		for name := range c.props.All() {
+		for name := range c.props.Unordered() {
 			c.propDeps[name] = c.deps
 		}
 		return
@@ -165,8 +165,11 @@ func (c *Completion) rebuildDependencies() {
 		}
 		c.deps = urn.SortedSet(all)
 	} else {
-		for name := range c.props.All() {
-			c.propDeps[name] = urn.SortedSet(append(slices.Clone(c.propDeps[name]), carried[name]...))
+		for name := range c.props.Unordered() {
+			c.propDeps[name] = c.propDeps[name] // a property without dependencies is listed, too
+			if more := carried[name]; len(more) > 0 {
+				c.propDeps[name] = urn.SortedSet(append(slices.Clone(c.propDeps[name]), more...))
+			}
 		}
 	}
 	if !c.Req.Remote {

@@ -16,6 +16,7 @@ type Book struct {
 	Outcomes           *outcomes
 	Results            *results
 	Progress           *progress
+	Doubts             *doubts // nil until the base is made
 	Record             *record
 	InterruptedCreates *interruptedCreates
 
@@ -31,9 +32,7 @@ type Book struct {
 	Declared []*stages.Decision
 	// vanished are the recorded URNs that a refresh has not found any more.
 	vanished map[urn.URN]bool
-	// noOpenAncestor marks the base states that no undecided registration can concern: see OpenAncestor.
-	noOpenAncestor []atomic.Int64
-	isOpen         bool
+	isOpen   bool
 }
 
 // Recorded is what a book is opened with.
@@ -63,8 +62,8 @@ func (r *Book) Open(was Recorded) {
 	}
 	r.isOpen = true
 	r.Base, r.vanished = NewBase(was.Resources), was.Vanished
-	r.noOpenAncestor = make([]atomic.Int64, len(was.Resources))
 	r.Names.open(r.Base)
+	r.Doubts = &doubts{base: r.Base, names: r.Names, progress: r.Progress, noOpenAncestor: make([]atomic.Int64, len(was.Resources))}
 	r.Outcomes.base = r.Base
 	r.Results.addViews(r.Resources)
 	r.InterruptedCreates = newInterruptedCreates(was, r.Base)

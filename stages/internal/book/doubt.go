@@ -2,6 +2,7 @@ package book
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
@@ -17,17 +18,26 @@ const (
 	Undecided              // some registrations are not decided
 )
 
-// DoubtAbout reports whether the registration that goes on with a base state is decided.
-func (r *Book) DoubtAbout(id graph.ID) (claimant int, d Doubt) {
-	res := r.Base.Resources[id]
+// doubts find the decisions that may still concern a recorded state. They are safe for concurrent use.
+type doubts struct {
+	base     *Base
+	names    *names
+	progress *progress
+	// noOpenAncestor marks the base states that no undecided registration can concern: see OpenAncestor.
+	noOpenAncestor []atomic.Int64
+}
+
+// About reports whether the registration that goes on with a base state is decided.
+func (r *doubts) About(id graph.ID) (claimant int, d Doubt) {
+	res := r.base.Resources[id]
 	if res.Delete {
 		return 0, Certain
 	}
-	claimant, ok := r.Names.awaitClaim(id)
+	claimant, ok := r.names.awaitClaim(id)
 	switch {
 	case !ok:
 		return 0, Unclaimed
-	case r.Progress.hasPassed(claimant, Decided):
+	case r.progress.hasPassed(claimant, Decided):
 		return claimant, Certain
 	}
 	return claimant, Undecided
@@ -43,18 +53,18 @@ const always = -1
 // for programs in dependency order. A mark is permanent when everything above is decided. If something above is not
 // registered, and perhaps never will be, the mark holds until such a state is claimed: the epoch of the names. Old copies
 // that await deletion are never registered and decide nothing.
-func (r *Book) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
+func (r *doubts) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (claimant int, ok bool) {
 	type frame struct {
 		id   graph.ID
 		next int
 		Doubt
 	}
-	epoch := r.Names.ClaimEpoch()
+	epoch := r.names.ClaimEpoch()
 	stack := []frame{{id: id}}
 	visited[id] = true
 	for len(stack) > 0 {
 		f := &stack[len(stack)-1]
-		deps := r.Base.Graph.Dependencies(f.id)
+		deps := r.base.Graph.Dependencies(f.id)
 		if f.next == len(deps) {
 			switch {
 			case f.id == id:
@@ -81,7 +91,7 @@ func (r *Book) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (cl
 		case visited[e.ID]:
 			f.Doubt = Undecided
 		default:
-			claimant, d := r.DoubtAbout(e.ID)
+			claimant, d := r.About(e.ID)
 			if d == Undecided && claimant < seq {
 				return claimant, true
 			}
@@ -92,10 +102,10 @@ func (r *Book) OpenAncestor(seq int, id graph.ID, visited map[graph.ID]bool) (cl
 	return 0, false
 }
 
-// AwaitDecisionsAbout waits until no registration before seq is undecided whose decision could concern a recorded state.
+// AwaitDecisions waits until no registration before seq is undecided whose decision could concern a recorded state.
 // It is for stages before build, whose items come in order: what they wait for is ahead of them.
-func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Resource) error {
-	id, ok := r.Base.ID(res)
+func (r *doubts) AwaitDecisions(ctx context.Context, seq int, res *state.Resource) error {
+	id, ok := r.base.ID(res)
 	if !ok {
 		return nil
 	}
@@ -104,7 +114,7 @@ func (r *Book) AwaitDecisionsAbout(ctx context.Context, seq int, res *state.Reso
 		if !open {
 			return nil
 		}
-		if err := r.Progress.Await(ctx, claimant, Decided); err != nil {
+		if err := r.progress.Await(ctx, claimant, Decided); err != nil {
 			return err
 		}
 	}
@@ -125,7 +135,7 @@ func (r *Book) IsDeletedOnceDecided(ctx context.Context, l stages.Located) (bool
 	if l.Claimed == nil || l.IsRenamed() {
 		return false, nil
 	}
-	if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
+	if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 		return false, err
 	}
 	return r.IsDeletedBefore(l), nil

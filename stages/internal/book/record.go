@@ -35,27 +35,40 @@ func (r *record) Note(ds ...*stages.Decision) {
 	defer r.mu.Unlock()
 	for _, d := range ds {
 		if _, noted := r.outcomes[d]; !noted {
-			r.outcomes[d] = stages.Outcome{Fate: stages.FateNotReached}
-			r.decided = append(r.decided, d)
+			r.outcomes[d] = r.note(d)
 		}
 	}
 }
 
+// note adds a new decision and returns its first outcome.
+func (r *record) note(d *stages.Decision) stages.Outcome {
+	r.decided = append(r.decided, d)
+	return stages.Outcome{Fate: stages.FateNotReached}
+}
+
 // Begin writes down that a decision is being taken. One that nobody has noted before is noted.
 func (r *record) Begin(d *stages.Decision) {
-	r.Note(d)
-	r.End(d, stages.Outcome{Fate: stages.FateBegun})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was, noted := r.outcomes[d]
+	if !noted {
+		was = r.note(d)
+	}
+	r.become(d, was, stages.Outcome{Fate: stages.FateBegun})
 }
 
 // End writes down what has become of a decision.
 func (r *record) End(d *stages.Decision, o stages.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	was := r.outcomes[d]
-	if !was.Fate.MayBecome(o.Fate) {
-		panic(fmt.Sprintf("%s of %s was %q and cannot become %q", d.Op, d.URN, was.Fate, o.Fate))
+	r.become(d, r.outcomes[d], o)
+}
+
+func (r *record) become(d *stages.Decision, was, now stages.Outcome) {
+	if !was.Fate.MayBecome(now.Fate) {
+		panic(fmt.Sprintf("%s of %s was %q and cannot become %q", d.Op, d.URN, was.Fate, now.Fate))
 	}
-	r.outcomes[d] = o
+	r.outcomes[d] = now
 }
 
 // Remake writes down that what a step has made has changed since.

@@ -23,7 +23,7 @@ func (r *Reader) RefreshRegistered(ctx context.Context, l stages.Located) (stage
 		if _, err := r.ProviderOf(l); err != nil {
 			return l, err
 		}
-		if err := r.AwaitDecisionsAbout(ctx, l.Seq, l.Claimed); err != nil {
+		if err := r.Doubts.AwaitDecisions(ctx, l.Seq, l.Claimed); err != nil {
 			return l, err
 		}
 	}

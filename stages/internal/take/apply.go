@@ -235,7 +235,7 @@ func (r *Taker) MarkSecrets(s *state.Resource) *state.Resource {
 		}
 		mark(name)
 	}
-	for name, v := range s.Inputs.All() {
+	for name, v := range s.Inputs.Unordered() {
 		if v.IsSecret() {
 			mark(name)
 		}
