@@ -14,6 +14,8 @@ const (
 	module = "github.com/sluice-iac/sluice"
 	sdk    = "github.com/pulumi/pulumi/sdk/v3/"
 	await  = "pipeline/await"
+	// Processes that end with this one, for those who start them and those who take over from a dead one.
+	processes = "internal/process"
 )
 
 // allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
@@ -22,8 +24,8 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await},
-	"providers": {"urn", "advice", "property", await},
+	"state":     {"urn", "advice", "property", "graph", await, processes},
+	"providers": {"urn", "advice", "property", await, processes},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, "state", "providers", "stages"},

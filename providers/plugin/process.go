@@ -14,6 +14,7 @@ import (
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
@@ -32,10 +33,11 @@ type Command struct {
 // Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
 // terminal reaches only the engine and a kill reaches everything that the plugin started (protocol.md 1.5).
 type Process struct {
-	name string
-	path string
-	cmd  *exec.Cmd
-	port *await.Promise[int]
+	name  string
+	path  string
+	cmd   *exec.Cmd
+	group *process.Group
+	port  *await.Promise[int]
 	// exited is decided when the process has ended.
 	exited   *await.Promise[*ExitError]
 	stopped  atomic.Bool // by the engine
@@ -92,8 +94,7 @@ func start(c Command, s *streams) (*Process, error) {
 	p.cmd = exec.Command(c.Executable, c.Args...)
 	p.cmd.Dir, p.cmd.Env = c.Directory, c.Environment
 	p.cmd.Stdout, p.cmd.Stderr = stdoutEnd, stderrEnd
-	ownGroup(p.cmd)
-	err = p.cmd.Start()
+	p.group, err = process.Start(p.cmd)
 	closeAll(stdoutEnd, stderrEnd)
 	if err != nil {
 		closeAll(stdout, stderr)
@@ -135,7 +136,8 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
 	p.watchers.Go(func() {
 		err := p.cmd.Wait()
 		// What the plugin started ends with it. Later the group's number may belong to another process.
-		killGroup(p.cmd.Process)
+		p.group.Kill()
+		p.group.Release()
 		patience, cancel := context.WithTimeout(context.Background(), outputPatience)
 		defer cancel()
 		_ = outDone.Wait(patience)
@@ -217,13 +219,13 @@ func (p *Process) Kill() { p.stop(0) }
 func (p *Process) stop(patience time.Duration) {
 	p.stopped.Store(true)
 	if patience > 0 && !p.exited.Decided() {
-		interruptGroup(p.cmd.Process)
+		p.group.Interrupt()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		_, _ = p.exited.Wait(ctx)
 		cancel()
 	}
 	if !p.exited.Decided() {
-		killGroup(p.cmd.Process)
+		p.group.Kill()
 	}
 	p.watchers.Wait()
 }

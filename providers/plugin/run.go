@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/internal/process"
 )
 
 // Exit is how a process ended that was run with [Run].
@@ -28,8 +30,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	cmd := exec.CommandContext(ctx, c.Executable, c.Args...)
 	cmd.Dir, cmd.Env = c.Directory, c.Environment
-	ownGroup(cmd)
-	cmd.Cancel = func() error { interruptGroup(cmd.Process); return nil }
+	cmd.Cancel = func() error { process.InterruptGroup(cmd.Process); return nil }
 	cmd.WaitDelay = stopPatience
 
 	var last ring
@@ -49,9 +50,11 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	}
 	stdout, stderr := read(1, false), read(2, true)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err := cmd.Run()
-	if cmd.Process != nil {
-		killGroup(cmd.Process)
+	group, err := process.Start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+		group.Kill()
+		group.Release()
 	}
 	_, _ = stdout.Close(), stderr.Close()
 	readers.Wait()

@@ -16,6 +16,6 @@ func (s stackFiles) lock(ctx context.Context, o LockOptions) (*lock.Lock, error)
 		return nil, err
 	}
 	how := s.lockOptions()
-	how.Operation, how.OnLost = o.Operation, o.OnLost
+	how.Operation, how.OnLost, how.Note = o.Operation, o.OnLost, func(text string) { s.options.note(text) }
 	return lock.Acquire(ctx, how)
 }

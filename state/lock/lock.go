@@ -16,6 +16,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -49,6 +50,8 @@ type Options struct {
 	Every, Lost time.Duration
 	// OnLost is called, once and by another goroutine, when the lock is lost. It may be nil.
 	OnLost func(error)
+	// Note receives what people should know: which processes of a dead holder were ended. It may be nil.
+	Note func(string)
 }
 
 const (
@@ -79,7 +82,8 @@ type Lock struct {
 const attempts = 8
 
 // Acquire takes the lock, or returns a [*HeldError]. Locks of sluice processes that are certainly dead are removed
-// first. It does not wait for a holder to end.
+// first, and what such a process has started on this machine and still works is ended before. It does not wait for a holder
+// to end.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if o.Owner == (Owner{}) {
 		o.Owner = Self()
@@ -230,9 +234,12 @@ func (l *Lock) Abandon() {
 func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
 
 // Remove removes the files of locks that have been listed, whoever holds them, and returns how many there were (state.md
-// 7.11).
+// 7.11). What a dead holder has started on this machine and still works is ended before.
 func Remove(ctx context.Context, s Remover, locks []Held) (int, error) {
 	for i, l := range locks {
+		if err := (Options{}).endOrphans(ctx, l); err != nil {
+			return i, err
+		}
 		if err := s.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
@@ -288,9 +295,25 @@ func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) 
 			alive = append(alive, l)
 			continue
 		}
+		if err := o.endOrphans(ctx, l); err != nil {
+			return nil, err
+		}
 		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return nil, fmt.Errorf("remove the lock file of a process that has died: %w", err)
 		}
 	}
 	return alive, nil
+}
+
+// endOrphans ends what a dead holder has started on this machine and still works.
+func (o Options) endOrphans(ctx context.Context, l Held) error {
+	if l.Life != Dead {
+		return nil
+	}
+	ended, err := process.EndOrphans(ctx, l.Owner.PID, l.Owner.Start)
+	if err == nil && len(ended) > 0 && o.Note != nil {
+		o.Note(fmt.Sprintf("the process that had the lock of the stack (pid %d) died and left others that went on working; they were ended: %s",
+			l.Owner.PID, process.Names(ended)))
+	}
+	return err
 }

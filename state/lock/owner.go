@@ -4,10 +4,11 @@ import (
 	"errors"
 	"os"
 	"os/user"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sluice-iac/sluice/internal/process"
 )
 
 // Owner describes the process that has a lock. The first four fields are Pulumi's; it ignores the others.
@@ -44,7 +45,7 @@ func Self() Owner {
 	o.Hostname, _ = os.Hostname()
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	o.Boot = strings.TrimSpace(string(b))
-	o.Start = startOf(o.PID)
+	o.Start = process.StartOf(o.PID)
 	o.Namespace, _ = os.Readlink("/proc/self/ns/pid")
 	return o
 }
@@ -55,15 +56,15 @@ func (o Owner) life(self Owner) Life {
 	if o.Hostname != self.Hostname || o.Boot == "" || o.Boot != self.Boot || o.Namespace != self.Namespace || o.PID <= 0 {
 		return LifeUnknown
 	}
-	process, err := os.FindProcess(o.PID)
+	p, err := os.FindProcess(o.PID)
 	if err != nil {
 		return LifeUnknown
 	}
-	err = process.Signal(syscall.Signal(0))
+	err = p.Signal(syscall.Signal(0))
 	if errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH) {
 		return Dead
 	}
-	now := startOf(o.PID)
+	now := process.StartOf(o.PID)
 	switch {
 	case o.Start == "" || now == "":
 		return LifeUnknown
@@ -71,23 +72,4 @@ func (o Owner) life(self Owner) Life {
 		return Dead
 	}
 	return Alive
-}
-
-// startOf returns when a process started, as a text to compare; "" where that cannot be found out. A process that has ended
-// and that nobody has waited for has not started: it will never do anything again.
-func startOf(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return ""
-	}
-	// The second field is the command in parentheses and may contain anything; the start is the 20th after it.
-	i := strings.LastIndexByte(string(b), ')')
-	fields := strings.Fields(string(b[i+1:]))
-	if len(fields) < 20 {
-		return ""
-	}
-	if fields[0] == "Z" || fields[0] == "X" {
-		return "ended"
-	}
-	return fields[19]
 }

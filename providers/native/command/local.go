@@ -5,9 +5,15 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 
+	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/providers/native"
 )
+
+// outputPatience is how long output is waited for after a command has ended: a process that has left its group may keep the
+// pipes open.
+const outputPatience = 5 * time.Second
 
 // local runs commands on this machine.
 type local struct{ options native.Options }
@@ -79,10 +85,16 @@ func (l *local) perform(ctx context.Context, c native.Call, command string) (nat
 	if in := c.Inputs.Text("stdin"); in != "" {
 		cmd.Stdin = strings.NewReader(in)
 	}
-	isolate(cmd)
+	// The end of the context kills the command and everything that it started, not only its shell.
+	cmd.Cancel = func() error { process.KillGroup(cmd.Process); return nil }
+	cmd.WaitDelay = outputPatience
 	o := newRecorder(c)
 	cmd.Stdout, cmd.Stderr = o.writer("stdout"), o.writer("stderr")
-	err := cmd.Run()
+	group, err := process.Start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+		group.Release()
+	}
 	o.flush()
 	if err != nil {
 		return nil, o.failure(ctx, command, err)

@@ -1,0 +1,112 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// processesWith lists the processes whose command lines contain a text.
+func processesWith(text string) []int {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
+	var pids []int
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), text) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// slowCreate begins an update whose only resource sleeps for a minute in its create, and returns the engine's PID when it
+// does. The create would leave the file "made".
+func (a *arena) slowCreate(sleep string) int {
+	text := `name: demo
+runtime: yaml
+resources:
+  slow:
+    type: command:local:Command
+    properties:
+      create: touch ` + a.dir + `/begun; sleep ` + sleep + `; touch ` + a.dir + `/made
+`
+	require.NoError(a, os.WriteFile(a.dir+"/project/Pulumi.yaml", []byte(text), 0o644))
+	cmd, out := a.command("up", "--yes", "--skip-preview")
+	require.NoError(a, cmd.Start())
+	a.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.Eventually(a, func() bool {
+		_, err := os.Stat(a.dir + "/begun")
+		return err == nil && len(processesWith("sleep "+sleep)) > 0
+	}, 30*time.Second, 10*time.Millisecond, "%s", out)
+	return cmd.Process.Pid
+}
+
+func (a *arena) ended(what string) {
+	a.Helper()
+	require.Eventually(a, func() bool { return len(processesWith(what)) == 0 }, 10*time.Second, 10*time.Millisecond)
+	require.NoFileExists(a, a.dir+"/made")
+}
+
+// A command whose engine is killed ends with it: nobody would record what it makes.
+func TestCommandsEndWithTheEngine(t *testing.T) {
+	a := newArena(t)
+	engine := a.slowCreate("61.71")
+	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
+	a.ended("sleep 61.71")
+	a.run(0, "recover", "--assume-not-created")
+	require.NoFileExists(t, a.dir+"/made")
+}
+
+// The same if what watches over the command is killed before the engine: who takes over the lock ends the command, and says
+// so.
+func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
+	a := newArena(t)
+	engine := a.slowCreate("61.72")
+	for _, guard := range processesWith("sluice-guard") {
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(guard) + "/stat")
+		if err == nil && strings.Contains(string(status), ") S "+strconv.Itoa(engine)+" ") {
+			require.NoError(t, syscall.Kill(guard, syscall.SIGKILL))
+		}
+	}
+	require.NoError(t, syscall.Kill(engine, syscall.SIGKILL))
+	time.Sleep(200 * time.Millisecond)
+	require.NotEmpty(t, processesWith("sleep 61.72"), "the command works on")
+	out := a.run(0, "stack")
+	require.Contains(t, out, "died and left others that went on working; they were ended: sh (pid ")
+	a.ended("sleep 61.72")
+}
+
+// A plugin ends with its engine in the middle of a create.
+func TestPluginsEndWithTheEngine(t *testing.T) {
+	a := newArena(t)
+	a.run(0, "config", "set", "simple:delayMs", "700")
+	a.run(0, "config", "set", "count", "1")
+	cmd, out := a.command("up", "--yes", "--skip-preview")
+	require.NoError(t, cmd.Start())
+	plugin := a.dir + "/tools/pulumi-resource-simple"
+	require.Eventually(t, func() bool {
+		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
+		return len(running(plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))
+	}, 30*time.Second, 5*time.Millisecond, "%s", out)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	require.Eventually(t, func() bool { return len(running(plugin)) == 0 }, 5*time.Second, 5*time.Millisecond)
+	a.run(0, "recover", "--assume-not-created")
+	time.Sleep(time.Second)
+	require.Empty(t, a.cloud(), "what is created when the engine is dead is not recorded")
+	require.Empty(t, a.state().pending)
+}

@@ -1,0 +1,58 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+func own(c *exec.Cmd) {
+	if c.SysProcAttr == nil {
+		c.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	c.SysProcAttr.Setpgid = true
+}
+
+// InterruptGroup is [Group.Interrupt] for who has only the leader, as a [exec.Cmd.Cancel] does.
+func InterruptGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGINT) }
+
+// KillGroup is [Group.Kill] for who has only the leader.
+func KillGroup(leader *os.Process) { _ = syscall.Kill(-leader.Pid, syscall.SIGKILL) }
+
+// guard is a shell that kills the group unless it reads a line before its input ends. The zero guard is none.
+type guard struct {
+	shell *exec.Cmd
+	line  *os.File
+}
+
+const script = `read -r line || kill -s KILL -- "-$1"`
+
+func guardGroup(leader *os.Process) guard {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return guard{}
+	}
+	defer func() { _ = read.Close() }()
+	shell := exec.Command("/bin/sh", "-c", script, "sluice-guard", strconv.Itoa(leader.Pid))
+	shell.Stdin, shell.Dir, shell.Env = read, "/", []string{}
+	own(shell)
+	if shell.Start() != nil {
+		_ = write.Close()
+		return guard{}
+	}
+	return guard{shell: shell, line: write}
+}
+
+func (g guard) kill(leader *os.Process) { KillGroup(leader) }
+
+func (g guard) dismiss() {
+	if g.shell == nil {
+		return
+	}
+	_, _ = g.line.WriteString("end\n")
+	_ = g.line.Close()
+	_ = g.shell.Wait()
+}
