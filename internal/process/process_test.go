@@ -1,0 +1,86 @@
+//go:build linux
+
+package process_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/process"
+)
+
+func start(t *testing.T, script string) (*exec.Cmd, *process.Group) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", script)
+	group, err := process.Start(cmd)
+	require.NoError(t, err)
+	t.Cleanup(func() { process.KillGroup(cmd.Process) })
+	return cmd, group
+}
+
+// written waits until a file has a line, and returns it as a PID.
+func written(t *testing.T, file string) int {
+	t.Helper()
+	pid := 0
+	require.Eventually(t, func() bool {
+		text, _ := os.ReadFile(file) // it may not be there yet
+		line, _, whole := strings.Cut(string(text), "\n")
+		pid, _ = strconv.Atoi(line)
+		return whole
+	}, 10*time.Second, time.Millisecond)
+	return pid
+}
+
+func isOver(pid int) bool { s := process.StartOf(pid); return s == "" || s == "ended" }
+
+func TestAKillEndsWhatTheLeaderHasStarted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	cmd, group := start(t, "sleep 60 & echo $! > "+file+"; wait")
+	child := written(t, file)
+	group.Kill()
+	require.Error(t, cmd.Wait())
+	group.Release()
+	require.Eventually(t, func() bool { return isOver(child) }, 5*time.Second, time.Millisecond)
+}
+
+func TestWhatIsLeftInTheBackgroundStays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	cmd, group := start(t, "sleep 60 & echo $! > "+file)
+	require.NoError(t, cmd.Wait())
+	group.Release()
+	child := written(t, file)
+	orphans, err := process.EndOrphans(t.Context(), os.Getpid(), process.StartOf(os.Getpid()))
+	require.NoError(t, err)
+	require.Empty(t, orphans)
+	require.False(t, isOver(child))
+	require.NoError(t, syscall.Kill(child, syscall.SIGKILL))
+}
+
+// This process stands for the dead engine: nobody asks whether it has died.
+func TestOrphansAreInterruptedAndThenKilled(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	cmd, group := start(t, "trap '' INT; sleep 60 & echo $! > "+file+"; wait; wait")
+	child := written(t, file)
+	polite, politeGroup := start(t, "exec sleep 60")
+	orphans, err := process.EndOrphans(t.Context(), os.Getpid(), process.StartOf(os.Getpid()))
+	require.NoError(t, err)
+	require.Contains(t, process.Names(orphans), "sleep (pid "+strconv.Itoa(child)+")")
+	require.Contains(t, process.Names(orphans), "(pid "+strconv.Itoa(cmd.Process.Pid)+")")
+	require.Len(t, orphans, 3)
+	require.ErrorContains(t, cmd.Wait(), "killed")
+	require.ErrorContains(t, polite.Wait(), "interrupt")
+	group.Release()
+	politeGroup.Release()
+
+	orphans, err = process.EndOrphans(t.Context(), os.Getpid(), "another start")
+	require.NoError(t, err)
+	require.Empty(t, orphans)
+}
