@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
@@ -102,13 +103,10 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	in := incoming(req.Preview)
 	answer, err := roundTrip(ctx, c, s, c.rpc.Create, msg)
 	if err != nil {
-		if unhealthy := c.initError(s, err, in, req.Properties, req.Properties); unhealthy != nil {
-			return providers.CreateResponse{}, unhealthy
-		}
-		return providers.CreateResponse{}, err
+		return providers.CreateResponse{}, c.createError(s, err, req)
 	}
-	if answer.GetId() == "" && !req.Preview {
-		return providers.CreateResponse{}, c.malformed(s, "an empty ID")
+	if wrong := wrongID(answer.GetId()); wrong != "" && !req.Preview {
+		return providers.CreateResponse{}, c.malformed(s, "%s", wrong)
 	}
 	out, err := c.decode(s, answer.GetProperties(), in)
 	if err != nil {
@@ -117,6 +115,30 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	return providers.CreateResponse{
 		ID: answer.GetId(), Properties: c.received(out, req.Properties), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
 	}, nil
+}
+
+// createError is the error of a Create that has failed. One that has made an object and does not say which stays pending.
+func (c *client) createError(s subject, err error, req providers.CreateRequest) error {
+	unhealthy := c.initError(s, err, incoming(req.Preview), req.Properties, req.Properties)
+	var partial *providers.InitError
+	switch {
+	case unhealthy == nil:
+		return err
+	case errors.As(unhealthy, &partial) && wrongID(partial.ID) != "" && !req.Preview:
+		return c.malformed(s, "%s for an object that is not healthy (%w)", wrongID(partial.ID), partial.Err)
+	}
+	return unhealthy
+}
+
+// wrongID says what is wrong with the ID of an object that exists; "" if nothing is.
+func wrongID(id string) string {
+	switch {
+	case id == "":
+		return "an empty ID"
+	case property.IsUnknownMarker(id):
+		return "the marker of an unknown value as the ID"
+	}
+	return ""
 }
 
 // Update changes a resource in place. A resource that is not healthy is a *providers.InitError.
@@ -191,13 +213,13 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 	}
 	answer, err := roundTrip(ctx, c, s, c.rpc.Read, msg)
 	if err != nil {
-		if unhealthy := c.initError(s, err, incoming(false), req.Inputs, req.State); unhealthy != nil {
-			return providers.ReadResponse{}, unhealthy
-		}
-		return providers.ReadResponse{}, err
+		return providers.ReadResponse{}, c.readError(s, err, req)
 	}
-	if answer.GetId() == "" {
+	switch id := answer.GetId(); {
+	case id == "":
 		return providers.ReadResponse{}, nil
+	case wrongID(id) != "":
+		return providers.ReadResponse{}, c.fault(s, "%s", wrongID(id))
 	}
 	state, err := c.decode(s, answer.GetProperties(), incoming(false))
 	if err != nil {
@@ -213,6 +235,19 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 		Properties:          c.received(property.RestoreAssets(state, req.Inputs), req.State),
 		RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
 	}, nil
+}
+
+// readError is the error of a Read that has failed. That of an object that is not healthy need not repeat its ID.
+func (c *client) readError(s subject, err error, req providers.ReadRequest) error {
+	unhealthy := c.initError(s, err, incoming(false), req.Inputs, req.State)
+	var partial *providers.InitError
+	switch {
+	case unhealthy == nil:
+		return err
+	case errors.As(unhealthy, &partial) && partial.ID != "" && wrongID(partial.ID) != "":
+		return c.fault(s, "%s for an object that is not healthy (%w)", wrongID(partial.ID), partial.Err)
+	}
+	return unhealthy
 }
 
 func (c *client) views(e *encoder, list []providers.View) []*pulumirpc.View {
