@@ -33,8 +33,8 @@ func roundTrip[Req proto.Message, Resp any](
 // failure turns the error of a call into what the engine understands: that of a call that was not answered, of an
 // uncertain outcome, or the provider's own.
 func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
-	if lost := c.missing(s, err, w); lost != nil {
-		return lost
+	if how := missing(err, w); how != "" {
+		return unusable(fmt.Errorf("%s: provider %s %s: %w; this is a bug in the provider", s, c.title(), how, plain(err)))
 	}
 	st, ok := status.FromError(err)
 	if !ok || !w.answered.Load() {
@@ -138,6 +138,9 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 				return c.malformed(s, "an object that is not healthy and cannot be read (%w): %w", bad, plain(err))
 			}
 			continue
+		}
+		if property.IsUnknownMarker(detail.GetId()) {
+			return c.malformed(s, unknownID+" for an object that is not healthy (%w)", plain(err))
 		}
 		properties, err1 := c.decode(s, detail.GetProperties(), o)
 		inputs, err2 := c.decode(s, detail.GetInputs(), o)

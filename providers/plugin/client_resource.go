@@ -103,10 +103,21 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	in := incoming(req.Preview)
 	answer, err := roundTrip(ctx, c, s, c.rpc.Create, msg)
 	if err != nil {
-		return providers.CreateResponse{}, c.createError(s, err, req)
+		unhealthy := c.initError(s, err, in, req.Properties, req.Properties)
+		switch {
+		case unhealthy == nil:
+			return providers.CreateResponse{}, err
+		case isWithoutID(unhealthy) && !req.Preview:
+			return providers.CreateResponse{}, c.malformed(s, "an empty ID for an object that is not healthy (%w)", plain(err))
+		}
+		return providers.CreateResponse{}, unhealthy
 	}
-	if wrong := wrongID(answer.GetId()); wrong != "" && !req.Preview {
-		return providers.CreateResponse{}, c.malformed(s, "%s", wrong)
+	switch id := answer.GetId(); {
+	case req.Preview: // it need not be known
+	case id == "":
+		return providers.CreateResponse{}, c.malformed(s, "an empty ID")
+	case property.IsUnknownMarker(id):
+		return providers.CreateResponse{}, c.malformed(s, unknownID)
 	}
 	out, err := c.decode(s, answer.GetProperties(), in)
 	if err != nil {
@@ -117,29 +128,14 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	}, nil
 }
 
-// createError is the error of a Create that has failed. One that has made an object and does not say which stays pending.
-func (c *client) createError(s subject, err error, req providers.CreateRequest) error {
-	unhealthy := c.initError(s, err, incoming(req.Preview), req.Properties, req.Properties)
+// isWithoutID reports whether err is that of an object that is not healthy and has no ID.
+func isWithoutID(err error) bool {
 	var partial *providers.InitError
-	switch {
-	case unhealthy == nil:
-		return err
-	case errors.As(unhealthy, &partial) && wrongID(partial.ID) != "" && !req.Preview:
-		return c.malformed(s, "%s for an object that is not healthy (%w)", wrongID(partial.ID), partial.Err)
-	}
-	return unhealthy
+	return errors.As(err, &partial) && partial.ID == ""
 }
 
-// wrongID says what is wrong with the ID of an object that exists; "" if nothing is.
-func wrongID(id string) string {
-	switch {
-	case id == "":
-		return "an empty ID"
-	case property.IsUnknownMarker(id):
-		return "the marker of an unknown value as the ID"
-	}
-	return ""
-}
+// unknownID says what is wrong with an ID that only a preview may have.
+const unknownID = "the marker of an unknown value as the ID"
 
 // Update changes a resource in place. A resource that is not healthy is a *providers.InitError.
 func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
@@ -213,13 +209,16 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 	}
 	answer, err := roundTrip(ctx, c, s, c.rpc.Read, msg)
 	if err != nil {
-		return providers.ReadResponse{}, c.readError(s, err, req)
+		if unhealthy := c.initError(s, err, incoming(false), req.Inputs, req.State); unhealthy != nil {
+			return providers.ReadResponse{}, unhealthy
+		}
+		return providers.ReadResponse{}, err
 	}
 	switch id := answer.GetId(); {
 	case id == "":
 		return providers.ReadResponse{}, nil
-	case wrongID(id) != "":
-		return providers.ReadResponse{}, c.fault(s, "%s", wrongID(id))
+	case property.IsUnknownMarker(id):
+		return providers.ReadResponse{}, c.fault(s, unknownID)
 	}
 	state, err := c.decode(s, answer.GetProperties(), incoming(false))
 	if err != nil {
@@ -235,19 +234,6 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 		Properties:          c.received(property.RestoreAssets(state, req.Inputs), req.State),
 		RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
 	}, nil
-}
-
-// readError is the error of a Read that has failed. That of an object that is not healthy need not repeat its ID.
-func (c *client) readError(s subject, err error, req providers.ReadRequest) error {
-	unhealthy := c.initError(s, err, incoming(false), req.Inputs, req.State)
-	var partial *providers.InitError
-	switch {
-	case unhealthy == nil:
-		return err
-	case errors.As(unhealthy, &partial) && partial.ID != "" && wrongID(partial.ID) != "":
-		return c.fault(s, "%s for an object that is not healthy (%w)", wrongID(partial.ID), partial.Err)
-	}
-	return unhealthy
 }
 
 func (c *client) views(e *encoder, list []providers.View) []*pulumirpc.View {

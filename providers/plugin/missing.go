@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,28 +33,25 @@ var oversized = []string{
 	"grpc: received message after decompression larger than max ",
 }
 
-// missing returns the error of a call that the provider has carried out without the answer arriving: the plugin could not
-// encode it, or it cannot be decoded here. It returns nil for every other error.
-func (c *client) missing(s subject, err error, w *watch) error {
+// missing says how the answer to a call got lost that the provider has carried out: the plugin could not encode it, or it
+// cannot be decoded here. It returns "" for every other error.
+func missing(err error, w *watch) string {
 	if !w.sent.Load() && !w.answered.Load() {
-		return nil // it is the request that could not be encoded
+		return "" // it is the request that could not be encoded
 	}
 	st := status.Convert(err)
 	says := func(beginnings []string) bool {
 		return slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(st.Message(), b) })
 	}
-	what := ""
 	switch {
 	case says(unsent):
-		what = "could not encode its answer"
+		return "could not encode its answer"
 	case says(unread), says(oversized) && w.begun.Load():
-		what = "gave an answer that cannot be decoded"
+		return "gave an answer that cannot be decoded"
 	case w.detailed.Load() && len(st.Details()) == 0:
-		what = "gave an error with details that cannot be decoded"
-	default:
-		return nil
+		return "gave an error with details that cannot be decoded"
 	}
-	return unusable(fmt.Errorf("%s: provider %s %s: %w; this is a bug in the provider", s, c.title(), what, plain(err)))
+	return ""
 }
 
 // titlePatience is how long a plugin may take to say its version.
