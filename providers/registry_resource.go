@@ -54,7 +54,7 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 }
 
 // accept returns the inputs that a provider has returned, with the engine-owned ones of what was sent. It refuses values that
-// a provider makes unknown outside a preview: the provider would never be configured, and could change nothing.
+// a provider makes unknown outside a preview: it would be recorded with them and never be configured.
 func (r *Registry) accept(i *instance, asked CheckRequest, sent, returned property.Map) (property.Map, error) {
 	if !asked.AllowUnknowns && returned.HasUnknowns() {
 		var names []string
