@@ -26,6 +26,12 @@ const (
 	unknownObjectSentinel  = "dd056dcd-154b-4c76-9bd3-c8f88648b5ff"
 )
 
+// IsUnknownMarker reports whether a text is one of those that stand for unknown values on the wire and in states.
+func IsUnknownMarker(s string) bool {
+	_, ok := unknownFromSentinel(s)
+	return ok
+}
+
 const sentinelLength = len(unknownStringSentinel)
 
 func (k UnknownKind) sentinel() string {

@@ -10,7 +10,7 @@ import (
 )
 
 // InitError says that a resource exists but is not healthy: what it carries is to be recorded (protocol.md 3.7). It is
-// returned by Create, Update and Read.
+// returned by Create, Update and Read. That of a Create must have the ID: without it the create is of unknown outcome.
 type InitError struct {
 	ID                  string
 	Properties          property.Map
@@ -46,7 +46,7 @@ var ErrConfigurationUnknown = errors.New("the provider's configuration is not kn
 type UncertainError struct {
 	Err error
 	// Lost is true when the provider had been asked and its answer is missing: its process ended, the connection broke, the
-	// call was abandoned, or the response cannot be used. It is false for an error that the provider itself returned. The
+	// call was abandoned, or the response could not be encoded, decoded or used. It is false for an error that the provider itself returned. The
 	// operation then stays pending (state.md 9.4 R-7).
 	Lost bool
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
@@ -28,10 +31,12 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 	}
 
 	asked := req
-	asked.Olds, asked.News, asked.AllowUnknowns = Configuration(req.Olds), Configuration(req.News), true
+	asked.Olds, asked.News = Configuration(req.Olds), Configuration(req.News)
+	// Outside previews, what the provider is checked with may still come from a resource that failed (steps.md 9.4).
+	asked.AllowUnknowns = req.AllowUnknowns || asked.Olds.HasUnknowns() || asked.News.HasUnknowns()
 	answer, err := i.CheckConfig(ctx, asked)
 	if err == nil && len(answer.Failures) == 0 {
-		answer.Inputs, err = r.restore(req.URN, req.News, answer.Inputs)
+		answer.Inputs, err = r.accept(i, asked, req.News, answer.Inputs)
 	}
 	if err != nil || len(answer.Failures) > 0 {
 		r.unload(i)
@@ -46,6 +51,23 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 	r.checked[req.URN] = i
 	r.mu.Unlock()
 	return answer, nil
+}
+
+// accept returns the inputs that a provider has returned, with the engine-owned ones of what was sent. It refuses values that
+// a provider makes unknown outside a preview: it would be recorded with them and never be configured.
+func (r *Registry) accept(i *instance, asked CheckRequest, sent, returned property.Map) (property.Map, error) {
+	if !asked.AllowUnknowns && returned.HasUnknowns() {
+		var names []string
+		for name, v := range returned.Unordered() {
+			if v.HasUnknowns() {
+				names = append(names, strconv.Quote(name))
+			}
+		}
+		slices.Sort(names)
+		return property.Map{}, fmt.Errorf("check the configuration of %s: provider %s answered with unknown values for %s outside a preview; "+
+			"this is a bug in the provider", asked.URN, i.name(), strings.Join(names, ", "))
+	}
+	return r.restore(asked.URN, sent, returned)
 }
 
 // restore puts the engine-owned inputs back into what a provider returned.

@@ -137,6 +137,35 @@ func TestProviderNeverSeesTheInternalKey(t *testing.T) {
 	}
 }
 
+func TestOutsidePreviewsAProviderMakesNoConfigurationUnknown(t *testing.T) {
+	fake := providertest.NewFake("simple")
+	fake.OnCheckConfig = func(_ context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+		return providers.CheckResponse{Inputs: req.News.With("endpoint", property.Computed())}, nil
+	}
+	for name, c := range map[string]struct {
+		news    property.Map
+		preview bool
+		refused bool
+	}{
+		"update":                 {news: object("region", "eu"), refused: true},
+		"preview":                {news: object("region", "eu"), preview: true},
+		"update after a failure": {news: object("region", property.Computed())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRegistry(t, hostOf(fake), providers.RegistryOptions{})
+			_, err := r.Check(t.Context(), providers.CheckRequest{
+				URN: providerURN, Type: providerType, News: providers.Spec{Version: "1.2.3"}.Inputs(c.news), AllowUnknowns: c.preview,
+			})
+			if !c.refused {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, "check the configuration of "+string(providerURN)+": provider simple 1.2.3 answered with unknown "+
+				`values for "endpoint" outside a preview; this is a bug in the provider`)
+		})
+	}
+}
+
 func hostOf(p providers.Provider) providers.Host {
 	return providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) { return p, nil })
 }

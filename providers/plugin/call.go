@@ -33,6 +33,9 @@ func roundTrip[Req proto.Message, Resp any](
 // failure turns the error of a call into what the engine understands: that of a call that was not answered, of an
 // uncertain outcome, or the provider's own.
 func (c *client) failure(ctx context.Context, s subject, req proto.Message, err error, w *watch) error {
+	if how := missing(err, w); how != "" {
+		return unusable(fmt.Errorf("%s: provider %s %s: %w; this is a bug in the provider", s, c.title(), how, plain(err)))
+	}
 	st, ok := status.FromError(err)
 	if !ok || !w.answered.Load() {
 		return c.unanswered(ctx, s, req, err, w)
@@ -128,10 +131,16 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 	if !ok {
 		return nil
 	}
-	for _, d := range st.Details() {
+	for i, d := range st.Details() {
 		detail, ok := d.(*pulumirpc.ErrorResourceInitFailed)
 		if !ok {
+			if bad, ok := d.(error); ok && st.Proto().GetDetails()[i].MessageIs(detail) {
+				return c.malformed(s, "an object that is not healthy and cannot be read (%w): %w", bad, plain(err))
+			}
 			continue
+		}
+		if property.IsUnknownMarker(detail.GetId()) {
+			return c.malformed(s, unknownID+" for an object that is not healthy (%w)", plain(err))
 		}
 		properties, err1 := c.decode(s, detail.GetProperties(), o)
 		inputs, err2 := c.decode(s, detail.GetInputs(), o)
@@ -149,6 +158,10 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 
 // malformed is the error of an answer that cannot be used. Whether the operation happened is not known.
 func (c *client) malformed(s subject, format string, args ...any) error {
-	err := fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.plugin, fmt.Errorf(format, args...))
-	return unusable(err)
+	return unusable(c.fault(s, format, args...))
+}
+
+// fault is the error of an answer that only a provider with a bug gives.
+func (c *client) fault(s subject, format string, args ...any) error {
+	return fmt.Errorf("%s: provider %s answered with %w; this is a bug in the provider", s, c.title(), fmt.Errorf(format, args...))
 }

@@ -23,6 +23,7 @@ type client struct {
 	conn    *grpc.ClientConn
 	process *Process // nil for a plugin that was attached
 	plugin  string   // name of the plugin
+	version string   // of the plugin, as it was asked for; "" for any
 	pkg     string   // name of the package it serves
 	// features are those of the handshake; of an old plugin those that Configure returned.
 	features       atomic.Pointer[features]
@@ -147,7 +148,8 @@ func (e *encoder) status(s providers.Status) (address, token string) {
 func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
 	m, err := property.UnmarshalStruct(from, o)
 	if err != nil {
-		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w", s, c.plugin, err)
+		return property.Map{}, fmt.Errorf("%s: provider %s returned properties that cannot be read: %w; this is a bug in the provider",
+			s, c.title(), err)
 	}
 	return m, nil
 }

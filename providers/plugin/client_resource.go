@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
@@ -102,13 +103,21 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 	in := incoming(req.Preview)
 	answer, err := roundTrip(ctx, c, s, c.rpc.Create, msg)
 	if err != nil {
-		if unhealthy := c.initError(s, err, in, req.Properties, req.Properties); unhealthy != nil {
-			return providers.CreateResponse{}, unhealthy
+		unhealthy := c.initError(s, err, in, req.Properties, req.Properties)
+		switch {
+		case unhealthy == nil:
+			return providers.CreateResponse{}, err
+		case isWithoutID(unhealthy) && !req.Preview:
+			return providers.CreateResponse{}, c.malformed(s, "an empty ID for an object that is not healthy (%w)", plain(err))
 		}
-		return providers.CreateResponse{}, err
+		return providers.CreateResponse{}, unhealthy
 	}
-	if answer.GetId() == "" && !req.Preview {
+	switch id := answer.GetId(); {
+	case req.Preview: // it need not be known
+	case id == "":
 		return providers.CreateResponse{}, c.malformed(s, "an empty ID")
+	case property.IsUnknownMarker(id):
+		return providers.CreateResponse{}, c.malformed(s, unknownID)
 	}
 	out, err := c.decode(s, answer.GetProperties(), in)
 	if err != nil {
@@ -118,6 +127,15 @@ func (c *client) Create(ctx context.Context, req providers.CreateRequest) (provi
 		ID: answer.GetId(), Properties: c.received(out, req.Properties), RefreshBeforeUpdate: answer.GetRefreshBeforeUpdate(),
 	}, nil
 }
+
+// isWithoutID reports whether err is that of an object that is not healthy and has no ID.
+func isWithoutID(err error) bool {
+	var partial *providers.InitError
+	return errors.As(err, &partial) && partial.ID == ""
+}
+
+// unknownID says what is wrong with an ID that only a preview may have.
+const unknownID = "the marker of an unknown value as the ID"
 
 // Update changes a resource in place. A resource that is not healthy is a *providers.InitError.
 func (c *client) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
@@ -196,8 +214,11 @@ func (c *client) Read(ctx context.Context, req providers.ReadRequest) (providers
 		}
 		return providers.ReadResponse{}, err
 	}
-	if answer.GetId() == "" {
+	switch id := answer.GetId(); {
+	case id == "":
 		return providers.ReadResponse{}, nil
+	case property.IsUnknownMarker(id):
+		return providers.ReadResponse{}, c.fault(s, unknownID)
 	}
 	state, err := c.decode(s, answer.GetProperties(), incoming(false))
 	if err != nil {

@@ -286,8 +286,10 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 
 // newClient returns a client without features.
 func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process *Process) *client {
+	_, version := pluginOf(spec)
 	c := &client{
-		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, pkg: spec.Package,
+		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, version: version,
+		pkg: spec.Package,
 	}
 	c.features.Store(&features{})
 	return c

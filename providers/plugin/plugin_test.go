@@ -314,6 +314,26 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		"no ID": {
 			config: object("malformed", "empty-id"), check: uncertain(true), says: []string{"an empty ID", "simple", string(web)},
 		},
+		"unknown ID": {
+			config: object("malformed", "unknown-id"), check: uncertain(true),
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 answered with the marker of an unknown value as the ID", "a bug in the provider"},
+		},
+		"not healthy, without an ID": {
+			config: object("malformed", "partial"), check: uncertain(true),
+			says: []string{"provider simple 1.0.0 answered with an empty ID for an object that is not healthy (the cloud gave up waiting)"},
+		},
+		"not healthy, with an unknown ID": {
+			config: object("malformed", "partial-unknown-id"), check: uncertain(true),
+			says: []string{"the marker of an unknown value as the ID for an object that is not healthy (the cloud gave up waiting)"},
+		},
+		"cannot be encoded": {
+			config: object("malformed", "not-text"), check: uncertain(true),
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 could not encode its answer: ", "invalid UTF-8", "a bug in the provider"},
+		},
+		"cannot be decoded": {
+			config: object("malformed", "too-deep"), check: uncertain(true),
+			says: []string{"create of " + string(web) + ": provider simple 1.0.0 gave an answer that cannot be decoded: ", "recursion", "a bug in the provider"},
+		},
 		"strange signature": {
 			config: object("malformed", "bad-signature"), check: uncertain(true), says: []string{`"strange"`, "simple", string(web)},
 		},

@@ -10,8 +10,11 @@ import (
 // watch records how far one call has got. The code of its error does not show that: "unavailable" may be what the provider
 // itself answers, or what the engine's side makes of a broken connection.
 type watch struct {
-	// sent is true once the request may have reached the provider, answered once the provider has said how the call ended.
-	sent, answered atomic.Bool
+	// sent is true once the request may have reached the provider, begun once an answer has begun, answered once the provider
+	// has said how the call ended.
+	sent, begun, answered atomic.Bool
+	// detailed is true if the provider gave its error details, whether or not they can be read.
+	detailed atomic.Bool
 }
 
 type watchKey struct{}
@@ -22,16 +25,23 @@ func (w *watch) in(ctx context.Context) context.Context { return context.WithVal
 // watcher updates the watches of the calls of a connection.
 type watcher struct{}
 
-// HandleRPC takes note of the request and of the trailers, with which every answer ends.
+// detailsKey names the trailer with the details of an error. gRPC leaves them out silently if it cannot decode them.
+const detailsKey = "grpc-status-details-bin"
+
+// HandleRPC takes note of the request, of the headers, with which a message begins, and of the trailers, with which every
+// answer ends.
 func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	w, ok := ctx.Value(watchKey{}).(*watch)
 	if !ok {
 		return
 	}
-	switch s.(type) {
+	switch s := s.(type) {
 	case *stats.OutPayload:
 		w.sent.Store(true)
+	case *stats.InHeader:
+		w.begun.Store(true)
 	case *stats.InTrailer:
+		w.detailed.Store(len(s.Trailer.Get(detailsKey)) > 0)
 		w.answered.Store(true)
 	}
 }

@@ -182,6 +182,21 @@ func TestElidedAssetsThatComeBackAreRestored(t *testing.T) {
 	requireSame(t, in, got.Properties)
 }
 
+func TestAReadThatGivesAnUnknownIDIsAFaultOfTheProvider(t *testing.T) {
+	fake := providertest.NewFake("simple")
+	c, _ := attached(t, fake, 4<<20)
+	for name, err := range map[string]error{"healthy": nil, "not healthy": &providers.InitError{ID: urn.UnknownID, Err: net.ErrClosed}} {
+		t.Run(name, func(t *testing.T) {
+			fake.OnRead = func(context.Context, providers.ReadRequest) (providers.ReadResponse, error) {
+				return providers.ReadResponse{ID: urn.UnknownID, Exists: true}, err
+			}
+			_, err := c.Read(t.Context(), providers.ReadRequest{URN: web, ID: "i"})
+			require.ErrorContains(t, err, "read of "+string(web)+": provider simple answered with the marker of an unknown value as the ID")
+			require.ErrorContains(t, err, "this is a bug in the provider")
+		})
+	}
+}
+
 func TestMethodsThatAProviderLacksAreUnsupported(t *testing.T) {
 	c, _ := attached(t, providers.Unimplemented{PackageName: "simple"}, 4<<20)
 	ctx := t.Context()

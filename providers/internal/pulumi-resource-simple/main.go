@@ -11,7 +11,9 @@
 //	failOn         the same form: the call returns an error with code FailedPrecondition
 //	uncertainOn    the same form: the call returns an error with code Internal
 //	hangOn         the same form: the call returns only when the provider is cancelled
-//	malformed      "empty-id", "bad-signature" or "unknown": what answers to Create look like
+//	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
+//	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not
+//	               healthy, without an ID and with an unknown one. "unknown-config" is what answers to CheckConfig look like
 //	hugeBytes      adds an output "huge" of that many bytes
 //	missingKeys    "true": Configure reports a missing setting "simple:token"
 //

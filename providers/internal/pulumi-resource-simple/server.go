@@ -6,6 +6,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/internal/serve"
+	"github.com/sluice-iac/sluice/urn"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -28,14 +29,52 @@ func (s *server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pul
 	switch s.provider.settings.Load().malformed {
 	case "empty-id":
 		answer.Id = ""
+	case "unknown-id":
+		answer.Id = urn.UnknownID
+	case "partial":
+		return nil, unhealthy("")
+	case "partial-unknown-id":
+		return nil, unhealthy(urn.UnknownID)
+	case "not-text":
+		answer.Properties.Fields["strange"] = structpb.NewStringValue("\xff")
+	case "too-deep":
+		answer.Properties.Fields["strange"] = nested(10_000)
 	case "bad-signature":
 		answer.Properties.Fields["strange"] = structpb.NewStructValue(&structpb.Struct{Fields: map[string]*structpb.Value{
 			property.SignatureKey: structpb.NewStringValue("no such signature"),
 		}})
 	case "unknown":
-		answer.Properties.Fields["strange"] = structpb.NewStringValue("04da6b54-80e4-46f7-96ec-b56ff0331ba9")
+		answer.Properties.Fields["strange"] = structpb.NewStringValue(urn.UnknownID)
 	}
 	return answer, nil
+}
+
+// nested returns a list in a list, and so on.
+func nested(levels int) *structpb.Value {
+	v := structpb.NewNullValue()
+	for range levels {
+		v = structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{v}})
+	}
+	return v
+}
+
+// unhealthy is the error of an object that exists and is not healthy.
+func unhealthy(id string) error {
+	st, err := status.New(codes.Unknown, "the cloud gave up waiting").WithDetails(
+		&pulumirpc.ErrorResourceInitFailed{Id: id, Reasons: []string{"no route"}})
+	if err != nil {
+		return err
+	}
+	return st.Err()
+}
+
+// CheckConfig spoils its answer if the configuration says so.
+func (s *server) CheckConfig(ctx context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	answer, err := s.Server.CheckConfig(ctx, req)
+	if err == nil && req.GetNews().GetFields()["malformed"].GetStringValue() == "unknown-config" {
+		answer.Inputs.Fields["directory"] = structpb.NewStringValue(urn.UnknownID)
+	}
+	return answer, err
 }
 
 // Cancel of a stubborn plugin never answers.

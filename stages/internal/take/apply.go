@@ -79,8 +79,6 @@ func (r *Taker) applyCreate(s *Taking) applied {
 			final.RefreshBeforeUpdate = partial.RefreshBeforeUpdate
 		case err != nil:
 			return Failed(err)
-		case res.ID == "" && !r.DryRun():
-			return Failed(&providers.UncertainError{Err: fmt.Errorf("provider did not return an ID from Create of %s", s.URN), Lost: true})
 		default:
 			final.ID, final.Outputs, final.RefreshBeforeUpdate = res.ID, res.Properties, res.RefreshBeforeUpdate
 		}

@@ -1,6 +1,7 @@
 package take
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -133,9 +134,34 @@ func (r *caller) askErrorHooks(names []string, in stages.HookInput) (again bool,
 func (r *caller) callCreate(p providers.Provider, s *Taking, req providers.CreateRequest) (res providers.CreateResponse, err error) {
 	err = r.retrying("create", s.New, hookInput(s.Decision, s.New), func() error {
 		res, err = p.Create(r.Operations, req)
+		if !req.Preview {
+			err = identified(req.URN, res, err)
+		}
 		return err
 	})
 	return res, err
+}
+
+// identified returns the error of a create, also if that has made an object without saying which. Nobody knows then what
+// there is, and another try could make a second object.
+func identified(u urn.URN, res providers.CreateResponse, err error) error {
+	id, says := res.ID, ""
+	var partial *providers.InitError
+	switch {
+	case errors.As(err, &partial):
+		id, says = partial.ID, ": "+partial.Error()
+	case err != nil:
+		return err
+	}
+	switch {
+	case id == "":
+		err = fmt.Errorf("provider did not return an ID from Create of %s%s", u, says)
+	case property.IsUnknownMarker(id):
+		err = fmt.Errorf("provider returned the marker of an unknown value as the ID from Create of %s%s", u, says)
+	default:
+		return err
+	}
+	return &providers.UncertainError{Err: err, Lost: true}
 }
 
 func (r *caller) callUpdate(p providers.Provider, s *Taking, req providers.UpdateRequest) (res providers.UpdateResponse, err error) {

@@ -170,14 +170,33 @@ func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {
 	require.True(t, r.Results.StaysPending(d.New))
 }
 
-func TestACreateWithoutAnIDIsOfUnknownOutcome(t *testing.T) {
-	r := newRig(t, stages.Settings{ContinueOnError: true})
-	r.fake.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
-		return providers.CreateResponse{}, nil
+func TestACreateThatDoesNotSayWhatItMadeStaysPending(t *testing.T) {
+	for name, c := range map[string]struct {
+		id   string
+		err  error
+		says string
+	}{
+		"no ID":      {says: "provider did not return an ID from Create of " + string(urnOf("web"))},
+		"unknown ID": {id: urn.UnknownID, says: "the marker of an unknown value as the ID"},
+		"not healthy, no ID": {
+			err: &providers.InitError{Reasons: []string{"no route"}}, says: "did not return an ID from Create of " + string(urnOf("web")) + ": ",
+		},
+		"not healthy, unknown ID": {err: &providers.InitError{ID: urn.UnknownID, Reasons: []string{"no route"}}, says: "no route"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, stages.Settings{ContinueOnError: true})
+			d := failing(t, r, nil, func([]string) (bool, error) { return true, nil }) // another try could make another object
+			r.fake.OnCreate = func(context.Context, providers.CreateRequest) (providers.CreateResponse, error) {
+				return providers.CreateResponse{ID: c.id}, c.err
+			}
+			rep, err := r.one(stages.NewPendingReply(true), d)
+			require.NoError(t, err)
+			require.ErrorContains(t, rep.Err, c.says)
+			require.Equal(t, []string{"begin creating"}, r.diary.lines, "the operation has no end")
+			require.True(t, r.IsUncertain())
+			require.True(t, r.Results.StaysPending(d.New))
+		})
 	}
-	_, err := r.one(stages.NewPendingReply(true), create("web"))
-	require.NoError(t, err)
-	require.True(t, r.IsUncertain())
 }
 
 func TestAResourceThatIsNotHealthyIsRecordedAndFails(t *testing.T) {
