@@ -23,76 +23,102 @@ type Recoverer struct {
 	Recorded   *state.Snapshot
 }
 
+// Answer says what is to be done about an interrupted create, and why.
+type Answer struct {
+	stages.CreateResolution
+	Why string
+}
+
+// Resolved is what the resolution of interrupted creates has come to.
+type Resolved struct {
+	*state.Snapshot                          // what is recorded now
+	Again           map[*state.Resource]bool // the pending resources that may be created again
+	Creates         []stages.Resolution      // one for each create
+}
+
 // ResolveCreates resolves creates that an earlier run began and whose end nobody knows (state.md 9.4 R-6). resolve says what is
-// to be done about each; what it says nothing about stays pending. It returns the state with what was adopted, and the pending
-// resources that may be created again; also with an error. An object that cannot be read fails the run, and its create stays
-// as well.
-func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pending) stages.CreateResolution) (now *state.Snapshot, again map[*state.Resource]bool, err error) {
+// to be done about each; what it says nothing about stays pending. An object that cannot be read fails the run, and its create
+// stays as well. What has been resolved is returned also with an error.
+func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pending) Answer) (out Resolved, err error) {
 	snapshot := *r.Recorded
 	snapshot.Pending = nil
-	now, again = &snapshot, map[*state.Resource]bool{}
+	out = Resolved{Snapshot: &snapshot, Again: map[*state.Resource]bool{}}
 	failed := false
 	var made []*state.Resource
 	for i, op := range r.Recorded.Pending {
 		if err != nil || op.Type != state.Creating {
-			now.Pending = append(now.Pending, op)
+			snapshot.Pending = append(snapshot.Pending, op)
 			continue
 		}
-		is := resolve(op)
-		if is.ID != "" {
+		answer := resolve(op)
+		is := stages.Resolution{Pending: op, Outcome: stages.Unresolved, Why: answer.Why}
+		switch {
+		case answer.ID != "":
 			var res *state.Resource
-			res, is.Clear = r.adopt(op, is.ID, i, made)
-			failed = failed || !is.Clear
+			is, res = r.adopt(is, answer.ID, i, made)
+			failed = failed || is.Outcome == stages.Unresolved
 			if res != nil {
 				made = append(made, res)
 			}
+		case answer.Clear:
+			is.Outcome = stages.NotCreated
 		}
-		if is.Clear {
+		out.Creates = append(out.Creates, is)
+		if is.Outcome != stages.Unresolved {
 			err = r.Taker.EndCreate(ctx, op.Resource)
 			continue
 		}
-		now.Pending = append(now.Pending, op)
-		again[op.Resource] = is.Again
+		snapshot.Pending = append(snapshot.Pending, op)
+		out.Again[op.Resource] = answer.Again
 	}
 	if len(made) > 0 && err == nil {
-		err = r.rebase(ctx, now, made)
+		err = r.rebase(ctx, &snapshot, made)
 	}
 	if failed && err == nil {
 		r.Halt()
 		err = &stages.ReportedError{Err: errRefreshFailed}
 	}
-	return now, again, err
+	return out, err
 }
 
-// adopt records an object that an interrupted create has made, and reports whether the create is resolved by that. It returns
-// what is recorded now, nil if that is nothing new. made is what was adopted before. What the object referred to and is gone
-// by now is left out. It takes the place of what a replacement had deleted before, or was to delete afterwards: that is
-// marked, and the next update deletes it.
-func (r *Recoverer) adopt(op state.Pending, id string, place int, made []*state.Resource) (*state.Resource, bool) {
+// adopt records the object that an interrupted create has made. It returns how the create is resolved by that, and what is
+// recorded now, nil if that is nothing new. made is what was adopted before. What the object referred to and is gone by now is
+// left out. It takes the place of what a replacement had deleted before, or was to delete afterwards: that is marked, and the
+// next update deletes it.
+func (r *Recoverer) adopt(is stages.Resolution, id string, place int, made []*state.Resource) (stages.Resolution, *state.Resource) {
 	recorded := r.present(made)
-	old := continued(recorded, op.Resource)
-	if isRecordedSince(op, old, id) {
-		return nil, true
+	old := continued(recorded, is.Resource)
+	if isRecordedSince(is.Pending, old, id) {
+		is.Outcome, is.ID, is.Why = stages.Adopted, id, "the object is recorded already"
+		return is, nil
 	}
-	res := op.Resource.Clone()
+	res := is.Resource.Clone()
 	res.ImportID = id
 	all := state.Rebuild(append(recorded, res), nil)
 	s := &stages.Decision{StepInfo: stages.StepInfo{
 		Op: stages.OpImport, URN: res.URN, Type: res.Type, New: all[len(all)-1], Provider: res.Provider, Reason: stages.Reason{Kind: stages.ReasonInterrupted},
 	}, Rank: stages.Rank{Place: place}, Superseded: old}
-	if err := isAdoptable(op, old, id, recorded); err != nil {
+	if err := isAdoptable(is.Pending, old, id, recorded); err != nil {
 		r.Taker.ReportFailure(s, s.StepInfo, take.Failed(err))
-		return nil, false
+		is.Why = err.Error()
+		return is, nil
 	}
 	r.Record.Note(s)
 	if !r.Enter() {
-		return nil, false
+		is.Why = "the operation was stopped before"
+		return is, nil
 	}
 	defer r.Leave()
 	if _, err := r.Taker.RunStep(s, nil); err != nil {
-		return nil, false
+		is.Why = err.Error()
+		return is, nil
 	}
-	return r.Record.OutcomeOf(s).Made, true
+	now := r.Record.OutcomeOf(s).Made
+	is.Outcome, is.ID = stages.Adopted, now.ID
+	if old != nil && !old.PendingReplacement {
+		is.Replaced = old.ID
+	}
+	return is, now
 }
 
 // present returns what has become of what was recorded, then what is new.
@@ -167,20 +193,19 @@ func isRecordedSince(op state.Pending, old *state.Resource, id string) bool {
 // isAdoptable refuses what has no object, and an object that is recorded under the name already or cannot take its place.
 func isAdoptable(op state.Pending, old *state.Resource, id string, recorded []*state.Resource) error {
 	res := op.Resource
-	switch {
-	case book.HasNoObject(res):
+	if book.HasNoObject(res) {
 		return fmt.Errorf("%s has no ID that could be imported; clear its pending create instead", res.URN)
-	case old == nil || old.PendingReplacement:
-	case old.ID == id:
-		return fmt.Errorf("%s is the object that was to be replaced, and is recorded as %s already: the interrupted create has not made it; "+
-			"name the object that it has made, or clear the pending create if there is none", id, old.URN)
-	case !isReplaced(op, old):
+	}
+	for _, r := range recorded {
+		if r == old || r.URN == res.URN && r.Delete {
+			if err := take.CheckNotOld(id, r); err != nil {
+				return err
+			}
+		}
+	}
+	if old != nil && !old.PendingReplacement && !isReplaced(op, old) {
 		return fmt.Errorf("%s is recorded already, with the ID %s, so that %s cannot be imported under its name; "+
 			"clear the pending create and delete the object, or import it under another name", res.URN, old.ID, id)
-	}
-	if slices.ContainsFunc(recorded, func(r *state.Resource) bool { return r.URN == res.URN && r.Delete && r.ID == id }) {
-		return fmt.Errorf("%s is recorded already, as an old copy of %s that awaits its deletion: the interrupted create has not made it; "+
-			"name the object that it has made, or clear the pending create if there is none", id, res.URN)
 	}
 	return nil
 }
