@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -331,6 +332,24 @@ func TestTheOldObjectOfAnInterruptedReplacementIsNotWhatTheCreateMade(t *testing
 	k.try(sluice.Recover, nil).requireFailure(idOf("a", 1) + " is the object that was to be replaced")
 	require.Equal(t, before.Pending, k.state.Snapshot().Pending)
 	require.Equal(t, []string{"a", "b", "c"}, k.names())
+}
+
+func TestTheOldObjectIsKnownByAnotherFormOfItsID(t *testing.T) {
+	k := interruptedReplacement(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnRead = func(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+			req.ID = strings.TrimPrefix(req.ID, "arn:")
+			return f.Base.Read(ctx, req)
+		}
+	}
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "arn:" + idOf("a", 1)})
+	k.try(sluice.Recover, nil).requireFailure(idOf("a", 1) + " is the object that was to be replaced")
+	require.Len(t, k.state.Snapshot().Pending, 1)
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "arn:" + idOf("a", 2)})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Equal(t, idOf("a", 2), k.all("a")[0].ID)
+	k.options.ResolveCreate = nil
+	k.up(replaced(2))
 }
 
 func TestARenamedReplacementThatWasInterruptedIsAdopted(t *testing.T) {

@@ -128,6 +128,18 @@ func TestRecoverResolvesUpdatesAndDeletesByReading(t *testing.T) {
 	)
 	out := k.try(sluice.Recover, nil)
 	require.Error(t, out.err, "one could not be read")
+	outcomes := map[string]string{}
+	for _, is := range out.Resolved {
+		outcomes[string(is.Type)+" "+is.Resource.URN.Name()] = string(is.Outcome) + ": " + is.Why
+	}
+	require.Equal(t, map[string]string{
+		"updating updated":     "exists: the object was read",
+		"deleting deleted":     "gone: no object was found",
+		"deleting not-deleted": "exists: the object was read",
+		"updating unreadable":  "unknown: the object could not be read: no access",
+		"reading other":        "dropped: it changes no object",
+		"importing other":      "dropped: it changes no object",
+	}, outcomes)
 	require.Equal(t, 2.0, k.recorded("updated").Inputs.At("size").AsNumber())
 	require.Empty(t, k.all("deleted"))
 	require.Len(t, k.all("not-deleted"), 1)
