@@ -68,7 +68,7 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{
-		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan,
+		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
 		about: out.About, decided: out.Decided, isSensitive: e.options.Config.isSensitive(),
 	}
 	if out.Ended == stages.Succeeded {

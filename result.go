@@ -17,6 +17,9 @@ type Result struct {
 	Outputs property.Map // of the stack
 	// Plan allows what the operation did, or would do, and no more. nil without Options.MakePlan, and when it failed.
 	Plan *state.Plan
+	// Resolved says what became of the interrupted operations of earlier runs that the operation looked at or was told about:
+	// all of them after Recover.
+	Resolved []stages.Resolution
 
 	// what the operation decided, for Decisions and Why
 	about       why.About

@@ -305,6 +305,31 @@ type CreateResolution struct {
 	Again bool
 }
 
+// Resolution is what was found out, or said, about an operation that an earlier run began and whose end nobody knew.
+type Resolution struct {
+	state.Pending
+	Outcome ResolutionOutcome
+	// ID is that of the object that is recorded now, "" if there is none.
+	ID string
+	// Replaced is the ID of the object that an adopted one takes the place of, "" if there is none. The next update deletes it.
+	Replaced string
+	// Why is the reason, as a clause.
+	Why string
+}
+
+// ResolutionOutcome is how an operation that was interrupted is resolved.
+type ResolutionOutcome string
+
+// The outcomes of interrupted operations.
+const (
+	Adopted    ResolutionOutcome = "adopted"    // of a create: the object that it has made is recorded
+	NotCreated ResolutionOutcome = "notCreated" // of a create: it has made nothing
+	Exists     ResolutionOutcome = "exists"     // of an update or delete: the object is recorded as it is now
+	Gone       ResolutionOutcome = "gone"       // of an update or delete: the object does not exist any more
+	Dropped    ResolutionOutcome = "dropped"    // of a read or import: it has changed nothing
+	Unresolved ResolutionOutcome = "unknown"    // it stays pending
+)
+
 // Autonamer decides how a resource without a name is named (steps.md 3.5).
 type Autonamer interface {
 	// Autoname returns nil when the configuration says nothing. random is false when nothing in the name is random, so

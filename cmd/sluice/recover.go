@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,18 +89,28 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 			return exit.Usagef("--adopt %s: no create of that resource was interrupted", name)
 		}
 	}
-	left := before
+	r := &recovery{stack: s, flags: f, left: before, answers: map[string]stages.CreateResolution{}}
 	if len(before) > 0 {
-		if left, err = resolve(ctx, s, f, answers); err != nil {
+		if err := r.resolve(ctx, answers); err != nil {
 			return err
 		}
 	}
-	if !f.yes && !f.json && s.Terminal.Interactive() && len(left) > 0 {
-		if left, err = askAndResolve(ctx, s, f, left); err != nil {
+	if !f.yes && !f.json && s.Terminal.Interactive() && len(r.left) > 0 {
+		if err := r.askAndResolve(ctx); err != nil {
 			return err
 		}
 	}
-	return reportRecovery(ctx, s, f, before, left)
+	return r.report(before)
+}
+
+// recovery is one run of the command recover.
+type recovery struct {
+	stack   *session.Stack
+	flags   *recoverFlags
+	answers map[string]stages.CreateResolution // that were given so far, by URN
+	left    []state.Pending                    // what is still pending
+	found   []stages.Resolution
+	scrub   func(string) string // takes secrets out of a text
 }
 
 // answers returns the answers of --adopt, by URN.
@@ -118,16 +129,23 @@ func (f *recoverFlags) answers() (map[string]stages.CreateResolution, error) {
 	return answers, nil
 }
 
-// resolve runs the engine, and returns the operations that are still pending. An operation that it cannot resolve is
-// among these and is not an error.
-func resolve(
-	ctx context.Context, s *session.Stack, f *recoverFlags, answers map[string]stages.CreateResolution,
-) ([]state.Pending, error) {
-	job, err := operate.Prepare(ctx, s, operate.Recovery(), &flags.Operation{
+// resolve runs the engine. An operation that it cannot resolve is left, and is not an error.
+func (r *recovery) resolve(ctx context.Context, answers map[string]stages.CreateResolution) error {
+	s, f := r.stack, r.flags
+	kind, found := operate.Recovery(), []stages.Resolution{}
+	perform := kind.Perform
+	kind.Perform = func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
+		result, err := perform(ctx, o)
+		if result != nil {
+			found = result.Resolved
+		}
+		return result, err
+	}
+	job, err := operate.Prepare(ctx, s, kind, &flags.Operation{
 		Stack: f.Stack, Run: flags.DefaultRun(), Confirmation: flags.Confirmation{Yes: true, SkipPreview: true},
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	job.Creates = pending.Answers{ByURN: answers, Others: stages.CreateResolution{Clear: f.assumeNotCreated}}
 	if f.json {
@@ -136,33 +154,34 @@ func resolve(
 	err = operate.Run(ctx, job)
 	var failed *sluice.FailedError
 	if err != nil && (!errors.As(err, &failed) || failed.Canceled) {
-		return nil, err
+		return err
 	}
-	return s.Pending(ctx)
+	maps.Copy(r.answers, answers)
+	r.found, r.scrub = pending.Merge(r.found, found), job.WithoutSecrets
+	r.left, err = s.Pending(ctx)
+	return err
 }
 
-// askAndResolve asks about every pending create, resolves those that are answered, and returns what is pending then.
-func askAndResolve(
-	ctx context.Context, s *session.Stack, f *recoverFlags, left []state.Pending,
-) ([]state.Pending, error) {
+// askAndResolve asks about every pending create, and resolves those that are answered.
+func (r *recovery) askAndResolve(ctx context.Context) error {
 	answers := map[string]stages.CreateResolution{}
-	for _, op := range left {
+	for _, op := range r.left {
 		name := string(op.Resource.URN)
 		if _, again := answers[name]; again || op.Type != state.Creating {
 			continue
 		}
-		answer, err := pending.Ask(s.Terminal, name)
+		answer, err := pending.Ask(r.stack.Terminal, name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if answer != (stages.CreateResolution{}) {
 			answers[name] = answer
 		}
 	}
 	if len(answers) == 0 {
-		return left, nil
+		return nil
 	}
-	return resolve(ctx, s, f, answers)
+	return r.resolve(ctx, answers)
 }
 
 func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) error {
@@ -188,20 +207,20 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 	return err
 }
 
-// reportRecovery reports what became of each operation.
-func reportRecovery(ctx context.Context, s *session.Stack, f *recoverFlags, before, left []state.Pending) error {
-	after, err := s.State.LoadSealed(ctx)
-	if err != nil {
-		return err
+// report reports what became of each operation.
+func (r *recovery) report(before []state.Pending) (err error) {
+	report := pending.Compare(r.stack.Name(), before, r.left, r.found)
+	if r.scrub != nil {
+		report.Scrub(r.scrub)
 	}
-	report := pending.Compare(s.Name(), before, left, after)
-	if f.json {
-		err = format.JSON(s.Terminal.Out, report)
+	if r.flags.json {
+		err = format.JSON(r.stack.Terminal.Out, report)
 	} else {
-		_, err = fmt.Fprint(s.Terminal.Out, report.Text())
+		_, err = fmt.Fprint(r.stack.Terminal.Out, report.Text())
 	}
-	if err == nil && len(left) > 0 {
-		err = &exit.Error{Status: exit.Failure, Quiet: f.json, Err: pending.LeftError(left)}
+	if err == nil && len(report.Left) > 0 {
+		refused := func(urn string) bool { return r.answers[urn].ID != "" }
+		err = &exit.Error{Status: exit.Failure, Quiet: r.flags.json, Err: report.LeftError(refused)}
 	}
 	return err
 }

@@ -3,7 +3,10 @@ package rules
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -244,6 +248,148 @@ func TestAReplacementInterruptedAfterItsDeleteIsAdopted(t *testing.T) {
 			require.Equal(t, idOf("a", 2), k.recorded("a").ID)
 		})
 	}
+}
+
+// replaced declares the thing a, whose change of version replaces it, what it uses and what uses it. Version 2 also has the new
+// thing c, which a uses.
+func replaced(version int, with ...option) source.Func {
+	return program(func(s *script) {
+		var uses []option
+		if version > 1 {
+			uses = append(uses, dependsOn(s.thing("c", nil)))
+		}
+		a := s.thing("a", in{"immutable": version}, append(uses, with...)...)
+		s.thing("b", nil, dependsOn(a), from("value", a))
+	})
+}
+
+func inCloud(t *testing.T, k *kit, id string) bool {
+	t.Helper()
+	all, err := k.cloud.Records()
+	require.NoError(t, err)
+	return slices.ContainsFunc(all, func(r providertest.Record) bool { return r.ID == id })
+}
+
+// interruptedReplacement returns a stack of a and b, and c, whose replacement of a by idOf("a", 2) was interrupted after that was
+// made.
+func interruptedReplacement(t *testing.T, with ...option) *kit {
+	k := newKit(t, providertest.Failure{
+		Method: providers.MethodCreate, Name: "a", Nth: 2, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},
+	})
+	k.up(replaced(1))
+	k.fails(replaced(2, with...), "refused")
+	require.Equal(t, []string{"a", "b", "c"}, k.names())
+	require.Len(t, k.state.Snapshot().Pending, 1)
+	return k
+}
+
+func TestAReplacementInterruptedBeforeItsDeleteIsAdoptedAndTheOldObjectDeleted(t *testing.T) {
+	for name, settle := range map[string]operation{"recover": sluice.Recover, "refresh": sluice.Refresh, "update": sluice.Update} {
+		t.Run(name, func(t *testing.T) {
+			k := interruptedReplacement(t)
+			requireInterrupted(t, k.try(sluice.Update, replaced(2)).err, urnOf("a"))
+			k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 2)})
+			if name == "update" {
+				require.NoError(t, k.try(sluice.Preview, replaced(2)).err)
+				require.Len(t, k.state.Snapshot().Pending, 1, "a preview records nothing")
+			}
+			require.NoError(t, k.try(settle, replaced(2)).err)
+			require.Empty(t, k.state.Snapshot().Pending)
+			if name != "update" {
+				require.NoError(t, state.Verify(k.state.Snapshot()))
+				require.Equal(t, []string{"c", "a", "a (delete)", "b"}, k.names())
+				require.Equal(t, idOf("a", 2), k.all("a")[0].ID)
+				require.Equal(t, []urn.URN{urnOf("c")}, k.all("a")[0].Dependencies)
+				require.Equal(t, idOf("a", 1), k.all("a")[1].ID)
+				require.True(t, inCloud(t, k, idOf("a", 1)), "nothing is deleted without an update")
+				k.options.ResolveCreate = nil
+				out := k.try(sluice.Update, replaced(2))
+				require.NoError(t, out.err)
+				require.ElementsMatch(t, []string{"update b", "delete a"}, out.changed())
+			}
+			require.Equal(t, []string{"c", "a", "b"}, k.names())
+			require.Equal(t, idOf("a", 2), k.recorded("a").ID)
+			require.False(t, inCloud(t, k, idOf("a", 1)))
+			k.options.ResolveCreate = nil
+			require.Empty(t, k.up(replaced(2)).changed())
+		})
+	}
+}
+
+func TestADestroyDeletesBothObjectsOfAnInterruptedReplacement(t *testing.T) {
+	k := interruptedReplacement(t)
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 2)})
+	require.NoError(t, k.try(sluice.Destroy, nil).err)
+	require.Empty(t, k.names())
+	require.False(t, inCloud(t, k, idOf("a", 1)))
+	require.False(t, inCloud(t, k, idOf("a", 2)))
+}
+
+func TestTheOldObjectOfAnInterruptedReplacementIsNotWhatTheCreateMade(t *testing.T) {
+	k := interruptedReplacement(t)
+	before := k.state.Snapshot()
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 1)})
+	k.try(sluice.Recover, nil).requireFailure(idOf("a", 1) + " is the object that was to be replaced")
+	require.Equal(t, before.Pending, k.state.Snapshot().Pending)
+	require.Equal(t, []string{"a", "b", "c"}, k.names())
+}
+
+func TestTheOldObjectIsKnownByAnotherFormOfItsID(t *testing.T) {
+	k := interruptedReplacement(t)
+	k.fake = func(f *providertest.Fake) {
+		f.OnRead = func(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+			req.ID = strings.TrimPrefix(req.ID, "arn:")
+			return f.Base.Read(ctx, req)
+		}
+	}
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "arn:" + idOf("a", 1)})
+	k.try(sluice.Recover, nil).requireFailure(idOf("a", 1) + " is the object that was to be replaced")
+	require.Len(t, k.state.Snapshot().Pending, 1)
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "arn:" + idOf("a", 2)})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Equal(t, idOf("a", 2), k.all("a")[0].ID)
+	k.options.ResolveCreate = nil
+	k.up(replaced(2))
+}
+
+func TestARenamedReplacementThatWasInterruptedIsAdopted(t *testing.T) {
+	k := newKit(t, providertest.Failure{
+		Method: providers.MethodCreate, Name: "new", Nth: 1, Applied: true, Err: &providers.UncertainError{Err: errRefused, Lost: true},
+	})
+	p := func(name string, version int, with ...option) source.Func {
+		return program(func(s *script) {
+			a := s.thing(name, in{"immutable": version}, with...)
+			s.thing("b", nil, dependsOn(a))
+		})
+	}
+	k.up(p("a", 1))
+	renamed := p("new", 2, alias(urn.Alias{Name: "a"}))
+	k.fails(renamed, "refused")
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("new", 1)})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.NoError(t, state.Verify(k.state.Snapshot()))
+	require.Equal(t, []string{"new", "new (delete)", "b"}, k.names())
+	k.options.ResolveCreate = nil
+	out := k.try(sluice.Update, renamed)
+	require.NoError(t, out.err)
+	require.ElementsMatch(t, []string{"delete new"}, out.changed())
+	require.False(t, inCloud(t, k, idOf("a", 1)))
+}
+
+func TestWhatHasBeenRecordedSinceACreateWasInterruptedIsNotDeletedForIt(t *testing.T) {
+	k := newKit(t)
+	k.up(program(one(in{"value": 1})))
+	half := k.recorded("a").Clone()
+	half.ID, half.Outputs = "", values(nil)
+	half.Created, half.Modified = time.Time{}, time.Time{} // the create of something new: Pulumi has repeated it
+	pend(k, state.Pending{Type: state.Creating, Resource: half})
+	k.exists("other", in{"value": 1})
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: "other"})
+	k.try(sluice.Recover, nil).requireFailure("is recorded already, with the ID " + idOf("a", 1))
+	require.Equal(t, []string{"a"}, k.names())
+	k.options.ResolveCreate = resolves(stages.CreateResolution{ID: idOf("a", 1)})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Empty(t, k.state.Snapshot().Pending)
 }
 
 func TestAnImportResolvesAnInterruptedCreate(t *testing.T) {

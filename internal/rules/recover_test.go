@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -127,6 +128,18 @@ func TestRecoverResolvesUpdatesAndDeletesByReading(t *testing.T) {
 	)
 	out := k.try(sluice.Recover, nil)
 	require.Error(t, out.err, "one could not be read")
+	outcomes := map[string]string{}
+	for _, is := range out.Resolved {
+		outcomes[string(is.Type)+" "+is.Resource.URN.Name()] = string(is.Outcome) + ": " + is.Why
+	}
+	require.Equal(t, map[string]string{
+		"updating updated":     "exists: the object was read",
+		"deleting deleted":     "gone: no object was found",
+		"deleting not-deleted": "exists: the object was read",
+		"updating unreadable":  "unknown: the object could not be read: no access",
+		"reading other":        "dropped: it changes no object",
+		"importing other":      "dropped: it changes no object",
+	}, outcomes)
 	require.Equal(t, 2.0, k.recorded("updated").Inputs.At("size").AsNumber())
 	require.Empty(t, k.all("deleted"))
 	require.Len(t, k.all("not-deleted"), 1)
@@ -145,4 +158,55 @@ func TestRecoverForgetsCreatesThatMakeNothingOutsideTheState(t *testing.T) {
 	pend(k, state.Pending{Type: state.Creating, Resource: component})
 	require.NoError(t, k.try(sluice.Recover, nil).err)
 	require.Empty(t, k.state.Snapshot().Pending)
+}
+
+func TestRecoverFindsWhatTheCreateOfAReplacementHasMade(t *testing.T) {
+	const oldName, newName = "a-1a2b3c4d", "a-5e6f7a8b"
+	for title, c := range map[string]struct {
+		since   bool // something else has been recorded since
+		exists  bool
+		names   string // of the new object
+		outcome stages.ResolutionOutcome
+		why     string
+	}{
+		"found":          {false, true, newName, stages.Adopted, "the object has the name that was made up for it"},
+		"not found":      {false, false, newName, stages.Unresolved, "the names of objects of the type may not be their IDs"},
+		"the old object": {false, true, oldName, stages.Unresolved, "is the one that was to be replaced"},
+		"recorded since": {true, true, newName, stages.Unresolved, "has been recorded as the resource since"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			k := newKit(t)
+			k.up(program(func(s *script) { s.thing("a", in{"name": oldName}) }))
+			require.NoError(t, k.cloud.Remove(idOf("a", 1)))
+			k.exists(oldName, in{"name": oldName})
+			k.change("a", func(r *state.Resource) { r.ID = oldName; r.Inputs = r.Inputs.With("name", property.String("")) })
+			half := k.recorded("a").Clone()
+			half.ID, half.Outputs, half.Inputs = "", values(nil), values(in{"name": c.names})
+			if c.since {
+				half.Created = half.Created.Add(-time.Hour)
+			}
+			pend(k, state.Pending{Type: state.Creating, Resource: half})
+			if c.exists && c.names == newName {
+				k.exists(newName, in{"name": newName})
+			}
+			out := k.try(sluice.Recover, nil)
+			require.NoError(t, out.err)
+			require.Len(t, out.Resolved, 1)
+			require.Equal(t, c.outcome, out.Resolved[0].Outcome)
+			require.Contains(t, out.Resolved[0].Why, c.why)
+			if c.outcome != stages.Adopted {
+				require.Equal(t, []string{"a"}, k.names())
+				k.options.ResolveCreate = resolves(stages.CreateResolution{Clear: true})
+				out = k.try(sluice.Recover, nil)
+				require.NoError(t, out.err)
+				require.Equal(t, stages.NotCreated, out.Resolved[0].Outcome)
+				require.Empty(t, out.Resolved[0].ID)
+				require.Equal(t, oldName, k.recorded("a").ID)
+				return
+			}
+			require.Equal(t, newName, out.Resolved[0].ID)
+			require.Equal(t, oldName, out.Resolved[0].Replaced)
+			require.Equal(t, []string{"a", "a (delete)"}, k.names())
+		})
+	}
 }

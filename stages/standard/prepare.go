@@ -85,7 +85,7 @@ func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now book.Record
 		return now, err
 	}
 	found, err := d.read(ctx, p.Reads)
-	now.Snapshot, now.Vanished = found.Snapshot, found.Vanished
+	now.Snapshot, now.Vanished, r.resolved = found.Snapshot, found.Vanished, found.Changes
 	if err != nil {
 		return now, err
 	}
@@ -96,10 +96,12 @@ func (r *Run) bringUpToDate(ctx context.Context, p Preparation) (now book.Record
 	if found.Snapshot != d.recorded {
 		d = r.draftOf(found.Snapshot)
 	}
+	answer := d.answer
 	if finds {
-		resolve = d.resolveOrFind(resolve)
+		answer = d.answerOrFind
 	}
-	now.Snapshot, now.Again, err = d.recoverer().ResolveCreates(ctx, resolve)
+	out, err := d.recoverer().ResolveCreates(ctx, func(op state.Pending) sweep.Answer { return answer(resolve, op) })
+	now.Snapshot, now.Again, r.resolved = out.Snapshot, out.Again, append(r.resolved, out.Creates...)
 	return now, err
 }
 
@@ -154,17 +156,30 @@ func (d *draft) read(ctx context.Context, reads Reads) (sweep.Refreshed, error) 
 	return sweep.Refreshed{Snapshot: d.recorded}, nil
 }
 
-// resolveOrFind looks for the objects of creates that resolve leaves open, or that it assumes to have made nothing.
-func (d *draft) resolveOrFind(resolve func(state.Pending) stages.CreateResolution) func(state.Pending) stages.CreateResolution {
-	return func(op state.Pending) stages.CreateResolution {
-		var is stages.CreateResolution
-		if resolve != nil {
-			is = resolve(op)
-		}
-		if is.ID != "" {
-			return is
-		}
-		id, absent := d.recoverer().FindCreated(op)
-		return stages.CreateResolution{Clear: is.Clear || absent, ID: id}
+// answer returns what resolve says about an interrupted create; resolve may be nil.
+func (d *draft) answer(resolve func(state.Pending) stages.CreateResolution, op state.Pending) sweep.Answer {
+	if resolve == nil {
+		resolve = func(state.Pending) stages.CreateResolution { return stages.CreateResolution{} }
 	}
+	is := sweep.Answer{CreateResolution: resolve(op)}
+	switch {
+	case is.ID != "":
+		is.Why = "its ID was given"
+	case is.Clear:
+		is.Why = "it was said to have made nothing"
+	}
+	return is
+}
+
+// answerOrFind looks for the objects of creates that resolve leaves open, or that it assumes to have made nothing.
+func (d *draft) answerOrFind(resolve func(state.Pending) stages.CreateResolution, op state.Pending) sweep.Answer {
+	is := d.answer(resolve, op)
+	if is.ID != "" {
+		return is
+	}
+	found := d.recoverer().FindCreated(op)
+	if is.Clear && !found.Clear && found.ID == "" {
+		return is
+	}
+	return found
 }

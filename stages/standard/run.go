@@ -2,6 +2,8 @@ package standard
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline"
@@ -33,6 +35,7 @@ type Run struct {
 	targets   *targeting.Targets
 	admission *admit.Admission
 	executor  *execute.Executor
+	resolved  []stages.Resolution // of interrupted operations, before the program starts
 }
 
 // NewRun prepares a run. ctx is the context of provider calls; cancelling it abandons them, so it should outlive the
@@ -173,6 +176,8 @@ type Results struct {
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
 	// rest.
 	Decided []stages.Decided
+	// Resolved says how operations that earlier runs began and did not end were resolved before the program started.
+	Resolved []stages.Resolution
 }
 
 // Results returns the result of the run. It is called once the run is over.
@@ -181,8 +186,23 @@ func (r *Run) Results() Results {
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
 		Decided: r.book.Decided(),
 	}
+	res.Resolved = withCauses(r.resolved, res.Failures)
 	res.Steps, res.Changes = r.book.Steps()
 	return res
+}
+
+// withCauses adds why the objects of interrupted updates and deletes could not be read.
+func withCauses(all []stages.Resolution, failures []stages.Failure) []stages.Resolution {
+	for i, is := range all {
+		if is.Outcome != stages.Unresolved || is.Type == state.Creating {
+			continue
+		}
+		at := slices.IndexFunc(failures, func(f stages.Failure) bool { return f.URN == is.Resource.URN })
+		if at >= 0 {
+			all[i].Why = fmt.Sprintf("%s: %v", is.Why, failures[at].Err)
+		}
+	}
+	return all
 }
 
 // Planned returns the plan of the run, by resource; nil if it was not to make one. It is called when the run is over.

@@ -39,60 +39,101 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 		concerned[op.Resource.URN] = true
 	}
 	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
-	if r.Taker.Recorder == nil || err != nil && !stages.IsReported(err) {
+	if err != nil && !stages.IsReported(err) {
 		return found, err
 	}
-	there := map[urn.URN]bool{}
-	for _, res := range found.Resources {
-		there[res.URN] = true
+	found.Changes = r.resolutions(found)
+	if r.Taker.Recorder == nil {
+		return found, err
 	}
-	for _, op := range open {
-		if u := op.Resource.URN; there[u] && !found.Read[u] {
+	for _, is := range found.Changes {
+		if is.Outcome == stages.Unresolved || is.Outcome == stages.Dropped {
 			continue
 		}
-		if err := r.Taker.Recorder.End(ctx, state.Change{Begun: op.Resource}); err != nil {
-			return found, fmt.Errorf("recording that %s of %s is resolved: %w", op.Type, op.Resource.URN, err)
+		if err := r.Taker.Recorder.End(ctx, state.Change{Begun: is.Resource}); err != nil {
+			return found, fmt.Errorf("recording that %s of %s is resolved: %w", is.Type, is.Resource.URN, err)
 		}
 	}
 	return found, err
 }
 
+// resolutions says how the interrupted operations other than creates are resolved by what was read.
+func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
+	there := map[urn.URN]*state.Resource{} // a live copy, if there is one
+	for _, res := range found.Resources {
+		if known := there[res.URN]; known == nil || known.Delete {
+			there[res.URN] = res
+		}
+	}
+	for _, op := range r.Recorded.Pending {
+		is := stages.Resolution{Pending: op}
+		now := there[op.Resource.URN]
+		switch {
+		case op.Type == state.Creating:
+			continue
+		case op.Type == state.Reading || op.Type == state.Importing:
+			is.Outcome, is.Why = stages.Dropped, "it changes no object"
+		case now == nil:
+			is.Outcome, is.Why = stages.Gone, "no object was found"
+		case !found.Read[op.Resource.URN]:
+			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
+		default:
+			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"
+		}
+		all = append(all, is)
+	}
+	return all
+}
+
 // FindCreated looks for what an interrupted create has made: an object whose ID is the name that was made up for it, which is
-// in the inputs that were recorded before the provider was called. It returns its ID; or that there is certainly none; or
-// neither.
-func (r *Recoverer) FindCreated(op state.Pending) (id string, absent bool) {
+// in the inputs that were recorded before the provider was called. The answer has its ID; or says that there is certainly none;
+// or neither.
+func (r *Recoverer) FindCreated(op state.Pending) Answer {
 	res := op.Resource
 	if book.HasNoObject(res) {
-		return "", true
+		return absent("there is no object outside the state")
 	}
 	names := r.identifyingNames(res)
 	if len(names) == 0 {
-		return "", false
+		return unknown("no input is known to be the ID of the object")
 	}
 	p, err := r.Access.ProviderFor(r.Operations, res)
 	if err != nil {
 		r.Warn(res.URN, "The object cannot be looked for: %w", err)
-		return "", false
+		return unknown("the object cannot be looked for: %v", err)
 	}
+	old := continued(r.Recorded.Resources, res)
 	for _, n := range names {
 		found, err := r.exists(p, res, n)
 		switch {
 		case err != nil:
 			r.Warn(res.URN, "The provider cannot tell whether there is an object with the ID %s: %w", n.value, err)
-			return "", false
+			return unknown("the provider cannot tell whether there is an object with the ID %s: %v", n.value, err)
+		case found != "" && isReplaced(op, old) && !old.PendingReplacement && found == old.ID:
+			return unknown("the object with the ID %s is the one that was to be replaced", found)
+		case found != "" && old != nil && !old.PendingReplacement && !isReplaced(op, old) && found != old.ID:
+			r.Warn(res.URN, "There is an object with the ID %s, which the interrupted create may have made. It cannot be adopted, because another one "+
+				"has been recorded since, with the ID %s: import it under another name, or delete it", found, old.ID)
+			return unknown("there is an object with the ID %s, but the one with the ID %s has been recorded as the resource since", found, old.ID)
 		case found != "" && n.madeUp:
-			return found, false
+			return Answer{CreateResolution: stages.CreateResolution{ID: found}, Why: "the object has the name that was made up for it"}
 		case found != "":
 			text := fmt.Sprintf("There is an object with the ID %s. Nobody knows whether this create has made it, as its name was not made up; "+
 				"if so, adopt it", found)
 			r.Diagnose(res.URN, stages.Warning, 0, text, advice.Advice{Action: advice.Adopt, URNs: []urn.URN{res.URN}, ID: found})
-			return "", false
+			return unknown("there is an object with the ID %s, but its name was not made up, so that it may be somebody else's", found)
 		case n.isID:
-			return "", true
+			return absent("there is no object with the ID %s, which is its name, as of the other resources of the type", n.value)
 		}
 	}
-	return "", false
+	return unknown("there is no object with the ID %s, but the names of objects of the type may not be their IDs", names[0].value)
 }
+
+func absent(format string, args ...any) Answer {
+	return Answer{CreateResolution: stages.CreateResolution{Clear: true}, Why: fmt.Sprintf(format, args...)}
+}
+
+func unknown(format string, args ...any) Answer { return Answer{Why: fmt.Sprintf(format, args...)} }
 
 // name is an input that may be the ID of an object.
 type name struct {

@@ -35,6 +35,8 @@ type Refreshed struct {
 	Read map[urn.URN]bool
 	// Vanished are those of them whose object does not exist any more.
 	Vanished map[urn.URN]bool
+	// Changes say how interrupted operations other than creates are resolved, if that was asked for.
+	Changes []stages.Resolution
 }
 
 // Refresh reads what is recorded from its providers and returns the state with what it has found (steps.md 7.1, 7.3), also

@@ -139,6 +139,11 @@ func (r *Taker) applyImport(s *Taking) applied {
 	if err != nil {
 		return Failed(err)
 	}
+	if s.Reason.Kind == stages.ReasonInterrupted && s.Superseded != nil {
+		if err := CheckNotOld(final.ID, s.Superseded); err != nil { // the ID that was given may be another form of it
+			return Failed(err)
+		}
+	}
 	final.Inputs = res.Inputs
 	now := r.Now().UTC()
 	final.Created, final.Modified = now, now
@@ -147,6 +152,20 @@ func (r *Taker) applyImport(s *Taking) applied {
 		r.Supersede(s.Superseded, &a.Change)
 	}
 	return a
+}
+
+// CheckNotOld refuses to record an object that is recorded already, as what an interrupted create was to replace: the next update
+// would delete it.
+func CheckNotOld(id string, old *state.Resource) error {
+	if old.PendingReplacement || old.ID != id {
+		return nil
+	}
+	is := "the object that was to be replaced"
+	if old.Delete {
+		is = "an old object that awaits its deletion"
+	}
+	return fmt.Errorf("%s is %s, and is recorded already: the interrupted create of %s has not made it; "+
+		"name the object that it has made, or clear the pending create if there is none", id, is, old.URN)
 }
 
 // readForImport reads the object that a state names by its import ID, and sets what is found in the state, all but the

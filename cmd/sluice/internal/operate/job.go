@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -35,3 +37,9 @@ type Job struct {
 
 // runsProgram reports whether the operation runs the program.
 func (j *Job) runsProgram() bool { return j.Kind.NeedsProgram || j.Flags.Program.Run }
+
+// WithoutSecrets returns a text without the values of secret settings.
+func (j *Job) WithoutSecrets(text string) string {
+	shown := display.Scrub(secretTexts(j))(stages.Diagnostic{LogMessage: stages.LogMessage{Message: text}})
+	return shown.(stages.Diagnostic).Message
+}
