@@ -25,7 +25,7 @@ const (
 	environmentKey      = "envVarMappings"
 )
 
-// SpecError says that an input which the engine needs to start a provider is malformed. Property is the input's name.
+// SpecError says that an input which the engine needs to start a provider is malformed. Property is the input's name, or "type".
 type SpecError struct{ Property, Reason string }
 
 func (e *SpecError) Error() string {
@@ -39,6 +39,9 @@ func SpecFromInputs(t urn.Type, inputs property.Map) (Spec, error) {
 	spec := Spec{Package: t.ProviderPackage(), Version: r.version(inputs, VersionKey, "")}
 	if spec.Package == "" {
 		return Spec{}, &SpecError{Property: "type", Reason: fmt.Sprintf("%q is not that of a provider", t)}
+	}
+	if err := t.CheckPackage(); err != nil {
+		return Spec{}, &SpecError{Property: "type", Reason: "names no package: " + err.Error()}
 	}
 
 	at, prefix := inputs, ""
@@ -191,6 +194,11 @@ func (r *inputReader) checksums(m property.Map, prefix string) map[string][]byte
 
 func (r *inputReader) plugin(m property.Map, prefix string, spec *Spec) {
 	name := r.text(m, nameKey, prefix)
+	if name != "" {
+		if err := urn.CheckPluginName(name); err != nil {
+			r.fail(prefix+nameKey, "names no plugin: "+err.Error())
+		}
+	}
 	encoded, parameterized := m.Get(parameterizationKey)
 	if !parameterized {
 		if name != spec.Package {

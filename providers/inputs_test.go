@@ -73,6 +73,8 @@ func TestMalformedProviderInputsAreNamed(t *testing.T) {
 		"url":              {object("__internal", object("pluginDownloadURL", property.Computed())), "__internal.pluginDownloadURL"},
 		"checksum":         {object("__internal", object("pluginChecksums", object("a", "zz"))), "__internal.pluginChecksums"},
 		"parameterization": {object("__internal", object("name", "b", "parameterization", "!")), "__internal.parameterization"},
+		"path":             {object("__internal", object("name", "../x", "parameterization", "")), "__internal.name"},
+		"path, no value":   {object("__internal", object("name", "../x")), "__internal.name"},
 		"no plugin":        {object("__internal", object("parameterization", "")), "__internal.name"},
 		"environment":      {object("__internal", object("envVarMappings", object("A", property.Number(1)))), "__internal.envVarMappings.A"},
 	}
@@ -86,4 +88,6 @@ func TestMalformedProviderInputsAreNamed(t *testing.T) {
 	}
 	_, err := providers.SpecFromInputs(urn.Type("simple:index:Thing"), property.Map{})
 	require.Error(t, err)
+	_, err = providers.SpecFromInputs(urn.Type("pulumi:providers:../x"), property.Map{})
+	require.ErrorContains(t, err, `"../x" cannot be the name of a package`)
 }

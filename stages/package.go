@@ -11,6 +11,23 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// CheckNames returns a [*urn.NameError] unless the plugin and what it is made into have names. They come from programs and
+// plugins, and plugins are found by them.
+func (p Package) CheckNames() error {
+	if err := urn.CheckPluginName(p.Name); err != nil {
+		return err
+	}
+	for _, x := range []*Parameterization{p.Parameterization, p.Extension} {
+		if x == nil {
+			continue
+		}
+		if err := urn.CheckPackageName("package", x.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // OwnVersion is the version of the package itself.
 func (p Package) OwnVersion() string {
 	if p.Parameterization != nil {

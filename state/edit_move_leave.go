@@ -91,7 +91,7 @@ func (m *mover) finish() error {
 	}{{"destination", m.dest, m.out.Dest}, {"source", m.source, m.out.Source}} {
 		err := restoreOrder(s.before, s.now)
 		if err == nil {
-			err = VerifyURNs(s.now)
+			err = VerifyNames(s.now)
 		}
 		if err != nil {
 			return fmt.Errorf("the state of the %s would be invalid: %w", s.name, err)

@@ -30,7 +30,7 @@ func moveTo(t require.TestingT, source, dest *Snapshot, parents bool, resources 
 	if err == nil {
 		require.NoError(t, Verify(m.Source))
 		require.NoError(t, Verify(m.Dest))
-		require.NoError(t, VerifyURNs(m.Dest))
+		require.NoError(t, VerifyNames(m.Dest))
 	}
 	return m, err
 }
@@ -236,7 +236,7 @@ func TestEveryEditOfAValidStateIsValidAndLosesNothing(t *testing.T) {
 		target := rapid.SampledFrom(s.Resources).Draw(t, "target")
 		valid := func(out *Snapshot) {
 			require.NoError(t, Verify(out))
-			require.NoError(t, VerifyURNs(out))
+			require.NoError(t, VerifyNames(out))
 		}
 		o := DeleteOptions{Dependents: rapid.Bool().Draw(t, "dependents"), Protected: rapid.Bool().Draw(t, "force")}
 		if out, removed, err := Delete(s, []*Resource{target}, o); err == nil {

@@ -102,7 +102,7 @@ func checkEdit(before, s *Snapshot, stack string) error {
 			return fmt.Errorf("resources[%d] (%s) is of the stack %q, not of %q", i, u, u.Stack(), stack)
 		}
 	}
-	if err := VerifyURNs(s); err != nil {
+	if err := VerifyNames(s); err != nil {
 		return err
 	}
 	return Verify(s)

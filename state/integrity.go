@@ -112,30 +112,40 @@ func (c *verifier) check(i int, r *Resource) error {
 	return nil
 }
 
-// VerifyURNs checks that everything in a snapshot, pending operations included, is named by a well-formed URN: other names
-// cannot be shown, aliased or ordered by type. It returns an [*IntegrityError] of [RuleResource] for the first that is not
-// well-formed. A nil snapshot is valid. [Verify] does not look at the form of URNs, so that states that break only this rule
-// can be exported and repaired.
-func VerifyURNs(s *Snapshot) error {
+// VerifyNames checks that everything in a snapshot, pending operations included, is named by a well-formed URN: other names
+// cannot be shown, aliased or ordered by type. It also checks that provider resources name packages: plugins are found by
+// these names. It returns an [*IntegrityError] of [RuleResource] or [RuleProviderResource] for the first that is wrong. A nil
+// snapshot is valid. [Verify] does not look at the form of names, so that states that break only this rule can be exported and
+// repaired.
+func VerifyNames(s *Snapshot) error {
 	if s == nil {
 		return nil
 	}
 	for i, r := range s.Resources {
-		if err := checkURN(fmt.Sprintf("resource at index %d", i), i, r); err != nil {
+		if err := checkNames(fmt.Sprintf("resource at index %d", i), i, r); err != nil {
 			return err
 		}
 	}
 	for i, op := range s.Pending {
-		if err := checkURN(fmt.Sprintf("pending operation at index %d", i), i, op.Resource); err != nil {
+		if err := checkNames(fmt.Sprintf("pending operation at index %d", i), i, op.Resource); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkURN(what string, i int, r *Resource) error {
+func checkNames(what string, i int, r *Resource) error {
 	if _, err := urn.Parse(string(r.URN)); err != nil {
 		return &IntegrityError{Rule: RuleResource, Index: i, URN: r.URN, Err: err, Problem: fmt.Sprintf("%s: %v", what, err)}
+	}
+	for _, t := range []urn.Type{r.Type, r.URN.Type()} {
+		if !t.IsProvider() {
+			continue // a program may call its components as it likes
+		}
+		if err := t.CheckPackage(); err != nil {
+			return &IntegrityError{Rule: RuleProviderResource, Index: i, URN: r.URN, Err: err,
+				Problem: fmt.Sprintf("%s, the provider %s: %v", what, r.URN, err)}
+		}
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func RepairAll(s *Snapshot) (*Snapshot, *Repairs, error) {
 	in := *s
 	magic := in.Manifest.Magic != Magic(in.Manifest.Version)
 	in.Manifest.Magic = Magic(in.Manifest.Version)
-	if err := VerifyURNs(&in); err != nil {
+	if err := VerifyNames(&in); err != nil {
 		return nil, nil, err
 	}
 	out, done, err := repair(&in)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,7 @@ type fakeLanguage struct {
 type fakeProgram struct {
 	Resources []struct {
 		Name    string
+		Type    string // "" is that of the fake provider
 		Inputs  map[string]any
 		Protect bool
 		After   []string
@@ -114,7 +116,7 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 			return err
 		}
 		in := &pulumirpc.RegisterResourceRequest{
-			Type: "fake:index:Thing", Name: r.Name, Parent: root.GetUrn(), Custom: true, Object: inputs, AcceptSecrets: true,
+			Type: cmp.Or(r.Type, "fake:index:Thing"), Name: r.Name, Parent: root.GetUrn(), Custom: true, Object: inputs, AcceptSecrets: true,
 			SupportsPartialValues: true, Protect: &r.Protect,
 		}
 		for _, name := range r.After {

@@ -22,10 +22,18 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	default:
 		ps = o.importedPackages(ctx)
 	}
-	if err != nil || len(ps) > 0 {
-		return ps, err
+	if err != nil {
+		return nil, err
 	}
-	return o.recordedPackages(), nil
+	for _, p := range ps {
+		if err := p.CheckNames(); err != nil {
+			return nil, fmt.Errorf("the program needs a package that no plugin can serve: %w", err)
+		}
+	}
+	if len(ps) == 0 {
+		ps = o.recordedPackages()
+	}
+	return ps, nil
 }
 
 // importedPackages returns the versions that the program uses. A program that cannot name them because its dependencies

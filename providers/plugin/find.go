@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Kind is the kind of a plugin, as it occurs in the names of executables.
@@ -117,8 +119,12 @@ func (f Finder) warn(format string, args ...any) {
 }
 
 // Find returns where a plugin is. version has no leading "v"; "" means any. Errors are *[MissingError],
-// *[LanguageHostedError] and those of a malformed project.
+// *[LanguageHostedError], *[urn.NameError] and those of a malformed project. Names come from programs and states that others
+// write: what is found is a file pulumi-<kind>-<name> in one of the folders of plugins, and nowhere else.
 func (f Finder) Find(k Kind, name, version string) (Location, error) {
+	if err := urn.CheckPluginName(name); err != nil {
+		return Location{}, err
+	}
 	if l, ok, err := f.inProject(k, name, version); ok || err != nil {
 		return l, err
 	}
@@ -201,9 +207,10 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// executableIn looks for a plugin's executable with the endings that the system knows.
+// executableIn looks for a plugin's executable with the endings that the system knows. It is in directory itself, whatever
+// the name.
 func executableIn(directory string, k Kind, name string) (string, bool) {
-	if directory == "" {
+	if directory == "" || urn.CheckPluginName(name) != nil {
 		return "", false
 	}
 	for _, ending := range endings() {

@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/urn"
 	"github.com/stretchr/testify/require"
 )
 
@@ -105,6 +107,43 @@ func TestMalformedProjectPluginIsAnError(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "hosted", "PulumiPlugin.yaml"), []byte("runtime: nodejs\n"), 0o644))
 	_, err = at("hosted").Find(plugin.Resource, "simple", "")
 	require.ErrorAs(t, err, new(*plugin.LanguageHostedError))
+}
+
+func TestNamesThatArePathsFindNothing(t *testing.T) {
+	root := tree(t, "path", "home/plugins/resource-simple-v1.0.0", "elsewhere/deep")
+	// Where pulumi-resource-.. is a directory, the system follows the path as well.
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "path/pulumi-resource-.."), 0o755))
+	f := plugin.Finder{
+		Project: []plugin.ProjectPlugin{{Kind: plugin.Resource, Name: "../pulumi-resource-simple", Directory: filepath.Join(root, "elsewhere")}},
+		Home:    filepath.Join(root, "home"), Bundled: filepath.Join(root, "elsewhere"),
+		LookupEnv: func(name string) (string, bool) { return filepath.Join(root, "path"), name == "PATH" },
+	}
+	for _, name := range []string{
+		"../pulumi-resource-simple", "../../elsewhere/deep/pulumi-resource-simple", "x/../../path/pulumi-resource-simple", "", ".", "..",
+		"simple\x00", `..\x`, "-simple", "/etc/passwd",
+	} {
+		_, err := f.Find(plugin.Resource, name, "")
+		var refused *urn.NameError
+		require.ErrorAs(t, err, &refused, "%q", name)
+		require.Equal(t, name, refused.Name)
+	}
+	_, err := f.Find(plugin.Resource, "simple", "1.0.0/../../..")
+	require.NoError(t, err, "a version leads nowhere, and $PATH has no versions")
+	f.LookupEnv = func(string) (string, bool) { return "", false }
+	_, err = f.Find(plugin.Resource, "simple", "1.0.0/../../../elsewhere/deep")
+	require.ErrorAs(t, err, new(*plugin.MissingError))
+	require.Len(t, f.List(), 1, "only the one in the cache")
+}
+
+func TestURLsOfRepositoriesAreNoPaths(t *testing.T) {
+	root := tree(t, "home/plugins/resource-simple-v1.0.0")
+	host := plugin.NewHost(plugin.Options{Home: filepath.Join(root, "home")})
+	for _, url := range []string{`git://..\..\x`, "git://", "git://-x/y", "git://a/b c"} {
+		_, err := host.Load(t.Context(), providers.Spec{Package: "simple", DownloadURL: url})
+		require.ErrorAs(t, err, new(*urn.NameError), url)
+	}
+	_, err := host.Load(t.Context(), providers.Spec{Package: "simple", DownloadURL: "git://example.com:3000/../../~somebody/repo"})
+	require.ErrorAs(t, err, new(*plugin.MissingError))
 }
 
 func TestListHasEveryPluginThatIsThere(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // manifestFile describes a policy pack (protocol.md 7.1).
@@ -59,6 +60,9 @@ func readManifest(directory string) (manifest, error) {
 	}
 	if m.Runtime.Name == "" {
 		return manifest{}, fmt.Errorf("the policy pack's file %s names no runtime; write `runtime: nodejs`, or the language that the pack is written in", path)
+	}
+	if err := urn.CheckPackageName("runtime", m.Runtime.Name); err != nil {
+		return manifest{}, fmt.Errorf("the policy pack's file %s: %w", path, err)
 	}
 	return m, nil
 }

@@ -274,6 +274,7 @@ func TestFilesThatAreNoPacks(t *testing.T) {
 	b := newBench(t, "")
 	for name, c := range map[string]struct{ manifest, config, want string }{
 		"no runtime":      {"main: x", "", "names no runtime"},
+		"a path":          {"runtime: ../../x", "", `"../../x" cannot be the name of a runtime`},
 		"not YAML":        {"runtime: [", "", "PulumiPolicy.yaml: yaml:"},
 		"odd runtime":     {"runtime: [a]", "", "PulumiPolicy.yaml"},
 		"not JSON":        {"runtime: fake", "{", "must be a JSON object"},

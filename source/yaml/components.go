@@ -20,6 +20,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // pluginFile is the file that makes a directory a plugin.
@@ -107,6 +108,9 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 	}
 	if c.plugin.Name.Value == "" {
 		return nil, fmt.Errorf("%s has no `name`, which the types of its components begin with", filepath.Join(directory, pluginFile))
+	}
+	if err := urn.CheckPackageName("package", c.plugin.Name.Value); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(directory, pluginFile), err)
 	}
 	c.PackageName = c.plugin.Name.Value
 	for _, component := range c.plugin.Components {

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Packages lists the packages that the program mentions, sorted, without the engine's own (protocol.md 11.10). A lock
@@ -29,8 +30,8 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	var list []stages.Package
 	l.template.Mentions(func(m ast.Mention) {
 		name := ast.PackageOf(m.Token.Value)
-		if seen[name] {
-			return
+		if seen[name] || urn.CheckPackageName("package", name) != nil {
+			return // a name that is wrong is reported with its place when the program runs
 		}
 		seen[name] = true
 		if known := locked[name]; known != nil {

@@ -50,6 +50,8 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 	}
 	if err := state.Verify(snapshot); err != nil {
 		problems = append(problems, err)
+	} else if err := state.VerifyNames(snapshot); err != nil {
+		problems = append(problems, err)
 	}
 	if len(problems) > 0 && !force {
 		return nil, errors.Join(append(problems, errDangerous)...)

@@ -70,7 +70,7 @@ func (s *fileStack) Check(ctx context.Context, snapshot *state.Snapshot) error {
 	}
 	err := state.Verify(snapshot)
 	if err == nil {
-		err = state.VerifyURNs(snapshot)
+		err = state.VerifyNames(snapshot)
 	}
 	if err != nil {
 		return &InvalidStateError{s.File(ctx), err}

@@ -259,8 +259,13 @@ func TestPackagesAreKnownByTheirReference(t *testing.T) {
 	require.Equal(t, "spelled out", meant.Name)
 	_, err = p.meant(stages.Package{}, "gone")
 	require.EqualError(t, err, "unknown provider package 'gone'")
-	_, err = p.register(stages.Package{})
-	require.ErrorAs(t, err, new(*stages.InvalidRequestError))
+	path := &stages.Parameterization{Name: "../x"}
+	for _, bad := range []stages.Package{
+		{}, {Name: "../x"}, {Name: "x", Parameterization: path}, {Name: "x", Extension: path},
+	} {
+		_, err = p.register(bad)
+		require.ErrorAs(t, err, new(*stages.InvalidRequestError))
+	}
 }
 
 func TestAnExtensionIsKnownByItsContent(t *testing.T) {
@@ -269,7 +274,7 @@ func TestAnExtensionIsKnownByItsContent(t *testing.T) {
 	ref, err := p.register(stages.Package{Name: "base", Extension: &ext})
 	require.NoError(t, err)
 	require.Equal(t, ext.Ref(), ref)
-	other, err := p.register(stages.Package{Name: "another base", Extension: &ext})
+	other, err := p.register(stages.Package{Name: "another-base", Extension: &ext})
 	require.NoError(t, err)
 	require.NotEqual(t, ref, other, "one reference means one package")
 	meant, err := p.meant(stages.Package{}, ref)

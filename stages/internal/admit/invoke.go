@@ -63,6 +63,9 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 	if pkg == "" {
 		return nil, stages.Invalid("function token %q does not have the form <package>:<module>:<name>", in.Token)
 	}
+	if err := urn.CheckPackageName("package", pkg); err != nil {
+		return nil, stages.Invalid("function token %q: %w", in.Token, err)
+	}
 	p, err := m.packages.meant(p, ref)
 	if err != nil {
 		return nil, err

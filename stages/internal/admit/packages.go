@@ -54,6 +54,9 @@ func (p *packages) register(pkg stages.Package) (string, error) {
 	if pkg.Name == "" {
 		return "", &stages.InvalidRequestError{Err: errEmptyPackage}
 	}
+	if err := pkg.CheckNames(); err != nil {
+		return "", &stages.InvalidRequestError{Err: err}
+	}
 	key := packageKey(pkg)
 	ref := uuid.NewSHA1(uuid.NameSpaceOID, key).String()
 	p.mu.Lock()

@@ -36,6 +36,11 @@ func (c *Completion) Complete(ctx context.Context) (*stages.Goal, error) {
 	if (req.Custom || req.Remote) && !req.Type.IsToken() {
 		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
 	}
+	if req.Custom || req.Remote || req.Type.IsProvider() {
+		if err := req.Type.CheckPackage(); err != nil {
+			return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
+		}
+	}
 	if len(req.EnvVarMappings) > 0 && !req.Type.IsProvider() {
 		return nil, stages.Invalid("envVarMappings can only be used with provider resources")
 	}
@@ -235,6 +240,9 @@ func (r *Admission) CompleteRead(ctx context.Context, s stages.Submitted) (*stag
 	req := s.Read
 	if !req.Type.IsToken() {
 		return nil, stages.Invalid("type %q of resource %q is not a full type token <package>:<module>:<type>", req.Type, req.Name)
+	}
+	if err := req.Type.CheckPackage(); err != nil {
+		return nil, stages.Invalid("type %q of resource %q: %w", req.Type, req.Name, err)
 	}
 	pkg, err := r.packages.meant(req.Package, req.PackageRef)
 	if err != nil {

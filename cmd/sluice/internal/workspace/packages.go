@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // pluginFile is the file that marks a directory as the source of a plugin.
@@ -36,6 +38,10 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 			continue
 		}
 		seen[name] = true
+		if err := urn.CheckPackageName("package", name); err != nil {
+			reader.fail(packages.Content[i], err.Error(), "")
+			break
+		}
 		r.p.Plugins.Providers = append(r.p.Plugins.Providers, LocalPlugin{Name: name, Path: path})
 		file := filepath.Join(path, pluginFile)
 		data, err := os.ReadFile(file)

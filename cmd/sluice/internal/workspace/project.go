@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Project is a parsed project file (state.md 6.1).
@@ -107,6 +108,7 @@ func (r *projectReader) read() {
 	p.Name = r.text(root, "name", "write `name: my-project`")
 	r.checkName()
 	r.readRuntime()
+	r.checkRuntime()
 	p.Main = r.text(root, "main", "name a directory or file")
 	p.Description = r.text(root, "description", "")
 	p.RequiredVersion = r.text(root, "requiredPulumiVersion", "write a range of versions such as \">=3.0.0\"")
@@ -128,10 +130,8 @@ func (r *projectReader) read() {
 	r.warnAboutTypos()
 }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
-
-// IsProjectName reports whether name is a valid project name.
-func IsProjectName(name string) bool { return validName.MatchString(name) }
+// IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is no folder.
+func IsProjectName(name string) bool { return urn.IsName(name) && len(name) <= 100 }
 
 func (r *projectReader) checkName() {
 	if r.err != nil {
@@ -176,6 +176,17 @@ func (r *projectReader) readRuntime() {
 	}
 }
 
+// checkRuntime refuses a runtime that no language plugin can have the name of.
+func (r *projectReader) checkRuntime() {
+	if r.err != nil || r.p.Runtime == "" {
+		return
+	}
+	if err := urn.CheckPackageName("runtime", r.p.Runtime); err != nil {
+		_, n := child(r.doc.root(), "runtime")
+		r.fail(n, err.Error(), "")
+	}
+}
+
 func (r *projectReader) readPlugins() {
 	plugins := r.mapping(r.doc.root(), "plugins")
 	if plugins == nil {
@@ -212,6 +223,10 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []LocalPlugin
 		}
 		if r.err == nil && (plugin.Name == "" || plugin.Path == "") {
 			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` lacks `name` or `path`", key), "write both")
+			return nil
+		}
+		if err := urn.CheckPluginName(plugin.Name); r.err == nil && err != nil {
+			r.fail(entry, err.Error(), "where the plugin is belongs into `path`")
 			return nil
 		}
 		if !filepath.IsAbs(plugin.Path) {

@@ -34,6 +34,11 @@ func TestMalformedProjectFilesNameTheLineAndTheFault(t *testing.T) {
 		"foreign type":        {"name: a\nconfig:\n  aws:k: {type: string, value: x}", "belongs to another namespace"},
 		"foreign no value":    {"name: a\nconfig:\n  aws:k: {description: x}", "aws:k has no `value`"},
 		"declared twice":      {"name: a\nconfig:\n  k: 1\n  a:k: 2", "a:k is declared twice"},
+		"folder as name":      {"name: ..", "P.yaml:1: \"..\" is not a project name"},
+		"path as runtime":     {"name: a\nruntime: ../x", "P.yaml:2: \"../x\" cannot be the name of a runtime"},
+		"path in runtime":     {"name: a\nruntime: {name: ../x}", "P.yaml:2: \"../x\" cannot be the name of a runtime"},
+		"path as plugin":      {"name: a\nplugins: {languages: [{name: ../x, path: y}]}", "P.yaml:2: \"../x\" cannot be the name of a plugin"},
+		"path as package":     {"name: a\npackages: {../x: ./y}", "P.yaml:2: \"../x\" cannot be the name of a package"},
 		"plugin without path": {"name: a\nplugins: {providers: [{name: x}]}", "lacks `name` or `path`"},
 		"exponential": {"name: a\na: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
 			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n" +

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // directory maps a token to the package that has it, and to its meaning there (protocol.md 11.4).
@@ -59,6 +60,9 @@ func openDirectory(ctx context.Context, program *bind.Program, o Options) *direc
 	var order []origin
 	program.Template.Mentions(func(m ast.Mention) {
 		from := d.origin(m)
+		if urn.CheckPackageName("package", from.pkg) != nil {
+			return
+		}
 		if _, known := d.candidates[from]; !known {
 			d.candidates[from] = serving(from, o.Packages.List)
 			order = append(order, from)
@@ -130,6 +134,9 @@ func (d *directory) look(l lookup) *member {
 	resolve, names := (*schema.Package).ResolveResource, (*schema.Package).ResourceTokens
 	if l.kind == functionMember {
 		resolve, names = (*schema.Package).ResolveFunction, (*schema.Package).FunctionTokens
+	}
+	if err := urn.CheckPackageName("package", l.from.pkg); err != nil {
+		return &member{problem: fmt.Sprintf("%q names no %s: %v", l.token, l.kind, err)}
 	}
 	var known []string
 	for _, c := range d.candidates[l.from] {

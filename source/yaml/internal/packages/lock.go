@@ -70,8 +70,10 @@ func parseLock(text []byte) (stages.Package, error) {
 	if pkg.Parameterization, err = f.Parameterization.parameterization("parameterization"); err != nil {
 		return stages.Package{}, err
 	}
-	pkg.Extension, err = f.Extension.parameterization("extension")
-	return pkg, err
+	if pkg.Extension, err = f.Extension.parameterization("extension"); err != nil {
+		return stages.Package{}, err
+	}
+	return pkg, pkg.CheckNames()
 }
 
 func (p *lockParameter) parameterization(what string) (*stages.Parameterization, error) {

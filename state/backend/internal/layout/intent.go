@@ -37,6 +37,9 @@ func IntentOf(key string) (stacks [2]Stack, is bool) {
 			project = ""
 		}
 		stacks[n] = Stack{project, parts[2*n+1]}
+		if CheckName("stack", stacks[n].Name, false) != nil || project != "" && CheckName("project", project, true) != nil {
+			return stacks, false
+		}
 	}
 	return stacks, true
 }

@@ -36,8 +36,10 @@ func TestAKeyNamesTheStacksThatItIsOf(t *testing.T) {
 		require.True(t, is)
 		require.Equal(t, stacks, found)
 	}
-	_, is := IntentOf(".pulumi/sluice/pairs/shop/dev.json")
-	require.False(t, is)
+	for _, key := range []string{"shop/dev.json", "../../shop/dev.json", "shop/../shop/dev.json", "shop/dev/~/...json"} {
+		_, is := IntentOf(".pulumi/sluice/pairs/" + key)
+		require.False(t, is, key)
+	}
 }
 
 func TestKeysOfAStack(t *testing.T) {
