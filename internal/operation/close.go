@@ -42,6 +42,7 @@ func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 	if err := s.record.close(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
 	}
+	errs = append(errs, s.lacking(ctx)...)
 	if err := s.server.close(); err != nil {
 		s.Log.Warn("closing the monitor", "error", err)
 	}

@@ -188,6 +188,10 @@ func (r *Run) Results() Results {
 // Planned returns the plan of the run, by resource; nil if it was not to make one. It is called when the run is over.
 func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Planned() }
 
+// Unwritten returns the objects that were made and whose record could not be written when they were, by URN. Closing the
+// record may write it after all.
+func (r *Run) Unwritten() []*state.Resource { return r.book.Results.Unwritten() }
+
 // Find returns a resource that was registered or read in this run and whose step is done.
 func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }
 
