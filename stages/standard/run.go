@@ -170,6 +170,8 @@ type Results struct {
 	Failures []stages.Failure
 	// Uncertain is true if the outcome of some operation is unknown (steps.md 9.3).
 	Uncertain bool
+	// Lost are the resources of such operations whose provider has not answered, sorted.
+	Lost []urn.URN
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
 	// rest.
 	Decided []stages.Decided
@@ -179,6 +181,7 @@ type Results struct {
 func (r *Run) Results() Results {
 	res := Results{
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
+		Lost:    r.book.Record.Lost(),
 		Decided: r.book.Decided(),
 	}
 	res.Steps, res.Changes = r.book.Steps()

@@ -152,8 +152,11 @@ func unchangedLine(total, kinds, unchanged, absent int) string {
 
 func (p stepPrinter) ending(s *stages.Summary) string {
 	text := ""
-	if s.MaybeCorrupt {
-		text += "\n" + p.style.paint(yellow, "The outcome of at least one operation is unknown: check what exists before the next update.") + "\n"
+	if len(s.Lost) > 0 {
+		text += "\n" + p.style.paint(yellow, "The outcome of operations on these resources is unknown: check what exists before the next update.") + "\n"
+		for _, u := range s.Lost {
+			text += "    " + string(u) + "\n"
+		}
 	}
 	if s.Result == stages.Canceled {
 		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"
