@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -17,10 +18,15 @@ import (
 
 // s3Server starts an object store on a loopback port and returns the URL of a prefix in its bucket.
 func s3Server(t *testing.T, prefix string) string {
+	return s3Behind(t, prefix, func(h http.Handler) http.Handler { return h })
+}
+
+// s3Behind is s3Server with something between the clients and the object store.
+func s3Behind(t *testing.T, prefix string, between func(http.Handler) http.Handler) string {
 	t.Helper()
 	backend := s3mem.New()
 	require.NoError(t, backend.CreateBucket("states"))
-	server := httptest.NewServer(gofakes3.New(backend).Server())
+	server := httptest.NewServer(between(gofakes3.New(backend).Server()))
 	t.Cleanup(server.Close)
 	t.Setenv("AWS_ACCESS_KEY_ID", "id")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "key")

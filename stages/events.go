@@ -132,10 +132,13 @@ type PolicySummary struct {
 // Summary is the last event but one.
 type Summary struct {
 	IsPreview    bool
-	MaybeCorrupt bool // an operation's outcome is unknown
-	Duration     time.Duration
-	Changes      map[Op]int
-	Result       RunResult
+	MaybeCorrupt bool // an operation's outcome is unknown, or its provider's error does not say what it has done (steps.md 9.3)
+	// Lost are the resources with an operation whose outcome is unknown, because the provider was asked and has not answered.
+	// Those whose provider has answered with an error are not among them.
+	Lost     []urn.URN
+	Duration time.Duration
+	Changes  map[Op]int
+	Result   RunResult
 	// Outputs are the outputs of the stack, OldOutputs those before the run.
 	Outputs, OldOutputs property.Map
 	// Policies are the analyzers that judged the run, in their order.

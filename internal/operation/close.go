@@ -42,6 +42,7 @@ func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 	if err := s.record.close(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
 	}
+	errs = append(errs, s.lacking(ctx)...)
 	if err := s.server.close(); err != nil {
 		s.Log.Warn("closing the monitor", "error", err)
 	}
@@ -87,7 +88,7 @@ func (s *resolved) failedByAborting() bool {
 
 func (s *resolved) summary(o *Outcome) stages.Summary {
 	out := stages.Summary{
-		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Duration: time.Since(s.began), Changes: o.Changes,
+		IsPreview: s.Stages.Info.DryRun, MaybeCorrupt: o.Uncertain, Lost: o.Lost, Duration: time.Since(s.began), Changes: o.Changes,
 		Result: o.Ended, Outputs: o.Outputs, OldOutputs: o.OldOutputs,
 	}
 	for _, a := range s.packs.analyzers {

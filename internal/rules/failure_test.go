@@ -53,6 +53,7 @@ func TestUncertainFailureIsToldInTheSummary(t *testing.T) {
 	k := newKit(t, failCreate("a", &providers.UncertainError{Err: errRefused}))
 	r := k.fails(program(one(nil)), "refused")
 	require.True(t, r.summary().MaybeCorrupt)
+	require.Empty(t, r.summary().Lost, "the provider has answered")
 	require.Equal(t, 2, lastFailure(r).Status)
 	require.Empty(t, k.names())
 	require.Empty(t, k.state.Snapshot().Pending)
@@ -62,6 +63,7 @@ func TestOperationWhoseAnswerIsLostStaysPending(t *testing.T) {
 	k := newKit(t, failCreate("a", &providers.UncertainError{Err: errRefused, Lost: true}))
 	r := k.fails(program(one(nil)), "refused")
 	require.True(t, r.summary().MaybeCorrupt)
+	require.Equal(t, []urn.URN{urnOf("a")}, r.summary().Lost)
 	pending := k.state.Snapshot().Pending
 	require.Len(t, pending, 1)
 	require.Equal(t, state.Creating, pending[0].Type)

@@ -23,7 +23,9 @@ type watchedState struct {
 	*sluice.MemoryState
 	onBegin func(state.Pending) error
 	onEnd   func(state.Change) error
-	watch   func(*state.Snapshot)
+	// afterEnd fails when the recorder has the change already.
+	afterEnd func(state.Change) error
+	watch    func(*state.Snapshot)
 }
 
 func (w *watchedState) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
@@ -54,7 +56,11 @@ func (w *watchedRecorder) End(ctx context.Context, c state.Change) error {
 			return err
 		}
 	}
-	return w.seen(w.MemoryRecorder.End(ctx, c))
+	err := w.seen(w.MemoryRecorder.End(ctx, c))
+	if f := w.state.afterEnd; f != nil && err == nil {
+		err = f(c)
+	}
+	return err
 }
 
 func (w *watchedRecorder) seen(err error) error {
@@ -101,8 +107,63 @@ func TestProgramIsNotAnsweredBeforeTheRecord(t *testing.T) {
 	made, err := k.cloud.Records()
 	require.NoError(t, err)
 	id := made[0].ID
-	require.ErrorContains(t, r.err, "The object with the ID "+id+" was made.", "nobody else knows the ID")
+	require.ErrorContains(t, r.err, "the object with the ID "+id+" was made.", "nobody else knows the ID")
 	require.Equal(t, []advice.Advice{{Action: advice.Adopt, URNs: []urn.URN{urnOf("a")}, ID: id}}, advice.Of(r.err))
+}
+
+func TestAnObjectThatIsRecordedAtTheEndNeedsNoAdvice(t *testing.T) {
+	k := newKit(t)
+	k.options.State = &watchedState{MemoryState: k.state, afterEnd: func(c state.Change) error {
+		if c.Add != nil && c.Add.URN.Name() == "a" {
+			return errFull
+		}
+		return nil
+	}}
+	r := k.fails(program(one(nil)), "recording the end of create of "+string(urnOf("a"))+": disk full")
+	require.Contains(t, k.names(), "a")
+	require.NotContains(t, r.err.Error(), "was made")
+	require.Empty(t, advice.Of(r.err))
+}
+
+// What could not be recorded is refused before anything is made for it.
+func TestARegistrationThatCouldNotBeRecordedIsRefused(t *testing.T) {
+	unknown := urnOf("unknown")
+	refers := func(change func(*stages.RegisterRequest)) func(*script) {
+		return func(s *script) {
+			req := registration("test:index:Thing", "a", nil)
+			change(req)
+			_, s.err = s.m.Register(s.ctx, req)
+		}
+	}
+	const lacks = ": the program has not registered that, and it is not in the state of the stack"
+	for name, c := range map[string]struct {
+		run  func(*script)
+		want string
+	}{
+		"on itself": {refers(func(r *stages.RegisterRequest) { r.Dependencies = []urn.URN{urnOf("a")} }),
+			string(urnOf("a")) + " cannot depend on itself"},
+		"by a property on itself": {refers(func(r *stages.RegisterRequest) {
+			r.PropertyDependencies = map[string][]urn.URN{"x": {urnOf("a")}}
+		}), string(urnOf("a")) + " cannot depend on itself (property x)"},
+		"on something unknown": {refers(func(r *stages.RegisterRequest) { r.Dependencies = []urn.URN{unknown} }),
+			string(urnOf("a")) + " cannot depend on " + string(unknown) + lacks},
+		"by a property on something unknown": {refers(func(r *stages.RegisterRequest) {
+			r.PropertyDependencies = map[string][]urn.URN{"x": {unknown}}
+		}), string(unknown) + " (property x)" + lacks},
+		"deleted with something unknown": {refers(func(r *stages.RegisterRequest) { r.DeletedWith = unknown }),
+			" cannot be deleted with " + string(unknown)},
+		"replaced with itself": {refers(func(r *stages.RegisterRequest) { r.ReplaceWith = []urn.URN{urnOf("a")} }),
+			" cannot be replaced with itself"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newKit(t)
+			r := k.try(sluice.Preview, program(c.run))
+			r.requireFailure(c.want)
+			r = k.fails(program(c.run), c.want)
+			require.Empty(t, r.changed())
+			require.Empty(t, k.names())
+		})
+	}
 }
 
 // Every prefix of the record is a valid state, and each operation is pending while its call is running.

@@ -76,16 +76,29 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 // ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
 func (p *Process) ExitedWithin(patience time.Duration) error { return p.exitedSoon(patience) }
 
-// Output is [Run] for a process that is run for its output; c.Output is not called.
+// maxOutput is how much of one stream [Output] keeps, in bytes.
+const maxOutput = 64 << 20
+
+// Output is [Run] for a process that is run for its output; c.Output is not called. It is an error if a process prints more
+// than 64 MiB to its standard output; of the other stream the rest is left out.
 func Output(ctx context.Context, c Command) (stdout, stderr string, exit Exit, err error) {
 	var out, errs strings.Builder // each written by one goroutine
+	var cut bool
 	c.Output = func(l Line) {
 		to := &out
 		if l.Stderr {
 			to = &errs
 		}
+		if to.Len()+len(l.Text) >= maxOutput {
+			if !l.Stderr {
+				cut = true
+			}
+			return
+		}
 		to.WriteString(l.Text + "\n")
 	}
-	exit, err = Run(ctx, c)
+	if exit, err = Run(ctx, c); err == nil && cut {
+		err = fmt.Errorf("%s has printed more than %d MiB", c.Name, maxOutput>>20)
+	}
 	return out.String(), errs.String(), exit, err
 }

@@ -173,6 +173,8 @@ type Results struct {
 	Failures []stages.Failure
 	// Uncertain is true if the outcome of some operation is unknown (steps.md 9.3).
 	Uncertain bool
+	// Lost are the resources of such operations whose provider has not answered, sorted.
+	Lost []urn.URN
 	// Decided holds all decisions: first those about registrations in the order of their arrival, then those about the
 	// rest.
 	Decided []stages.Decided
@@ -184,6 +186,7 @@ type Results struct {
 func (r *Run) Results() Results {
 	res := Results{
 		Outputs: r.book.StackOutputs(), OldOutputs: r.book.OldStackOutputs(), Failures: r.control.Failures(), Uncertain: r.book.IsUncertain(),
+		Lost:    r.book.Record.Lost(),
 		Decided: r.book.Decided(),
 	}
 	res.Resolved = withCauses(r.resolved, res.Failures)
@@ -207,6 +210,10 @@ func withCauses(all []stages.Resolution, failures []stages.Failure) []stages.Res
 
 // Planned returns the plan of the run, by resource; nil if it was not to make one. It is called when the run is over.
 func (r *Run) Planned() map[urn.URN]*state.PlannedResource { return r.plans.Planned() }
+
+// Unwritten returns the objects that were made and whose record could not be written when they were, by URN. Closing the
+// record may write it after all.
+func (r *Run) Unwritten() []*state.Resource { return r.book.Results.Unwritten() }
 
 // Find returns a resource that was registered or read in this run and whose step is done.
 func (r *Run) Find(u urn.URN) (*state.Resource, bool) { return r.book.Lookup(u) }

@@ -158,6 +158,7 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 	l = &Lock{options: o, key: mine, owner: o.Owner, hold: hold}
 	l.owner.Lease = Lease{Run: id, Operation: o.Operation, Seconds: int(o.Lost / time.Second)}
 	if err := l.write(ctx, store.IfAbsent()); err != nil {
+		_ = o.Store.Remove(context.WithoutCancel(ctx), mine) // it is there if only the reply was lost
 		return nil, false, fmt.Errorf("write the lock file: %w", err)
 	}
 	if others, err = o.others(ctx, mine); err == nil && len(others) > 0 {

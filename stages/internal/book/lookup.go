@@ -52,6 +52,9 @@ func (r locator) claim(l *stages.Located) (code int, err error) {
 			return code, err
 		}
 	}
+	if err := r.checkReferences(l); err != nil {
+		return 0, err
+	}
 	if l.Claimed = l.Old; l.Old != nil {
 		n.claim(l.Old, l.Seq)
 	}

@@ -20,6 +20,7 @@ type record struct {
 	outcomes  map[*stages.Decision]stages.Outcome
 	reported  []*stages.Decision // what is counted and listed, in no particular order
 	uncertain bool               // the outcome of some operation is unknown (steps.md 9.3)
+	lost      []urn.URN          // of resources with such an operation whose provider has not answered
 	// users are, for recorded states that are kept although no registration goes on with them, the first by name of the
 	// resources that they are kept for.
 	users map[graph.ID]urn.URN // by base position
@@ -87,10 +88,21 @@ func (r *record) Report(d *stages.Decision) {
 	r.reported = append(r.reported, d)
 }
 
-func (r *record) SetUncertain() {
+// SetUncertain remembers an operation that may have happened although it failed. lost says that its outcome is unknown.
+func (r *record) SetUncertain(u urn.URN, lost bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.uncertain = true
+	if lost {
+		r.lost = append(r.lost, u)
+	}
+}
+
+// Lost returns the resources with an operation whose outcome is unknown, sorted.
+func (r *record) Lost() []urn.URN {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return urn.SortedSet(r.lost)
 }
 
 func (r *record) isUncertain() bool {

@@ -1,7 +1,9 @@
 package book
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/property"
@@ -26,6 +28,7 @@ type results struct {
 	stack        *stages.Decision
 	stackOutputs property.Map
 	pending      map[*state.Resource]bool // recorded or made by this run, whose operations stay pending: see [take.Taker]
+	unwritten    []*state.Resource        // made by this run; their record failed
 }
 
 func newResults() *results {
@@ -159,6 +162,20 @@ func (w *results) KeepPending(r *state.Resource) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pending[r] = true
+}
+
+// KeepUnwritten remembers an object that was made and whose record could not be written.
+func (w *results) KeepUnwritten(r *state.Resource) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unwritten = append(w.unwritten, r)
+}
+
+// Unwritten returns the objects that were made and whose record could not be written, by URN.
+func (w *results) Unwritten() []*state.Resource {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.SortedStableFunc(slices.Values(w.unwritten), func(a, b *state.Resource) int { return cmp.Compare(a.URN, b.URN) })
 }
 
 func (w *results) StaysPending(r *state.Resource) bool {

@@ -51,7 +51,7 @@ func (r *Taker) ReportFailure(d *stages.Decision, info stages.StepInfo, a applie
 		r.Fail(d.Seq, d.URN, stages.CodeShown, a.Err)
 	}
 	if a.status == statusUnknown {
-		r.Record.SetUncertain()
+		r.Record.SetUncertain(d.URN, isLost(a.Err))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/internal/access"
@@ -203,7 +202,10 @@ func (r *Taker) end(s *Taking, a applied) error {
 		return nil
 	}
 	if err := r.Recorder.End(r.Operations, a.Change); err != nil {
-		return tellMade(s.Decision, a.Final, err)
+		if makes(s.Decision, a.Final) {
+			r.Results.KeepUnwritten(a.Final) // nothing else knows its ID
+		}
+		return err
 	}
 	if s.Resolves != "" && a.Final != nil {
 		return r.resolve(s.Resolves)
@@ -211,18 +213,9 @@ func (r *Taker) end(s *Taking, a applied) error {
 	return nil
 }
 
-// tellMade adds the ID of a created object to the error of a record that could not be written: nothing else shows it.
-func tellMade(d *stages.Decision, made *state.Resource, err error) error {
-	if d.Op != stages.OpCreate && d.Op != stages.OpCreateReplacement || made == nil || made.ID == "" {
-		return err
-	}
-	return advice.Errorf(adopt(d.URN, made.ID), "%w\nThe object with the ID %s was made. It has to be recorded when the state can be written again",
-		err, made.ID)
-}
-
-// adopt is the advice to record an object as that of a resource.
-func adopt(u urn.URN, id string) advice.Advice {
-	return advice.Advice{Action: advice.Adopt, URNs: []urn.URN{u}, ID: id}
+// makes reports whether a step has created an object.
+func makes(d *stages.Decision, made *state.Resource) bool {
+	return (d.Op == stages.OpCreate || d.Op == stages.OpCreateReplacement) && made != nil && made.ID != ""
 }
 
 // resolve records that the interrupted creates of a URN are resolved.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -148,12 +147,13 @@ func TestNothingIsCalledThatIsNotRecordedAsPending(t *testing.T) {
 	require.Equal(t, []string{"begin creating"}, r.diary.lines)
 }
 
-func TestTheIDOfAnObjectThatCannotBeRecordedIsTold(t *testing.T) {
+func TestTheIDOfAnObjectThatCannotBeRecordedIsKept(t *testing.T) {
 	r := newRig(t, stages.Settings{})
 	r.diary.fails = "end"
 	_, err := r.one(stages.NewPendingReply(true), create("web"))
 	require.ErrorIs(t, err, errFull)
-	require.Equal(t, []advice.Advice{{Action: advice.Adopt, URNs: []urn.URN{urnOf("web")}, ID: "new"}}, advice.Of(r.Failures()[0]))
+	require.Len(t, r.Results.Unwritten(), 1)
+	require.Equal(t, "new", r.Results.Unwritten()[0].ID)
 }
 
 func TestAnOperationOfUnknownOutcomeStaysPending(t *testing.T) {

@@ -6,10 +6,12 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/go-multierror"
 	"github.com/sourcegraph/conc/iter"
 	"gocloud.dev/blob"
@@ -37,12 +39,13 @@ type Options struct {
 type Store struct {
 	bucket  *blob.Bucket
 	options Options
+	doubts  doubts
 }
 
 var _ store.Store = (*Store)(nil)
 
 // New returns the store in a bucket, which Close closes.
-func New(bucket *blob.Bucket, o Options) *Store { return &Store{bucket, o} }
+func New(bucket *blob.Bucket, o Options) *Store { return &Store{bucket: bucket, options: o} }
 
 // Name implements [store.Store].
 func (s *Store) Name(key string) string { return strings.TrimSuffix(s.options.URL, "/") + "/" + key }
@@ -77,15 +80,21 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error
 }
 
 func (s *Store) describe(ctx context.Context, key string) (store.Info, error) {
+	info, _, err := s.examine(ctx, key)
+	return info, err
+}
+
+// examine describes an object, and says by which conditional write it is, "" if by another one.
+func (s *Store) examine(ctx context.Context, key string) (info store.Info, writer string, err error) {
 	a, err := s.bucket.Attributes(ctx, key)
 	if err != nil {
-		return store.Info{}, s.explain(key, err)
+		return store.Info{}, "", s.explain(key, err)
 	}
-	info := store.Info{Key: key, Modified: a.ModTime, Size: a.Size, Revision: a.ETag}
+	info = store.Info{Key: key, Modified: a.ModTime, Size: a.Size, Revision: a.ETag}
 	if s.options.Revision != nil {
 		info.Revision = s.options.Revision(a)
 	}
-	return info, nil
+	return info, a.Metadata[writeID], nil
 }
 
 // requests is how many are under way at once for one call.
@@ -130,7 +139,45 @@ const minPart = 5 << 20
 // Write implements [store.Store]. An object is sent in one piece: the conditions of uploads in parts are not those of
 // all object stores.
 func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
-	options := &blob.WriterOptions{BufferSize: max(minPart, len(content)+1), IfNotExist: c.Absent()}
+	if c == (store.Condition{}) {
+		if err := s.send(ctx, key, content, blob.WriterOptions{}); err != nil {
+			return store.Info{}, s.explain(key, err)
+		}
+		return store.Info{Key: key, Size: int64(len(content))}, nil
+	}
+	id := uuid.NewString()
+	refused := s.writeIf(ctx, key, content, c, id)
+	info, writer, err := s.examine(ctx, key)
+	switch {
+	case err == nil && writer == id:
+		// Also after a refusal: the drivers repeat a request whose reply was lost, and then the first one is in the way.
+		s.doubts.forget(key)
+		return info, nil
+	case refused == nil && err != nil:
+		s.doubts.add(key, id)
+		return store.Info{}, err
+	case refused == nil && writer == "" && info.Size == int64(len(content)):
+		return info, nil // the object store keeps no metadata
+	case refused == nil:
+		return store.Info{}, store.Conflict(s.Name(key)) // it has been replaced already
+	case err == nil && errors.Is(refused, store.ErrConflict) && s.doubts.has(key, writer):
+		return s.Write(ctx, key, content, store.IfRevision(info.Revision))
+	case !errors.Is(refused, store.ErrConflict) || err != nil:
+		s.doubts.add(key, id)
+	}
+	return store.Info{}, refused
+}
+
+// send writes an object in one piece.
+func (s *Store) send(ctx context.Context, key string, content []byte, o blob.WriterOptions) error {
+	o.BufferSize = max(minPart, len(content)+1)
+	return s.bucket.WriteAll(ctx, key, content, &o)
+}
+
+// writeIf writes an object if a condition holds. The object says which write it is from.
+func (s *Store) writeIf(ctx context.Context, key string, content []byte, c store.Condition, id string) error {
+	metadata := map[string]string{writeID: id}
+	options := blob.WriterOptions{IfNotExist: c.Absent(), Metadata: metadata}
 	var checked bool
 	if c.Revision() != "" && s.options.Match != nil {
 		options.BeforeWrite = func(as func(any) bool) error {
@@ -147,35 +194,17 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	}
 	if c.Revision() != "" && s.options.Match == nil {
 		if err := check(); err != nil {
-			return store.Info{}, err
+			return err
 		}
 	}
-	err := s.bucket.WriteAll(ctx, key, content, options)
+	err := s.send(ctx, key, content, options)
 	if err != nil && (c.Absent() || checked) && s.options.Refused != nil && s.options.Refused(err) {
 		if err := check(); err != nil {
-			return store.Info{}, err
+			return err
 		}
-		err = s.bucket.WriteAll(ctx, key, content, &blob.WriterOptions{BufferSize: options.BufferSize})
+		err = s.send(ctx, key, content, blob.WriterOptions{Metadata: metadata})
 	}
-	if err != nil {
-		return store.Info{}, s.explain(key, err)
-	}
-	if c == (store.Condition{}) {
-		return store.Info{Key: key, Size: int64(len(content))}, nil
-	}
-	return s.written(ctx, key, content)
-}
-
-// written describes what has just been written, if it is still that.
-func (s *Store) written(ctx context.Context, key string, content []byte) (store.Info, error) {
-	info, err := s.describe(ctx, key)
-	if err != nil {
-		return store.Info{}, err
-	}
-	if info.Size != int64(len(content)) {
-		return store.Info{}, store.Conflict(s.Name(key))
-	}
-	return info, nil
+	return s.explain(key, err)
 }
 
 // Copy implements [store.Store]. The content does not leave the object store.

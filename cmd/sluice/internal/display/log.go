@@ -36,7 +36,7 @@ func NewLog(o Options) *Log {
 		o.Now = time.Now
 	}
 	l := &Log{p: stepPrinter{o, style{o.Color}}, overtaken: map[urn.URN]stages.Op{}}
-	l.m = newModel(o.Now())
+	l.m = newModel(o.Now(), o.ShowFullOutput)
 	l.lastOut = l.m.started
 	l.live = liveLine{out: o.Live, width: o.Width, style: l.p.style}
 	l.print(l.p.style.bold(o.Title))

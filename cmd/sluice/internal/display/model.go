@@ -2,7 +2,6 @@ package display
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -17,13 +16,13 @@ type model struct {
 	failed      map[urn.URN]bool
 	components  map[urn.URN]stages.StepInfo // begun, and not yet reported as done
 	begun       []urn.URN                   // components in the order in which they began
-	diagnostics map[urn.URN][]stages.Diagnostic
+	diagnostics map[urn.URN]*messages
 	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
 	left        map[urn.URN]bool // reported as unchanged
 	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
 	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
 	policies    policyModel
-	stdout      []string
+	whole       bool // messages are kept as a whole, whatever their size
 	waves       []stages.DeletionWaves
 	summary     *stages.Summary
 	started     time.Time
@@ -36,8 +35,8 @@ type runningStep struct {
 	since time.Time
 }
 
-func newModel(now time.Time) *model {
-	return &model{failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN][]stages.Diagnostic{}, started: now, lastStep: now}
+func newModel(now time.Time, whole bool) *model {
+	return &model{whole: whole, failed: map[urn.URN]bool{}, left: map[urn.URN]bool{}, components: map[urn.URN]stages.StepInfo{}, diagnostics: map[urn.URN]*messages{}, started: now, lastStep: now}
 }
 
 // observe processes an event. If the event ends a step, observe returns how long the step took, else 0.
@@ -53,8 +52,6 @@ func (m *model) observe(e stages.Event) time.Duration {
 		return m.end(e.Step, e.At, false)
 	case stages.Diagnostic:
 		m.diagnose(e)
-	case stages.Stdout:
-		m.stdout = append(m.stdout, e.Message)
 	case stages.PolicyViolation:
 		m.policies.violations = append(m.policies.violations, e)
 	case stages.PolicyRemediation:
@@ -138,30 +135,9 @@ func (m *model) diagnose(d stages.Diagnostic) {
 	}
 	if _, known := m.diagnostics[d.URN]; !known {
 		m.speakers = append(m.speakers, d.URN)
+		m.diagnostics[d.URN] = &messages{whole: m.whole}
 	}
-	list := m.diagnostics[d.URN]
-	if i := unfinished(list, d.StreamID); i >= 0 {
-		list[i].Message += d.Message
-		return
-	}
-	m.diagnostics[d.URN] = append(list, d)
-}
-
-// unfinished returns the index of the line that a stream has begun and not ended, or -1 if there is none. Messages of
-// other streams may have come in between (protocol.md 9.3).
-func unfinished(list []stages.Diagnostic, stream int32) int {
-	if stream == 0 {
-		return -1
-	}
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].StreamID == stream {
-			if strings.HasSuffix(list[i].Message, "\n") {
-				return -1
-			}
-			return i
-		}
-	}
-	return -1
+	m.diagnostics[d.URN].add(d)
 }
 
 // oldest returns the running step that began first.

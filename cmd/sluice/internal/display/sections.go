@@ -16,7 +16,10 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 	told := map[string]bool{}
 	for _, u := range m.speakers {
 		var lines []string
-		for _, d := range m.diagnostics[u] {
+		if note := m.diagnostics[u].note(); note != "" {
+			lines = append(lines, note)
+		}
+		for _, d := range m.diagnostics[u].list {
 			if d.Severity != stages.Debug || p.Debug {
 				lines = append(lines, once(told, d.Severity, p.message(d))...)
 			}
@@ -60,13 +63,10 @@ func (p stepPrinter) speaker(u urn.URN) string {
 	return shortType(u.Type()) + " (" + cleanLine(u.Name()) + ")"
 }
 
-// maxMessage bounds one message on the screen, in bytes. The event log has all of it.
-const maxMessage = 64 << 10
-
-func (p stepPrinter) message(d stages.Diagnostic) []string {
+func (p stepPrinter) message(d message) []string {
 	text := d.Message
-	if len(text) > maxMessage && !p.ShowFullOutput {
-		text = strings.ToValidUTF8(text[:maxMessage], "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(len(text)))
+	if len(text) < d.size {
+		text = strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(d.size))
 	}
 	text = strings.TrimRight(clean(text), "\n")
 	switch d.Severity {
@@ -152,8 +152,11 @@ func unchangedLine(total, kinds, unchanged, absent int) string {
 
 func (p stepPrinter) ending(s *stages.Summary) string {
 	text := ""
-	if s.MaybeCorrupt {
-		text += "\n" + p.style.paint(yellow, "The outcome of at least one operation is unknown: check what exists before the next update.") + "\n"
+	if len(s.Lost) > 0 {
+		text += "\n" + p.style.paint(yellow, "The outcome of operations on these resources is unknown: check what exists before the next update.") + "\n"
+		for _, u := range s.Lost {
+			text += "    " + string(u) + "\n"
+		}
 	}
 	if s.Result == stages.Canceled {
 		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"

@@ -101,6 +101,9 @@ func (e *Evaluator) list(x *ast.List) (property.Value, error) {
 	if err != nil {
 		return property.Null, err
 	}
+	if values.IsTooLarge(items...) {
+		return property.Null, e.tooLarge(x.Range())
+	}
 	return property.ArrayOf(items...), nil
 }
 
@@ -133,7 +136,11 @@ func (e *Evaluator) object(x *ast.Object) (property.Value, error) {
 	if failed != nil {
 		return property.Null, failed
 	}
-	return whole.Mark(property.Of(property.NewMap(m))), nil
+	made := property.Of(property.NewMap(m))
+	if values.IsTooLarge(made) {
+		return property.Null, e.tooLarge(x.Range())
+	}
+	return whole.Mark(made), nil
 }
 
 func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
@@ -159,6 +166,9 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 		if err != nil {
 			return property.Null, err
 		}
+		if b.Len()+len(text) > values.MaxSize {
+			return property.Null, e.tooLarge(part.Access.Range)
+		}
 		b.WriteString(text)
 	}
 	whole.Dependencies = values.Sorted(whole.Dependencies)
@@ -166,6 +176,10 @@ func (e *Evaluator) interpolate(x *ast.Interpolation) (property.Value, error) {
 		return whole.Mark(property.Computed()), nil
 	}
 	return whole.Mark(property.String(b.String())), nil
+}
+
+func (e *Evaluator) tooLarge(at syntax.Range) error {
+	return e.report.Fail(at, "keep what is so large in a file, and pass it as an asset", "the value becomes larger than %d MiB here", values.MaxSize>>20)
 }
 
 // text returns a value as it appears in a text.

@@ -74,12 +74,16 @@ func join(separator, list property.Value) (property.Value, *Mistake) {
 		return wants("fn::join", 1, "a list of strings", list)
 	}
 	var parts []string
+	size := 0
 	for i, item := range list.AsArray().All() {
 		if !item.IsString() {
 			text := fmt.Sprintf("fn::join takes a list of strings, and element %d is %s", i, values.Describe(item))
 			return property.Null, &Mistake{Argument: 1, Element: i, Text: text}
 		}
 		parts = append(parts, item.AsString())
+		if size += len(item.AsString()) + len(separator.AsString()); size > values.MaxSize {
+			return property.Null, &Mistake{Argument: 1, Element: i, Text: fmt.Sprintf("the text becomes longer than %d MiB here", values.MaxSize>>20)}
+		}
 	}
 	return property.String(strings.Join(parts, separator.AsString())), nil
 }

@@ -1,0 +1,32 @@
+package operation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// lacking returns an error for each object that was made and that the state lacks, with its ID, which nothing else shows. The
+// record has been closed: that may have written what could not be written when the object was made.
+func (s *resolved) lacking(ctx context.Context) (errs []error) {
+	made := s.run.Unwritten()
+	if len(made) == 0 {
+		return nil
+	}
+	final, err := s.State.Load(ctx)
+	if err != nil || final == nil {
+		final = &state.Snapshot{} // nothing is certain to be there
+	}
+	for _, m := range made {
+		if slices.ContainsFunc(final.Resources, func(r *state.Resource) bool { return r.URN == m.URN && r.ID == m.ID }) {
+			continue
+		}
+		adopt := advice.Advice{Action: advice.Adopt, URNs: []urn.URN{m.URN}, ID: m.ID}
+		errs = append(errs, advice.Errorf(adopt,
+			"%s: the object with the ID %s was made. It has to be recorded when the state can be written again", m.URN, m.ID))
+	}
+	return errs
+}
