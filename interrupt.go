@@ -17,7 +17,7 @@ type Interrupts struct {
 // Stop ends admission: no further operation starts, running ones finish and are recorded.
 func (i *Interrupts) Stop() { i.fire(&i.stopped, &i.onStop) }
 
-// Cancel asks the providers to abort what they are doing. It implies Stop.
+// Cancel asks the providers to abort what they are doing, and ends the program. It implies Stop.
 func (i *Interrupts) Cancel() {
 	i.Stop()
 	i.fire(&i.canceled, &i.onCancel)

@@ -30,6 +30,7 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	p := &program{}
 	var programCtx context.Context
 	programCtx, p.cancel = context.WithCancel(s.operations)
+	s.OnInterrupt(func() {}, p.cancel) // whoever asks a second time waits for no program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx) })
 	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), s.Assemble(s.run), nil))
 }

@@ -57,7 +57,7 @@ type Settings struct {
 	// ShownConfig is the configuration without its secrets.
 	ShownConfig map[string]string
 	// OnInterrupt arranges for stop to be called when the operation is to stop, and cancel when the providers are to
-	// abort what they do. It calls them at once if that has happened already. Stopped reports whether the operation is to
+	// abort what they do, and the program is to end. It calls them at once if that has happened already. Stopped reports whether the operation is to
 	// stop.
 	OnInterrupt func(stop, cancel func())
 	Stopped     func() bool

@@ -107,6 +107,32 @@ func TestCancelReachesTheProviders(t *testing.T) {
 	}
 }
 
+// A program that does not react to the end of its run gets ten seconds to end by itself, unless somebody asks twice.
+func TestCancelEndsTheProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		interrupt func(*sluice.Interrupts)
+		took      time.Duration
+	}{
+		"Stop":   {(*sluice.Interrupts).Stop, 15 * time.Second},
+		"Cancel": {(*sluice.Interrupts).Cancel, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := newKit(t)
+				k.options.Interrupts = &sluice.Interrupts{}
+				time.AfterFunc(5*time.Second, func() { c.interrupt(k.options.Interrupts) })
+				began := time.Now()
+				r := k.try(sluice.Update, func(ctx context.Context, _ stages.Monitor) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				requireCanceled(t, r)
+				require.Equal(t, c.took, time.Since(began), "by the clock of the test")
+			})
+		})
+	}
+}
+
 func TestFailureBeforeACancelTakesPrecedenceOverIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newKit(t, failCreate("a", errRefused),

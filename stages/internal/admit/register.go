@@ -171,10 +171,11 @@ func (c *Completion) rebuildDependencies() {
 		c.deps = urn.SortedSet(all)
 	} else {
 		for name := range c.props.Unordered() {
-			c.propDeps[name] = c.propDeps[name] // a property without dependencies is listed, too
+			deps := c.propDeps[name]
 			if more := carried[name]; len(more) > 0 {
-				c.propDeps[name] = urn.SortedSet(append(slices.Clone(c.propDeps[name]), more...))
+				deps = urn.SortedSet(append(slices.Clone(deps), more...))
 			}
+			c.propDeps[name] = deps // a property without dependencies is listed, too
 		}
 	}
 	if !c.Req.Remote {

@@ -14,7 +14,7 @@ import (
 )
 
 // Guard runs an operation under the rules for Ctrl-C (steps.md 9.5): the first one halts the run, the second one
-// cancels what the providers do, the third one releases the lock and ends the process. The end of the terminal counts
+// cancels what the providers do and ends the program, the third one releases the lock and ends the process. The end of the terminal counts
 // as a first Ctrl-C. The end of the reader of the output has no effect.
 type Guard struct {
 	Interrupts *sluice.Interrupts
@@ -77,7 +77,7 @@ func (g *Guard) handle(s os.Signal, count int) {
 			g.Leave()
 		}
 	case count == 2:
-		g.Note(fmt.Sprintf("%s; the providers are asked to abort. To leave at once, %s: what is running would stay pending in the state.", name, again))
+		g.Note(fmt.Sprintf("%s; the providers are asked to abort, and the program is ended. To leave at once, %s: what is running would stay pending in the state.", name, again))
 		g.Interrupts.Cancel()
 	default:
 		g.Note(leaveMessage(name, g.Running()))
