@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -15,14 +16,21 @@ import (
 	"github.com/sluice-iac/sluice/state/store/storetest"
 )
 
-// lossy carries out requests and loses the replies to some of them.
+// lossy carries out requests and loses the replies to some of them. It asks about one after the other.
 type lossy struct {
 	next http.Handler
 	lose func(*http.Request) bool
+	mu   sync.Mutex
+}
+
+func (l *lossy) loses(r *http.Request) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lose(r)
 }
 
 func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !l.lose(r) {
+	if !l.loses(r) {
 		l.next.ServeHTTP(w, r)
 		return
 	}
@@ -37,7 +45,7 @@ const attempts = 3
 func losing(t *testing.T, method string) (url string, left *atomic.Int32) {
 	left = new(atomic.Int32)
 	lose := func(r *http.Request) bool { return r.Method == method && left.Add(-1) >= 0 }
-	return s3Behind(t, "", func(h http.Handler) http.Handler { return &lossy{h, lose} }), left
+	return s3Behind(t, "", func(h http.Handler) http.Handler { return &lossy{next: h, lose: lose} }), left
 }
 
 // The client library repeats a request whose reply is lost.
@@ -84,7 +92,7 @@ func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
 			ctx := context.Background()
 			down := new(atomic.Bool)
 			url := s3Behind(t, "", func(h http.Handler) http.Handler {
-				return &lossy{h, func(*http.Request) bool { return down.Load() }}
+				return &lossy{next: h, lose: func(*http.Request) bool { return down.Load() }}
 			})
 			s := open(t, url)
 			var last store.Info
@@ -109,7 +117,7 @@ func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
 
 func TestOneOfManyWritesSucceedsWhenRepliesAreLost(t *testing.T) {
 	storetest.RunAtomic(t, open(t, s3Behind(t, "", func(h http.Handler) http.Handler {
-		return &lossy{h, func(r *http.Request) bool {
+		return &lossy{next: h, lose: func(r *http.Request) bool {
 			return r.Method == http.MethodPut && strings.HasPrefix(r.Header.Get("Amz-Sdk-Request"), "attempt=1")
 		}}
 	})))
@@ -133,7 +141,7 @@ func TestALockThatWasNotTakenIsNotThere(t *testing.T) {
 	ctx := context.Background()
 	left := map[string]int{http.MethodPut: attempts, http.MethodHead: attempts}
 	url := s3Behind(t, "", func(h http.Handler) http.Handler {
-		return &lossy{h, func(r *http.Request) bool {
+		return &lossy{next: h, lose: func(r *http.Request) bool {
 			left[r.Method]--
 			return left[r.Method] >= 0
 		}}
