@@ -92,9 +92,9 @@ func deletes(planned string) bool {
 }
 
 // consumeSame consumes the next planned step of an imported resource when the imported object is as it should be: that is no
-// step.
+// step. A delete stays: it may be that of the object in whose place the other one was imported.
 func (p *Plans) consumeSame(u urn.URN) {
-	if left := p.left[u]; len(left) > 0 && allows(left[0], stages.OpSame) {
+	if left := p.left[u]; len(left) > 0 && !deletes(left[0]) && allows(left[0], stages.OpSame) {
 		p.left[u] = left[1:]
 	}
 }
