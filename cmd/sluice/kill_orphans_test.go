@@ -51,7 +51,7 @@ resources:
 	require.Eventually(a, func() bool {
 		_, err := os.Stat(a.dir + "/begun")
 		return err == nil && len(processesWith("sleep "+sleep)) > 0
-	}, 30*time.Second, 10*time.Millisecond, "%s", out)
+	}, time.Minute, 10*time.Millisecond, "%s", out)
 	return cmd.Process.Pid
 }
 
@@ -93,7 +93,7 @@ func TestWhoTakesOverEndsWhatADeadEngineHasLeft(t *testing.T) {
 // A plugin ends with its engine in the middle of a create.
 func TestPluginsEndWithTheEngine(t *testing.T) {
 	a := newArena(t)
-	a.run(0, "config", "set", "simple:delayMs", "700")
+	a.run(0, "config", "set", "simple:delayMs", "2000")
 	a.run(0, "config", "set", "count", "1")
 	cmd, out := a.command("up", "--yes", "--skip-preview")
 	require.NoError(t, cmd.Start())
@@ -101,12 +101,12 @@ func TestPluginsEndWithTheEngine(t *testing.T) {
 	require.Eventually(t, func() bool {
 		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return len(running(plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))
-	}, 30*time.Second, 5*time.Millisecond, "%s", out)
+	}, time.Minute, 5*time.Millisecond, "%s", out)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	require.Eventually(t, func() bool { return len(running(plugin)) == 0 }, 5*time.Second, 5*time.Millisecond)
 	a.run(0, "recover", "--assume-not-created")
-	time.Sleep(time.Second)
+	time.Sleep(3 * time.Second)
 	require.Empty(t, a.cloud(), "what is created when the engine is dead is not recorded")
 	require.Empty(t, a.state().pending)
 }

@@ -88,7 +88,7 @@ func (g *Guard) handle(s os.Signal, count int) {
 func (g *Guard) stopMessage(name, again string) string {
 	running := g.Running()
 	if len(running) == 0 {
-		return fmt.Sprintf("%s; cancelling. Nothing is running. If you would like to terminate immediately, %s.", name, again)
+		return fmt.Sprintf("%s; cancelling. No operation is running. To end the program without waiting for it, %s.", name, again)
 	}
 	return fmt.Sprintf("%s; cancelling. No new operations start; waiting for %d to finish:\n    %s\n"+
 		"To ask the providers to abort them, %s. That may leave resources in an unknown state.",
