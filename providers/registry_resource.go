@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -58,12 +57,11 @@ func (r *Registry) Check(ctx context.Context, req CheckRequest) (CheckResponse, 
 func (r *Registry) accept(i *instance, asked CheckRequest, sent, returned property.Map) (property.Map, error) {
 	if !asked.AllowUnknowns && returned.HasUnknowns() {
 		var names []string
-		for name, v := range returned.Unordered() {
+		for name, v := range returned.All() {
 			if v.HasUnknowns() {
 				names = append(names, strconv.Quote(name))
 			}
 		}
-		slices.Sort(names)
 		return property.Map{}, fmt.Errorf("check the configuration of %s: provider %s answered with unknown values for %s outside a preview; "+
 			"this is a bug in the provider", asked.URN, i.name(), strings.Join(names, ", "))
 	}
