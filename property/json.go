@@ -38,11 +38,17 @@ func appendJSONNumber(dst []byte, f float64) []byte {
 	return dst
 }
 
+// longString is the length in bytes from which on the copies of a string are counted.
+const longString = 1 << 20
+
 const hexDigits = "0123456789abcdef"
 
 // appendJSONString writes s, which is UTF-8, with the escapes of state.md 1.17: "<", ">" and "&" stand for themselves,
 // U+2028 and U+2029 are escaped.
 func appendJSONString(dst []byte, s string) []byte {
+	if len(s) > longString {
+		dst = slices.Grow(dst, len(s)+len(s)/8) // with room for escapes and for what follows: no second copy
+	}
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {

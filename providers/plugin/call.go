@@ -23,6 +23,7 @@ func roundTrip[Req proto.Message, Resp any](
 ) (Resp, error) {
 	w := &watch{}
 	answer, err := rpc(w.in(ctx), req)
+	w.collect()
 	if err != nil {
 		var none Resp
 		return none, c.failure(ctx, s, req, err, w)

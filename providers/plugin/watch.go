@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"runtime"
 	"sync/atomic"
 
 	"google.golang.org/grpc/stats"
@@ -15,6 +16,21 @@ type watch struct {
 	sent, begun, answered atomic.Bool
 	// detailed is true if the provider gave its error details, whether or not they can be read.
 	detailed atomic.Bool
+	// length is the number of bytes of the answer.
+	length atomic.Int64
+}
+
+// collectFrom is the length of an answer from which on its copies are collected at once.
+const collectFrom = 64 << 20
+
+// collect frees the copies that gRPC has made of a very long answer: the frames it came in, and the whole of it. Otherwise the
+// garbage collector would see as much memory in use as there is garbage, and would wait until the heap has doubled. gRPC keeps
+// its buffers in pools, which only a second collection empties.
+func (w *watch) collect() {
+	if w.length.Load() >= collectFrom {
+		runtime.GC()
+		runtime.GC()
+	}
 }
 
 type watchKey struct{}
@@ -28,7 +44,7 @@ type watcher struct{}
 // detailsKey names the trailer with the details of an error. gRPC leaves them out silently if it cannot decode them.
 const detailsKey = "grpc-status-details-bin"
 
-// HandleRPC takes note of the request, of the headers, with which a message begins, and of the trailers, with which every
+// HandleRPC takes note of the request, of the headers, with which a message begins, of its length, and of the trailers, with which every
 // answer ends.
 func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	w, ok := ctx.Value(watchKey{}).(*watch)
@@ -40,6 +56,8 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 		w.sent.Store(true)
 	case *stats.InHeader:
 		w.begun.Store(true)
+	case *stats.InPayload:
+		w.length.Store(int64(s.WireLength))
 	case *stats.InTrailer:
 		w.detailed.Store(len(s.Trailer.Get(detailsKey)) > 0)
 		w.answered.Store(true)

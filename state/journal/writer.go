@@ -40,7 +40,7 @@ func (r *Recorder) takeQueue(ctx context.Context) commit.Batch {
 
 // write returns how many bytes it has written.
 func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create bool) (size int, err error) {
-	var b []byte
+	b := make([]byte, 0, sizeOf(queue))
 	if create {
 		if b, err = appendHeader(b, r.header()); err != nil {
 			return 0, err
@@ -56,6 +56,18 @@ func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create 
 		return len(b), r.options.Store.Create(ctx, b, r.options.Content)
 	}
 	return len(b), r.options.Store.Append(ctx, b)
+}
+
+// sizeOf is about how many bytes the frames of a queue have, so that long records are copied once.
+func sizeOf(queue []*entry) int {
+	const header, each = 1024, 256
+	n := header + each*len(queue)
+	for _, e := range queue {
+		for _, r := range e.New {
+			n += len(r)
+		}
+	}
+	return n
 }
 
 func (r *Recorder) header() *Header {

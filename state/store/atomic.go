@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func (d *Dir) at(m Moment) error {
 
 // replace writes content to path: temporary file temp, fsync, rename, fsync of the directory (state.md 4.9). check is
 // called right before the rename and may stop it.
-func (d *Dir) replace(path, temp string, content []byte, check func() error) error {
+func (d *Dir) replace(path, temp string, content io.Reader, check func() error) error {
 	dir := filepath.Dir(path)
 	if err := d.fill(temp, content); err != nil {
 		if errors.Is(err, ErrKilled) {
@@ -65,7 +66,7 @@ func (d *Dir) replace(path, temp string, content []byte, check func() error) err
 	return d.at(Durable)
 }
 
-func (d *Dir) fill(temp string, content []byte) error {
+func (d *Dir) fill(temp string, content io.Reader) error {
 	f, err := create(temp)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (d *Dir) fill(temp string, content []byte) error {
 		if err := d.at(Created); err != nil {
 			return err
 		}
-		if _, err := f.Write(content); err != nil {
+		if _, err := io.Copy(f, content); err != nil {
 			return err
 		}
 		if err := d.at(Written); err != nil {

@@ -162,7 +162,7 @@ func (d *Dir) Write(ctx context.Context, key string, content []byte, c Condition
 		}
 		return c.Check(key, present[0], true)
 	}
-	if err := d.replace(d.Path(key), d.tempFor(key), content, check); err != nil {
+	if err := d.replace(d.Path(key), d.tempFor(key), bytes.NewReader(content), check); err != nil {
 		return Info{}, err
 	}
 	i, err := os.Stat(d.Path(key))
@@ -173,12 +173,12 @@ func (d *Dir) Write(ctx context.Context, key string, content []byte, c Condition
 }
 
 // Copy implements [Store].
-func (d *Dir) Copy(ctx context.Context, from, to string) error {
-	b, _, err := d.Read(ctx, from)
+func (d *Dir) Copy(_ context.Context, from, to string) error {
+	f, err := os.Open(d.Path(from))
 	if err != nil {
 		return err
 	}
-	return d.replace(d.Path(to), d.tempFor(to), b, func() error { return nil })
+	return errors.Join(d.replace(d.Path(to), d.tempFor(to), f, func() error { return nil }), f.Close())
 }
 
 // Keep implements [Keeper] with a second name for the file, where the file system has such.

@@ -74,3 +74,18 @@ func TestALogWithAGapIsNotRead(t *testing.T) {
 	_, err = store.NewLog(s, "dev.jnl").Read(ctx)
 	require.ErrorContains(t, err, "segment 2 of the journal is missing")
 }
+
+func TestACopyIsNotHeldInMemory(t *testing.T) {
+	ctx, dir := context.Background(), store.NewDir(t.TempDir())
+	const size = 32 << 20
+	_, err := dir.Write(ctx, "state.json", make([]byte, size), store.Condition{})
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.NoError(t, dir.Copy(ctx, "state.json", "history/state.json"))
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/8))
+	content, _, err := dir.Read(ctx, "history/state.json")
+	require.NoError(t, err)
+	require.Len(t, content, size)
+}
