@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -18,8 +20,18 @@ func main() { os.Exit(realMain()) }
 // realMain runs the command line of the process, and returns its exit status.
 func realMain() int {
 	adoptOwnVariables(os.Environ(), os.Setenv)
+	limitMemory()
 	defer runtime.KeepAlive(ballast())
 	return run(context.Background(), os.Args[1:], terminal.ProcessStreams())
+}
+
+// memoryShare is the part of the machine's memory, or of the control group's, that sluice uses. Programs and plugins need the rest.
+const memoryShare = 0.8
+
+// limitMemory makes the garbage collector run more often when memory gets scarce, instead of letting the heap double, and tells
+// the engine when to refuse more resources. GOMEMLIMIT takes precedence. Where the size of the memory is unknown there is no limit.
+func limitMemory() {
+	_, _ = memlimit.Set(memlimit.WithRatio(memoryShare), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
 }
 
 // ballastSize is the number of bytes by which the heap seems larger than it is.

@@ -73,8 +73,25 @@ func (m *monitor) closeIfDone() {
 // Info describes the run.
 func (m *monitor) Info() stages.RunInfo { return m.Control.Info }
 
+// checkMemory stops the run if there is no memory for another resource. The program cannot handle that: what it leaves out would be
+// deleted.
+func (m *monitor) checkMemory() error {
+	err := memoryNow().full()
+	if err == nil {
+		return nil
+	}
+	if m.Failed.Once("memory") {
+		m.Fail(stages.EndPhaseSeq, "", 0, err)
+		m.Halt()
+	}
+	return stages.ErrShutDown
+}
+
 // Register submits a registration and waits for its outcome.
 func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	if err := m.checkMemory(); err != nil {
+		return nil, err
+	}
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -101,6 +118,9 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 
 // Read submits a read and waits for its outcome.
 func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	if err := m.checkMemory(); err != nil {
+		return nil, err
+	}
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
 		return nil, err

@@ -148,8 +148,18 @@ func many(ctx *pulumi.Context, c settings) error {
 	return nil
 }
 
+// big declares one resource with a long text, and exports its length, or as many as the setting "count" says.
 func big(ctx *pulumi.Context, c settings) error {
-	t, err := newThing(ctx, "big", pulumi.Map{"value": pulumi.String(strings.Repeat("0123456789", c.GetInt("megabytes")*100_000))})
+	text := pulumi.String(strings.Repeat("0123456789", c.GetInt("megabytes")*100_000))
+	if n := c.GetInt("count"); n > 0 {
+		for i := range n {
+			if _, err := newThing(ctx, fmt.Sprintf("big%d", i), pulumi.Map{"value": text}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	t, err := newThing(ctx, "big", pulumi.Map{"value": text})
 	if err != nil {
 		return err
 	}
