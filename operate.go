@@ -44,9 +44,6 @@ func (o Options) withDefaults() Options {
 			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
 		})
 	}
-	if o.Service != nil && o.EngineAddress == "" {
-		o.EngineAddress = o.Service.Address()
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -85,8 +82,11 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		Program: o.Program, Root: o.Root, Providers: o.Providers, EchoInputs: o.Legacy.ProviderPreview, PolicyPacks: o.PolicyPacks,
 		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
-		EngineAddress: o.EngineAddress, Messages: o.Service.attach, ShownConfig: o.Config.shown(),
+		Messages: o.Service.attach, ShownConfig: o.Config.shown(),
 		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
+	}
+	if o.Service != nil { // not a nil pointer in an interface
+		s.Engine = o.Service
 	}
 	if s.RunsProgram() && o.Program == nil {
 		return s, errNoProgram

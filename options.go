@@ -39,9 +39,7 @@ type Options struct {
 	// programs that ask for them fail.
 	StackOutputs   func(ctx context.Context, name string) (property.Map, error)
 	StackResources func(ctx context.Context, name string) ([]*state.Resource, error)
-	// EngineAddress is the address of the Engine service for log messages of programs and plugins; "" when there is none.
-	EngineAddress string
-	// Service receives the log messages of programs and plugins; nil when there is none. EngineAddress may be empty then.
+	// Service receives the log messages of programs and plugins; nil when there is none.
 	Service *EngineService
 
 	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time

@@ -65,7 +65,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
 	}
 	if o.Engine != nil {
-		options.EngineAddress = o.Engine.Address()
+		options.EngineAddress = o.Engine.Address
 		options.Output = o.Engine.pluginOutput
 	}
 	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options))}

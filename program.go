@@ -20,7 +20,7 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
 	}, Providers: yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})}
 	if o.Engine != nil {
-		options.EngineAddress = o.Engine.Address()
+		options.Engine = o.Engine
 	}
 	return runtimes.Choose(files, options)
 }
@@ -43,7 +43,7 @@ func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
 	}}
 	if o.Engine != nil {
-		options.EngineAddress = o.Engine.Address()
+		options.Engine = o.Engine
 	}
 	return policy.Open(directory, configFile, options)
 }

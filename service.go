@@ -18,15 +18,12 @@ type EngineService struct {
 	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
 }
 
-// ServeEngine starts the service. The end of ctx stops it as Close does. Close must be called in any case.
-func ServeEngine(ctx context.Context) (*EngineService, error) {
+// ServeEngine returns a new service. It listens when the first program or plugin is started that gets its address. The end of
+// ctx stops it as Close does. Close must be called in any case.
+func ServeEngine(ctx context.Context) *EngineService {
 	e := &EngineService{}
-	s, err := engine.Serve(ctx, e.log)
-	if err != nil {
-		return nil, err
-	}
-	e.server = s
-	return e, nil
+	e.server = engine.NewServer(ctx, e.log)
+	return e
 }
 
 func (e *EngineService) log(m stages.LogMessage) {
@@ -35,8 +32,12 @@ func (e *EngineService) log(m stages.LogMessage) {
 	}
 }
 
-// Address returns "127.0.0.1:<port>".
-func (e *EngineService) Address() string { return e.server.Address() }
+// Address returns "127.0.0.1:<port>". The first call begins to listen there.
+func (e *EngineService) Address() (string, error) { return e.server.Address() }
+
+// SocketAddress returns the address for those who can dial Unix sockets, "unix://<path>". Where there can be no such socket, it
+// is Address.
+func (e *EngineService) SocketAddress() (string, error) { return e.server.SocketAddress() }
 
 // Close stops the service.
 func (e *EngineService) Close() error { return e.server.Close() }

@@ -307,7 +307,9 @@ type Deployment struct {
 	ConfigSecretKeys []string
 	DryRun           bool
 	Parallel         int
-	MonitorAddress   string
+	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that offers the run's monitor, for a provider in another
+	// process; the first call starts the server. nil where there is none.
+	MonitorAddress func() (string, error)
 }
 
 // CallResponse is a method's result.

@@ -24,10 +24,28 @@ type Program interface {
 // Host is what a running program is given.
 type Host struct {
 	Monitor stages.Monitor
-	// MonitorAddress returns "127.0.0.1:<port>" of a gRPC server that offers Monitor, and starts it the first time.
-	MonitorAddress func() (string, error)
-	// EngineAddress is that of the Engine service, for log messages; "" when there is none.
-	EngineAddress string
+	// MonitorService offers Monitor to other processes.
+	MonitorService Service
+	// Engine is the Engine service, for log messages; nil when there is none.
+	Engine Service
+}
+
+// Service is a gRPC service that the engine offers to other processes. It listens where somebody has asked for its address,
+// and nowhere before that.
+type Service interface {
+	// Address returns "127.0.0.1:<port>".
+	Address() (string, error)
+	// SocketAddress returns the address for those who can dial Unix sockets: "unix://<path>" of a socket that only the user of
+	// this process can open, or Address where there can be none.
+	SocketAddress() (string, error)
+}
+
+// AddressOf returns the address of a service, and "" of none.
+func AddressOf(s Service) (string, error) {
+	if s == nil {
+		return "", nil
+	}
+	return s.Address()
 }
 
 // ErrReported is wrapped by the error of a program that has already told the user what is wrong.

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 		"pulumi-language-fake": serveFakeLanguage,
 		"pulumi-resource-fake": serveFakeProvider,
 		"holdlock":             holdLock,
+		"callengine":           callEngine,
 	})
 }
 

@@ -80,6 +80,21 @@ func TestEveryGoroutineHasAnOwnerThatWaits(t *testing.T) {
 	})
 }
 
+// Every socket at which the engine can be called is one that package loopback has opened, which knows who may call.
+func TestOnlyLoopbackListens(t *testing.T) {
+	// Plugins for tests and the floor of the benchmark, which are programs of their own.
+	others := []string{"providers/internal/pulumi-resource-simple/", "bench/floor/"}
+	code(t, func(file string, line int, n ast.Node) {
+		call, is := n.(*ast.SelectorExpr)
+		if !is || !strings.HasPrefix(call.Sel.Name, "Listen") || strings.HasPrefix(file, "source/internal/loopback/") {
+			return
+		}
+		if !slices.ContainsFunc(others, func(folder string) bool { return strings.HasPrefix(file, folder) }) {
+			t.Errorf("%s:%d: %s: only package loopback listens", file, line, call.Sel.Name)
+		}
+	})
+}
+
 func TestNothingIsLeftUnfinished(t *testing.T) {
 	marks := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`)
 	files(t, func(file string) {

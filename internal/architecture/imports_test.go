@@ -16,6 +16,8 @@ const (
 	await  = "pipeline/await"
 	// Processes that end with this one, for those who start them and those who take over from a dead one.
 	processes = "internal/process"
+	// Whose process is at the other end of a connection, for those who serve on this machine or call what does.
+	peers = "internal/peer"
 )
 
 // allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
@@ -25,10 +27,10 @@ var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
 	"state":     {"urn", "advice", "property", "graph", await, processes},
-	"providers": {"urn", "advice", "property", await, processes},
+	"providers": {"urn", "advice", "property", await, processes, peers},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
-	"source": {"urn", "advice", "property", "graph", await, "state", "providers", "stages"},
+	"source": {"urn", "advice", "property", "graph", await, peers, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {"state"},

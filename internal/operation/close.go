@@ -43,7 +43,7 @@ func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
 	}
 	errs = append(errs, s.lacking(ctx)...)
-	if err := s.server.close(); err != nil {
+	if err := s.server.Close(); err != nil {
 		s.Log.Warn("closing the monitor", "error", err)
 	}
 	if !s.isInterrupted() {

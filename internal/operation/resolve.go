@@ -16,7 +16,7 @@ type resolved struct {
 	*opened
 	packs    *packs
 	registry *providers.Registry
-	server   lazyServer
+	server   *monitor.Server
 	record   *record // nil in previews
 	run      *standard.Run
 	imports  *standard.Imports // nil for operations with a pipeline
@@ -53,20 +53,19 @@ func (o *opened) prepare(p *packs) *resolved {
 		NewID:      func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") },
 		EchoInputs: o.EchoInputs,
 	})
-	s.server.start = func() (*monitor.Server, error) {
-		return monitor.Serve(o.operations, s.run.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
-			monitor.Without(o.WithoutFeatures...))
-	}
 	settings := o.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.emit
 	settings.RefreshEach = o.refreshesEach()
-	settings.Registry, settings.MonitorAddress = s.registry, s.server.address
+	settings.Registry = s.registry
+	settings.MonitorAddress = func() (string, error) { return s.server.Address() }
 	settings.Analyzers = p.analyzers
 	if !settings.Info.DryRun {
 		s.record = &record{}
 		settings.Recorder = s.record
 	}
 	s.run = standard.NewRun(o.operations, settings)
+	s.server = monitor.NewServer(o.operations, s.run.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
+		monitor.Without(o.WithoutFeatures...))
 	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
 	return s
 }

@@ -49,10 +49,10 @@ type Settings struct {
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	// WithoutFeatures are the disabled features of the monitor.
 	WithoutFeatures []monitor.Feature
-	// EngineAddress is the address of the Engine service, "" when there is none. Messages sets the receiver of its
-	// messages from now on; nil drops them.
-	EngineAddress string
-	Messages      func(sink func(stages.LogMessage))
+	// Engine is the Engine service, nil when there is none. Messages sets the receiver of its messages from now on; nil drops
+	// them.
+	Engine   source.Service
+	Messages func(sink func(stages.LogMessage))
 
 	// ShownConfig is the configuration without its secrets.
 	ShownConfig map[string]string

@@ -38,7 +38,7 @@ func TestARemoteComponentIsWhatItsProviderRegisters(t *testing.T) {
 		require.Equal(t, map[string][]urn.URN{"base": {urnOf("base")}}, r.InputDependencies)
 		require.Equal(t, &yes, r.Protect)
 		require.Equal(t, "dev p", r.Deployment.Stack+" "+r.Deployment.Project)
-		require.NotEmpty(t, r.Deployment.MonitorAddress)
+		require.NotNil(t, r.Deployment.MonitorAddress)
 		g := s.register(r.Type, r.Name, nil, func(q *stages.RegisterRequest) { q.Custom, q.Protect = false, r.Protect })
 		child := s.thing("child", in{"x": 1}, parent(g))
 		s.outputs(g, in{"arn": child.Outputs.At("arn")})

@@ -57,7 +57,7 @@ type featureProgram struct {
 }
 
 func (p featureProgram) Run(ctx context.Context, h source.Host) error {
-	address, err := h.MonitorAddress()
+	address, err := h.MonitorService.Address()
 	if err != nil {
 		return err
 	}

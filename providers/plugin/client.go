@@ -144,6 +144,18 @@ func (e *encoder) status(s providers.Status) (address, token string) {
 	return t.Address, t.Token
 }
 
+// monitor returns the address at which the plugin can call the run's monitor, "" where there is none.
+func (e *encoder) monitor(d providers.Deployment) string {
+	if d.MonitorAddress == nil || e.err != nil {
+		return ""
+	}
+	address, err := d.MonitorAddress()
+	if err != nil {
+		e.err = fmt.Errorf("%s: letting provider %s call back: %w", e.subject, e.plugin, err)
+	}
+	return address
+}
+
 // decode reads a part of an answer. Its error names the provider.
 func (c *client) decode(s subject, from *structpb.Struct, o property.WireOptions) (property.Map, error) {
 	m, err := property.UnmarshalStruct(from, o)

@@ -65,7 +65,7 @@ func (c *client) Call(ctx context.Context, req providers.CallRequest) (providers
 		Tok: req.Token, Args: e.encode(req.Args, c.componentOutgoing()), StackTraceHandle: req.StackTraceHandle,
 		Project: req.Deployment.Project, Stack: req.Deployment.Stack, Organization: req.Deployment.Organization,
 		Config: req.Deployment.Config, ConfigSecretKeys: req.Deployment.ConfigSecretKeys, DryRun: req.Deployment.DryRun,
-		Parallel: int32(req.Deployment.Parallel), MonitorEndpoint: req.Deployment.MonitorAddress, AcceptsOutputValues: true,
+		Parallel: int32(req.Deployment.Parallel), MonitorEndpoint: e.monitor(req.Deployment), AcceptsOutputValues: true,
 	}
 	msg.ArgDependencies = make(map[string]*pulumirpc.CallRequest_ArgumentDependencies, len(req.ArgDependencies))
 	for name, urns := range req.ArgDependencies {
@@ -133,7 +133,7 @@ func (c *client) constructRequest(e *encoder, req providers.ConstructRequest) *p
 	d := req.Deployment
 	msg := &pulumirpc.ConstructRequest{
 		Project: d.Project, Stack: d.Stack, Organization: d.Organization, Config: d.Config,
-		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel), MonitorEndpoint: d.MonitorAddress,
+		ConfigSecretKeys: d.ConfigSecretKeys, DryRun: d.DryRun, Parallel: int32(d.Parallel), MonitorEndpoint: e.monitor(d),
 		Type: string(req.Type), Name: req.Name, Parent: string(req.Parent),
 		Inputs: e.encode(req.Inputs, c.componentOutgoing()), Providers: req.Providers, Dependencies: texts(req.Dependencies),
 		Protect: req.Protect, Aliases: aliases(req.Aliases), AdditionalSecretOutputs: req.AdditionalSecretOutputs,

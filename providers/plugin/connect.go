@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/sluice-iac/sluice/internal/peer"
 	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
@@ -25,27 +25,42 @@ const (
 	retryInterval = 10 * time.Millisecond
 )
 
-// Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most.
+// Dial connects to a port of this machine and waits until the connection is usable, ten seconds at most. A port at which another
+// user's process listens is an error at once, and whenever the connection has to be made again: the calls fail then.
 func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialPatience)
+	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	conn, err := grpc.NewClient("passthrough:///127.0.0.1:"+strconv.Itoa(port),
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(watcher{}),
+		grpc.WithTransportCredentials(peer.Credentials(func(err error) {
+			if errors.As(err, new(*peer.StrangerError)) {
+				giveUp(err)
+			}
+		})), grpc.WithStatsHandler(watcher{}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessageSize), grpc.MaxCallSendMsgSize(MaxMessageSize)))
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
 	conn.Connect()
 	for s := conn.GetState(); s != connectivity.Ready; s = conn.GetState() {
 		if !conn.WaitForStateChange(ctx, s) {
 			_ = conn.Close()
-			return nil, fmt.Errorf("nothing answers on 127.0.0.1:%d: %w", port, context.Cause(ctx))
+			return nil, notConnected(port, context.Cause(ctx))
 		}
 		if s == connectivity.Idle {
 			conn.Connect()
 		}
 	}
 	return conn, nil
+}
+
+func notConnected(port int, err error) error {
+	if stranger := (*peer.StrangerError)(nil); errors.As(err, &stranger) {
+		return fmt.Errorf("what listens there is not used: %w, and not to the user who runs sluice. Somebody may have taken the "+
+			"port of the plugin; try again", stranger)
+	}
+	return fmt.Errorf("nothing answers on 127.0.0.1:%d: %w", port, err)
 }
 
 // features are what a provider says it understands (protocol.md 1.8).

@@ -55,7 +55,7 @@ func TestComponentIsConstructed(t *testing.T) {
 	p := configured(t, setup{})
 	yes := true
 	answer, err := p.Construct(t.Context(), providers.ConstructRequest{
-		Deployment: providers.Deployment{Project: "p", Stack: "dev", MonitorAddress: listener.Addr().String()},
+		Deployment: providers.Deployment{Project: "p", Stack: "dev", MonitorAddress: at(listener.Addr().String())},
 		Type:       "simple:index:Group", Name: "g", Inputs: object("count", 2, "x", property.Secret(property.String("s"))),
 		Protect: &yes, Aliases: []urn.Alias{{Name: "old"}, {URN: web}, {NoParent: true}}, CustomTimeouts: providers.Timeouts{Create: 90},
 		ResourceHooks: map[string][]string{"beforeCreate": {"h"}}, ReplacementTrigger: property.Number(1),

@@ -22,8 +22,9 @@ import (
 
 // Options configure a [Host]. The zero value finds plugins on the PATH.
 type Options struct {
-	// EngineAddress is the address of the Engine service, "127.0.0.1:<port>"; plugins send their log messages there.
-	EngineAddress string
+	// EngineAddress returns the address of the Engine service, "127.0.0.1:<port>", to which plugins send their log messages. It
+	// is called for each plugin; nil if there is no such service.
+	EngineAddress func() (string, error)
 	// LoaderTarget, MapperTarget and ResolverTarget are the addresses of those services; "" where there is none.
 	LoaderTarget, MapperTarget, ResolverTarget string
 
@@ -74,6 +75,9 @@ func NewHost(o Options) *Host {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.EngineAddress == nil {
+		o.EngineAddress = func() (string, error) { return "", nil }
 	}
 	return &Host{options: o, streams: &streams{}, finder: Finder{
 		Project: o.ProjectPlugins, Home: o.Home, Bundled: o.Bundled, LookupEnv: o.LookupEnv, Warn: o.Warn,
@@ -129,8 +133,12 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 }
 
 func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at Location) (*client, error) {
+	engine, err := h.options.EngineAddress()
+	if err != nil {
+		return nil, err
+	}
 	process, err := start(Command{
-		Name: executableName(Resource, name), Executable: at.Executable, Args: []string{h.options.EngineAddress},
+		Name: executableName(Resource, name), Executable: at.Executable, Args: []string{engine},
 		Directory: h.options.Directory, Environment: h.environment(name, spec), Output: h.options.Output,
 	}, h.streams)
 	if err != nil {
@@ -167,6 +175,10 @@ func (h *Host) introduce(
 func (h *Host) client(
 	ctx context.Context, spec providers.Spec, name string, port int, process *Process, directory string,
 ) (*client, error) {
+	introduction, err := h.introduction(directory)
+	if err != nil {
+		return nil, err
+	}
 	conn, err := Dial(ctx, port)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
@@ -177,7 +189,7 @@ func (h *Host) client(
 	}
 	c := newClient(conn, spec, name, process)
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
-	f, err := handshake(ctx, c.rpc, h.introduction(directory))
+	f, err := handshake(ctx, c.rpc, introduction)
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
@@ -189,9 +201,10 @@ func (h *Host) client(
 
 // introduction is what a plugin is told of the engine. directory is that of the plugin's executable; "" for a plugin that was
 // attached, which is how it knows (protocol.md 1.9).
-func (h *Host) introduction(directory string) *pulumirpc.ProviderHandshakeRequest {
+func (h *Host) introduction(directory string) (*pulumirpc.ProviderHandshakeRequest, error) {
+	engine, err := h.options.EngineAddress()
 	return &pulumirpc.ProviderHandshakeRequest{
-		EngineAddress:               h.options.EngineAddress,
+		EngineAddress:               engine,
 		ConfigureWithUrn:            true,
 		SupportsViews:               true,
 		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
@@ -201,7 +214,7 @@ func (h *Host) introduction(directory string) *pulumirpc.ProviderHandshakeReques
 		ResolverTarget:              optional(h.options.ResolverTarget),
 		RootDirectory:               optional(directory),
 		ProgramDirectory:            optional(directory),
-	}
+	}, err
 }
 
 // logVersion asks for the plugin's own version, which is only for the log: a plugin need not have one.
@@ -250,7 +263,12 @@ func (h *Host) attach(ctx context.Context, spec providers.Spec, name string, por
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.rpc.Attach(ctx, &pulumirpc.PluginAttach{Address: h.options.EngineAddress})
+	engine, err := h.options.EngineAddress()
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	_, err = c.rpc.Attach(ctx, &pulumirpc.PluginAttach{Address: engine})
 	if err != nil && status.Code(err) != codes.Unimplemented {
 		_ = c.Close()
 		return nil, fmt.Errorf("attach to plugin %s on port %d: %w", name, port, plain(err))

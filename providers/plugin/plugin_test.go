@@ -92,13 +92,18 @@ type setup struct {
 	output func(plugin.Line)
 }
 
+// at returns a function that returns an address.
+func at(address string) func() (string, error) {
+	return func() (string, error) { return address, nil }
+}
+
 func newHost(s setup) *plugin.Host {
 	environment := map[string]string{"PATH": binaries}
 	for k, v := range s.env {
 		environment[k] = v
 	}
 	return plugin.NewHost(plugin.Options{
-		EngineAddress: "127.0.0.1:1", Output: s.output,
+		EngineAddress: at("127.0.0.1:1"), Output: s.output,
 		LookupEnv: func(name string) (string, bool) { v, ok := environment[name]; return v, ok },
 		Environ: func() []string {
 			var all []string
@@ -370,7 +375,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 
 func TestUnsupportedMethodIsRecognized(t *testing.T) {
 	p := load(t, setup{})
-	_, err := p.Construct(t.Context(), providers.ConstructRequest{Type: "simple:index:Group", Deployment: providers.Deployment{MonitorAddress: "127.0.0.1:1"}})
+	_, err := p.Construct(t.Context(), providers.ConstructRequest{Type: "simple:index:Group", Deployment: providers.Deployment{MonitorAddress: at("127.0.0.1:1")}})
 	require.Error(t, err, "nobody answers at the monitor's address")
 	require.NotErrorIs(t, err, providers.ErrUnsupported)
 }

@@ -21,7 +21,7 @@ import (
 // to programs that ask, unless [Version] says otherwise (protocol.md 5.2).
 const CompatibilityVersion = "3.248.0"
 
-// Server is a running Engine server. Its methods are safe for many goroutines.
+// Server is an Engine server. Its methods are safe for many goroutines.
 type Server struct {
 	*loopback.Server
 	handler *handler
@@ -33,19 +33,16 @@ type Option func(*handler)
 // Version sets the version that the server reports: semver without a leading "v".
 func Version(v string) Option { return func(h *handler) { h.version = v } }
 
-// Serve starts a server on the loopback interface that gives messages to sink, which may be nil and may be called from
-// many goroutines. The end of ctx stops the server like Close, which must be called in any case.
-func Serve(ctx context.Context, sink func(stages.LogMessage), options ...Option) (*Server, error) {
+// NewServer returns a server that gives messages to sink, which may be nil and may be called from many goroutines. It listens
+// when it is asked for its address. The end of ctx stops it like Close, which must be called in any case.
+func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Option) *Server {
 	h := &handler{version: CompatibilityVersion}
 	for _, o := range options {
 		o(h)
 	}
 	h.setLog(sink)
-	s, err := loopback.Serve(ctx, func(r grpc.ServiceRegistrar) { pulumirpc.RegisterEngineServer(r, h) })
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Server: s, handler: h}, nil
+	s := loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { pulumirpc.RegisterEngineServer(r, h) }, h.warn)
+	return &Server{Server: s, handler: h}
 }
 
 // SetLog makes sink get all further messages; nil drops them. One server outlives the runs of a command, and each run
@@ -67,6 +64,10 @@ func (h *handler) setLog(sink func(stages.LogMessage)) {
 }
 
 func (h *handler) log(m stages.LogMessage) { (*h.sink.Load())(m) }
+
+func (h *handler) warn(message string) {
+	h.log(stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
+}
 
 func (h *handler) Log(_ context.Context, req *pulumirpc.LogRequest) (*emptypb.Empty, error) {
 	// A message about a malformed URN is still a message: it is shown for the stack.

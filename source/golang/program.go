@@ -44,11 +44,11 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	monitor, err := host.MonitorAddress()
+	monitor, engine, err := direct.Addresses(host, p.project)
 	if err != nil {
-		return fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
+		return err
 	}
-	env, err := p.environment(monitor, host.EngineAddress, host.Monitor.Info())
+	env, err := p.environment(monitor, engine, host.Monitor.Info())
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,11 @@ func StartPlugin(ctx context.Context, p source.Project, o Options, c PluginComma
 	if err != nil {
 		return nil, err
 	}
-	h, err := startHost(ctx, p, o, o.EngineAddress, func(plugin.Line) {})
+	engine, err := source.AddressOf(o.Engine)
+	if err != nil {
+		return nil, err
+	}
+	h, err := startHost(ctx, p, o, engine, func(plugin.Line) {})
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ type Options struct {
 	Executable string
 	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
-	// EngineAddress is that of the Engine service, which the plugin gets when it is started. A run whose Host has
-	// another one starts the plugin again.
-	EngineAddress string
+	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host
+	// has another one starts the plugin again.
+	Engine source.Service
 }
 
 // Program is a program that a language plugin runs. The plugin is started by the first call that needs it and kept
@@ -61,7 +61,7 @@ var _ source.Program = (*Program)(nil)
 
 // Packages asks the plugin which packages the program needs.
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
-	h, err := p.start(ctx, p.options.EngineAddress)
+	h, err := p.start(ctx, p.options.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	p.output.showTo(ctx, host.Monitor)
 	defer p.output.hold()
-	h, err := p.start(ctx, host.EngineAddress)
+	h, err := p.start(ctx, host.Engine)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,11 @@ func (p *Program) Close() error {
 }
 
 // start returns the running plugin.
-func (p *Program) start(ctx context.Context, engine string) (*host, error) {
+func (p *Program) start(ctx context.Context, service source.Service) (*host, error) {
+	engine, err := source.AddressOf(service)
+	if err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.host != nil && p.host.engine == engine {
@@ -172,7 +176,7 @@ func (p *Program) request(host source.Host) (*pulumirpc.RunRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	monitor, err := host.MonitorAddress()
+	monitor, err := host.MonitorService.Address()
 	if err != nil {
 		return nil, fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
 	}

@@ -162,16 +162,22 @@ func start(t testing.TB, how string) (*language.Program, *monitortest.Monitor, s
 		Config: map[string]string{"proj:a": "1", "proj:s": "hush"}, ConfigSecretKeys: []string{"proj:s"},
 	}}
 	host := monitortest.Host(t, m)
-	p := language.New(project(t), language.Options{Executable: plugin(t, how), EngineAddress: host.EngineAddress})
+	p := language.New(project(t), language.Options{Executable: plugin(t, how), Engine: host.Engine})
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p, m, host
+}
+
+func engineOf(t *testing.T, host source.Host) string {
+	address, err := host.Engine.Address()
+	require.NoError(t, err)
+	return address
 }
 
 func TestAPluginIsToldEverythingAboutTheProgram(t *testing.T) {
 	p, m, host := start(t, "ok")
 	require.NoError(t, p.Run(context.Background(), host))
 	inputs := m.Record().Registered[0].Inputs
-	require.Equal(t, property.String(host.EngineAddress), inputs.At("engine"))
+	require.Equal(t, property.String(engineOf(t, host)), inputs.At("engine"))
 	var got pulumirpc.RunRequest
 	require.NoError(t, protojson.Unmarshal([]byte(inputs.At("request").AsString()), &got))
 	require.Equal(t, "proj", got.GetProject())
@@ -223,7 +229,7 @@ func TestOnePluginServesPackagesAndRuns(t *testing.T) {
 func TestAnotherEngineAddressStartsThePluginAgain(t *testing.T) {
 	p, m, host := start(t, "ok")
 	require.NoError(t, p.Run(context.Background(), host))
-	host.EngineAddress = "127.0.0.1:1"
+	host.Engine = monitortest.At("127.0.0.1:1")
 	require.NoError(t, p.Run(context.Background(), host))
 	require.Equal(t, property.String("127.0.0.1:1"), m.Record().Registered[1].Inputs.At("engine"))
 }
@@ -317,5 +323,5 @@ func TestAPluginThatRunsAlreadyIsAttachedToAndNotStopped(t *testing.T) {
 		require.NoError(t, p.Run(context.Background(), host))
 		require.NoError(t, p.Close())
 	}
-	require.Equal(t, property.String(host.EngineAddress), m.Record().Registered[1].Inputs.At("engine"))
+	require.Equal(t, property.String(engineOf(t, host)), m.Record().Registered[1].Inputs.At("engine"))
 }

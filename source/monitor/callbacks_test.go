@@ -299,9 +299,8 @@ func TestCallbacksOfOneProgramShareAConnectionThatEndsWithTheServer(t *testing.T
 		"t": func([]byte) (proto.Message, error) { return &pulumirpc.TransformResponse{}, nil },
 	})
 	m := &monitortest.Monitor{Run: run()}
-	s, err := monitor.Serve(context.Background(), m)
-	require.NoError(t, err)
-	client := pulumirpc.NewResourceMonitorClient(dial(t, s.Address()))
+	s := monitor.NewServer(context.Background(), m)
+	client := pulumirpc.NewResourceMonitorClient(dial(t, address(t, s)))
 	for range 3 {
 		_, err := client.RegisterStackTransform(context.Background(), p.callback("t"))
 		require.NoError(t, err)
@@ -313,6 +312,6 @@ func TestCallbacksOfOneProgramShareAConnectionThatEndsWithTheServer(t *testing.T
 	require.EqualValues(t, 1, p.opened.Load())
 	require.NoError(t, s.Close())
 	require.Eventually(t, func() bool { return p.closed.Load() == 1 }, waitLimit, waitStep)
-	_, err = m.Record().Transforms[0](context.Background(), transformInput())
+	_, err := m.Record().Transforms[0](context.Background(), transformInput())
 	require.Error(t, err, "a callback after the end fails and does not hang")
 }

@@ -58,7 +58,7 @@ func TestThousandsOfParkedRegistrationsLeaveTheServerResponsive(t *testing.T) {
 
 func TestMessagesMayBeLargerThanTheDefaultOfGRPC(t *testing.T) {
 	m := &monitortest.Monitor{Run: run()}
-	conn := dial(t, serve(t, m).Address(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20), grpc.MaxCallSendMsgSize(64<<20)))
+	conn := dial(t, address(t, serve(t, m)), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20), grpc.MaxCallSendMsgSize(64<<20)))
 	text := strings.Repeat("x", 16<<20)
 	got, err := pulumirpc.NewResourceMonitorClient(conn).RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{
 		Type: "a:b:C", Custom: true, Object: &structpb.Struct{Fields: map[string]*structpb.Value{"big": structpb.NewStringValue(text)}},

@@ -235,7 +235,7 @@ func TestTheNodeJSSDKIsRecognized(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &monitortest.Monitor{Run: run()}
-			conn := dial(t, serve(t, m).Address(), grpc.WithUserAgent(c.agent))
+			conn := dial(t, address(t, serve(t, m)), grpc.WithUserAgent(c.agent))
 			ctx := context.Background()
 			if c.runtime != "" {
 				ctx = metadata.AppendToOutgoingContext(ctx, "pulumi-runtime", c.runtime)

@@ -11,7 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Server is a running ResourceMonitor server. Its methods are safe for many goroutines.
+// Server is a ResourceMonitor server. Its methods are safe for many goroutines.
 type Server struct {
 	*loopback.Server
 	callbacks *callbackClients
@@ -43,24 +43,23 @@ func Without(features ...Feature) Option {
 // (protocol.md 5.4).
 func WithViews(v stages.Views) Option { return func(h *handler) { h.views = v } }
 
-// Serve starts a server that offers m on the loopback interface. The end of ctx stops it like Close, which must be
-// called in any case: it refuses new requests, lets those in flight finish for a moment, cancels the rest, closes the
-// connections to the program's callbacks, and returns when no handler runs any more.
-func Serve(ctx context.Context, m stages.Monitor, options ...Option) (*Server, error) {
+// NewServer returns a server that offers m, and that listens when it is asked for its address. The end of ctx stops it like
+// Close, which must be called in any case: it refuses new requests, lets those in flight finish for a moment, cancels the
+// rest, closes the connections to the program's callbacks, and returns when no handler runs any more.
+func NewServer(ctx context.Context, m stages.Monitor, options ...Option) *Server {
 	h := newHandler(m, options...)
-	s, err := loopback.Serve(ctx, func(r grpc.ServiceRegistrar) {
+	s := loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) {
 		pulumirpc.RegisterResourceMonitorServer(r, h)
 		if h.views != nil {
 			pulumirpc.RegisterResourceStatusServer(r, statusHandler{views: h.views})
 		}
+	}, func(message string) {
+		m.Log(ctx, stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Server: s, callbacks: h.callbacks}, nil
+	return &Server{Server: s, callbacks: h.callbacks}
 }
 
-// Close stops the server; see [Serve]. It may be called more than once.
+// Close stops the server; see [NewServer]. It may be called more than once.
 func (s *Server) Close() error {
 	err := s.Server.Close()
 	s.callbacks.close()

@@ -33,16 +33,22 @@ func run() stages.RunInfo {
 // start serves m and returns a client; both are closed with the test.
 func start(t testing.TB, m stages.Monitor, options ...monitor.Option) pulumirpc.ResourceMonitorClient {
 	t.Helper()
-	conn := dial(t, serve(t, m, options...).Address())
+	conn := dial(t, address(t, serve(t, m, options...)))
 	return pulumirpc.NewResourceMonitorClient(conn)
 }
 
 func serve(t testing.TB, m stages.Monitor, options ...monitor.Option) *monitor.Server {
 	t.Helper()
-	s, err := monitor.Serve(context.Background(), m, options...)
-	require.NoError(t, err)
+	s := monitor.NewServer(context.Background(), m, options...)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
+}
+
+func address(t testing.TB, s *monitor.Server) string {
+	t.Helper()
+	a, err := s.Address()
+	require.NoError(t, err)
+	return a
 }
 
 func dial(t testing.TB, address string, options ...grpc.DialOption) *grpc.ClientConn {
@@ -55,8 +61,8 @@ func dial(t testing.TB, address string, options ...grpc.DialOption) *grpc.Client
 
 func TestServerListensOnTheLoopbackInterfaceAndIsHealthy(t *testing.T) {
 	s := serve(t, &monitortest.Monitor{Run: run()})
-	require.Regexp(t, `^127\.0\.0\.1:[0-9]+$`, s.Address())
-	reply, err := healthpb.NewHealthClient(dial(t, s.Address())).Check(context.Background(), &healthpb.HealthCheckRequest{})
+	require.Regexp(t, `^127\.0\.0\.1:[0-9]+$`, address(t, s))
+	reply, err := healthpb.NewHealthClient(dial(t, address(t, s))).Check(context.Background(), &healthpb.HealthCheckRequest{})
 	require.NoError(t, err)
 	require.Equal(t, healthpb.HealthCheckResponse_SERVING, reply.GetStatus())
 }
@@ -175,9 +181,8 @@ func TestClosingReleasesAParkedRegistration(t *testing.T) {
 		<-ctx.Done()
 		return nil, stages.ErrShutDown
 	}}
-	s, err := monitor.Serve(context.Background(), m)
-	require.NoError(t, err)
-	client := pulumirpc.NewResourceMonitorClient(dial(t, s.Address()))
+	s := monitor.NewServer(context.Background(), m)
+	client := pulumirpc.NewResourceMonitorClient(dial(t, address(t, s)))
 	failed := make(chan error, 1)
 	go func() {
 		_, err := client.RegisterResource(context.Background(), &pulumirpc.RegisterResourceRequest{Type: "a:b:C", Custom: true})
@@ -191,10 +196,12 @@ func TestClosingReleasesAParkedRegistration(t *testing.T) {
 
 func TestTheEndOfTheContextStopsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := monitor.Serve(ctx, &monitortest.Monitor{Run: run()})
-	require.NoError(t, err)
+	s := monitor.NewServer(ctx, &monitortest.Monitor{Run: run()})
+	before := address(t, s)
 	cancel()
 	require.NoError(t, s.Close())
-	_, err = pulumirpc.NewResourceMonitorClient(dial(t, s.Address())).SupportsFeature(context.Background(), &pulumirpc.SupportsFeatureRequest{})
+	_, err := s.SocketAddress()
+	require.ErrorContains(t, err, "closed")
+	_, err = pulumirpc.NewResourceMonitorClient(dial(t, before)).SupportsFeature(context.Background(), &pulumirpc.SupportsFeatureRequest{})
 	require.Equal(t, codes.Unavailable, status.Code(err))
 }

@@ -26,7 +26,7 @@ func (f viewsFunc) PublishViews(_ context.Context, token string, steps []provide
 
 func statusClient(t *testing.T, f viewsFunc) pulumirpc.ResourceStatusClient {
 	s := serve(t, &monitortest.Monitor{Run: run()}, monitor.WithViews(f))
-	return pulumirpc.NewResourceStatusClient(dial(t, s.Address()))
+	return pulumirpc.NewResourceStatusClient(dial(t, address(t, s)))
 }
 
 func structOf(t *testing.T, m map[string]any) *structpb.Struct {
@@ -82,6 +82,6 @@ func TestRefusalsOfViewStepsReachTheProvider(t *testing.T) {
 
 func TestWithoutViewsThereIsNoSuchService(t *testing.T) {
 	s := serve(t, &monitortest.Monitor{Run: run()})
-	_, err := pulumirpc.NewResourceStatusClient(dial(t, s.Address())).PublishViewSteps(t.Context(), &pulumirpc.PublishViewStepsRequest{})
+	_, err := pulumirpc.NewResourceStatusClient(dial(t, address(t, s))).PublishViewSteps(t.Context(), &pulumirpc.PublishViewStepsRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err))
 }

@@ -42,9 +42,9 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err := checkEntry(p.project); err != nil {
 		return err
 	}
-	monitor, err := host.MonitorAddress()
+	monitor, engine, err := direct.Addresses(host, p.project)
 	if err != nil {
-		return fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
+		return err
 	}
 	info := host.Monitor.Info()
 	env, err := p.environment(info)
@@ -57,7 +57,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	}
 	defer func() { _ = os.Remove(first) }()
 	return direct.Run(ctx, host, p.project, direct.Command{
-		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, host.EngineAddress, info)...), Env: env,
+		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, engine, info)...), Env: env,
 		Hint: memoryHint,
 	})
 }

@@ -28,8 +28,9 @@ type served interface {
 }
 
 // start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
-// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; for Node.js directly.
-func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugin.Line)) (served, error) {
+// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; for Node.js directly. engine is the address of the
+// Engine service.
+func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line)) (served, error) {
 	runtime, finder := p.project.Runtime, p.options.Finder
 	env, err := p.environment(info)
 	if err != nil {
@@ -38,7 +39,7 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugi
 	l, err := finder.Find(plugin.Language, runtime, "")
 	switch {
 	case err == nil:
-		hosted, err := p.startHosted(ctx, l, env, output)
+		hosted, err := p.startHosted(ctx, l, engine, env, output)
 		if !errors.Is(err, language.ErrNoPlugins) {
 			return hosted, err
 		}
@@ -49,13 +50,13 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, output func(plugi
 	switch {
 	case err == nil:
 		return plugin.Start(plugin.Command{
-			Name: p.name(), Executable: l.Executable, Args: append([]string{p.options.EngineAddress, "."}, p.flags()...),
+			Name: p.name(), Executable: l.Executable, Args: append([]string{engine, "."}, p.flags()...),
 			Directory: p.directory, Environment: append(os.Environ(), env...), Output: output,
 		})
 	case !errors.As(err, new(*plugin.MissingError)):
 		return nil, err
 	case runtime == "nodejs":
-		return p.startNode(env, output)
+		return p.startNode(engine, env, output)
 	}
 	return nil, fmt.Errorf("its runtime is %q, which needs pulumi-language-%s or pulumi-analyzer-policy-%s, and neither was found; "+
 		"install one, or correct `runtime` in %s (nodejs needs no plugin)", runtime, runtime, runtime, manifestFile)
@@ -92,11 +93,13 @@ func (p *Pack) environment(info stages.RunInfo) ([]string, error) {
 	return env, nil
 }
 
-func (p *Pack) startHosted(ctx context.Context, at plugin.Location, env []string, output func(plugin.Line)) (served, error) {
+func (p *Pack) startHosted(
+	ctx context.Context, at plugin.Location, engine string, env []string, output func(plugin.Line),
+) (served, error) {
 	hosted, err := language.StartPlugin(ctx, p.project, language.Options{
-		Executable: at.Executable, EngineAddress: p.options.EngineAddress,
+		Executable: at.Executable, Engine: p.options.Engine,
 	}, language.PluginCommand{
-		Kind: plugin.Analyzer, Name: p.name(), Args: []string{p.options.EngineAddress}, Environment: append(os.Environ(), env...), Output: output,
+		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: append(os.Environ(), env...), Output: output,
 	})
 	if err != nil {
 		return nil, err // not a nil pointer in an interface
@@ -104,8 +107,8 @@ func (p *Pack) startHosted(ctx context.Context, at plugin.Location, env []string
 	return hosted, nil
 }
 
-func (p *Pack) startNode(env []string, output func(plugin.Line)) (served, error) {
-	c, clean, err := nodejs.PolicyPack(p.project, p.options.EngineAddress)
+func (p *Pack) startNode(engine string, env []string, output func(plugin.Line)) (served, error) {
+	c, clean, err := nodejs.PolicyPack(p.project, engine)
 	if err != nil {
 		return nil, err
 	}

@@ -14,8 +14,8 @@ import (
 // Options define where to find the plugins that run packs, and which services packs use.
 type Options struct {
 	Finder plugin.Finder
-	// EngineAddress is that of the Engine service; "" when there is none.
-	EngineAddress string
+	// Engine is the Engine service; nil when there is none.
+	Engine source.Service
 }
 
 // Pack is a policy pack on disk. It may be loaded several times, one after the other.
@@ -57,12 +57,16 @@ const portPatience = 10 * time.Minute
 // not fit, the error is a *[ConfigError]. Otherwise the caller must Close the analyzer.
 func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (*Analyzer, error) {
 	out := newOutput(log, "policy pack "+p.directory)
-	s, err := p.start(ctx, run, out.line)
+	engine, err := source.AddressOf(p.options.Engine)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.start(ctx, run, engine, out.line)
 	if err != nil {
 		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
 	}
 	a := &Analyzer{served: s, directory: p.directory}
-	if err := p.boot(ctx, a, run, log); err != nil {
+	if err := p.boot(ctx, a, run, engine, log); err != nil {
 		_ = a.Close() // it is stopped in any case
 		return nil, err
 	}
@@ -70,11 +74,13 @@ func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.Log
 	return a, nil
 }
 
-func (p *Pack) boot(ctx context.Context, a *Analyzer, run stages.RunInfo, log func(stages.LogMessage)) error {
+func (p *Pack) boot(
+	ctx context.Context, a *Analyzer, run stages.RunInfo, engine string, log func(stages.LogMessage),
+) error {
 	if err := a.connect(ctx); err != nil {
 		return fmt.Errorf("the policy pack in %s: %w", p.directory, err)
 	}
-	if err := a.handshake(ctx, p.options.EngineAddress); err != nil {
+	if err := a.handshake(ctx, engine); err != nil {
 		return err
 	}
 	if err := a.configureStack(ctx, run); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -61,7 +62,7 @@ func (b *bench) write(name, text string) string {
 }
 
 func (b *bench) open(config string) (*Pack, error) {
-	return Open(b.pack, config, Options{EngineAddress: b.engine, Finder: plugin.Finder{LookupEnv: func(name string) (string, bool) {
+	return Open(b.pack, config, Options{Engine: monitortest.At(b.engine), Finder: plugin.Finder{LookupEnv: func(name string) (string, bool) {
 		return b.tools, name == "PATH"
 	}}})
 }

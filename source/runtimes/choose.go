@@ -27,8 +27,8 @@ import (
 type Options struct {
 	// Finder finds language plugins.
 	Finder plugin.Finder
-	// EngineAddress is that of the Engine service; "" when there is none.
-	EngineAddress string
+	// Engine is the Engine service; nil when there is none.
+	Engine source.Service
 	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
 	Providers providers.Host
 }
@@ -60,14 +60,14 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 		return nil, err
 	}
 	if port != 0 {
-		return language.New(p, language.Options{Port: port, EngineAddress: o.EngineAddress}), nil
+		return language.New(p, language.Options{Port: port, Engine: o.Engine}), nil
 	}
 	if p.Runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		return yaml.New(p, yaml.Options{Providers: o.Providers, LookupEnv: lookupOf(o.Finder)}), nil
 	}
 	found, err := o.Finder.Find(plugin.Language, p.Runtime, "")
 	if err == nil {
-		return language.New(p, language.Options{Executable: found.Executable, EngineAddress: o.EngineAddress}), nil
+		return language.New(p, language.Options{Executable: found.Executable, Engine: o.Engine}), nil
 	}
 	var missing *plugin.MissingError
 	if !errors.As(err, &missing) {

@@ -17,7 +17,11 @@ import (
 // Construct makes a component of any type, for example "simple:index:Group". Its input "count" is how many Things it has
 // as children, "<name>-0" and so on, each with the component's other inputs. Its output "ids" are theirs.
 func (p *provider) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
-	conn, err := grpc.NewClient("passthrough:///"+req.Deployment.MonitorAddress,
+	address, err := req.Deployment.MonitorAddress()
+	if err != nil {
+		return providers.ConstructResponse{}, err
+	}
+	conn, err := grpc.NewClient("passthrough:///"+address,
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return providers.ConstructResponse{}, err

@@ -185,6 +185,11 @@ func (s *Server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pul
 	return &pulumirpc.InvokeResponse{Return: c.out(answer.Return), Failures: failures(answer.Failures)}, fault(c.err)
 }
 
+// monitorAt returns a function that returns the address of the monitor that a request names.
+func monitorAt(address string) func() (string, error) {
+	return func() (string, error) { return address, nil }
+}
+
 // Call calls a method.
 func (s *Server) Call(ctx context.Context, req *pulumirpc.CallRequest) (*pulumirpc.CallResponse, error) {
 	var c codec
@@ -193,7 +198,7 @@ func (s *Server) Call(ctx context.Context, req *pulumirpc.CallRequest) (*pulumir
 		StackTraceHandle: req.GetStackTraceHandle(), Deployment: providers.Deployment{
 			Project: req.GetProject(), Stack: req.GetStack(), Organization: req.GetOrganization(), Config: req.GetConfig(),
 			ConfigSecretKeys: req.GetConfigSecretKeys(), DryRun: req.GetDryRun(), Parallel: int(req.GetParallel()),
-			MonitorAddress: req.GetMonitorEndpoint(),
+			MonitorAddress: monitorAt(req.GetMonitorEndpoint()),
 		},
 	}
 	for name, d := range req.GetArgDependencies() {
@@ -222,7 +227,7 @@ func (s *Server) Construct(ctx context.Context, req *pulumirpc.ConstructRequest)
 	in := providers.ConstructRequest{
 		Deployment: providers.Deployment{
 			Project: req.GetProject(), Stack: req.GetStack(), Organization: req.GetOrganization(), Config: req.GetConfig(),
-			DryRun: req.GetDryRun(), Parallel: int(req.GetParallel()), MonitorAddress: req.GetMonitorEndpoint(),
+			DryRun: req.GetDryRun(), Parallel: int(req.GetParallel()), MonitorAddress: monitorAt(req.GetMonitorEndpoint()),
 		},
 		Type: urn.Type(req.GetType()), Name: req.GetName(), Parent: urn.URN(req.GetParent()), Inputs: c.in(req.GetInputs()),
 		InputDependencies: map[string][]urn.URN{}, Providers: req.GetProviders(), Dependencies: urns(req.GetDependencies()),

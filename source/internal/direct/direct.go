@@ -57,6 +57,18 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 	return failure
 }
 
+// Addresses returns where a program that is started without a language plugin finds the monitor, and the Engine service, "" if
+// there is none. The SDKs of such programs can dial Unix sockets.
+func Addresses(host source.Host, p source.Project) (monitor, engine string, err error) {
+	if monitor, err = host.MonitorService.SocketAddress(); err == nil && host.Engine != nil {
+		engine, err = host.Engine.SocketAddress()
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("let %s call the engine: %w", p.Program(), err)
+	}
+	return monitor, engine, nil
+}
+
 // Forward returns a function that tells log lines of output: standard output as information, standard error as information
 // on the error stream, each with a number of its own (protocol.md 1.7).
 func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {

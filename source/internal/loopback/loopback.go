@@ -2,22 +2,27 @@
 //
 // It knows neither which services a server offers nor what they mean.
 //
-// Invariant: a server listens on the loopback interface only, and when Close has returned none of its handlers runs.
+// Invariant: a server listens only where its address has been asked for, on the loopback interface or at a socket in the file
+// system; users other than that of this process and root are refused, as far as the system says who they are (package
+// peer); and when Close has returned none of its handlers runs.
 package loopback
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/sluice-iac/sluice/internal/peer"
 )
 
 // MaxMessage is the largest message in bytes that servers and clients send and accept (protocol.md 1.1).
@@ -34,50 +39,98 @@ const (
 	windowSize = 4 << 20
 )
 
-// Server is a running gRPC server with a health service that says SERVING. Its methods are safe for many goroutines.
+// Server is a gRPC server with a health service that says SERVING. It listens where its address has been asked for, and nowhere
+// before that. Its methods are safe for many goroutines.
 type Server struct {
-	address string
 	health  *health.Server
 	grpc    *grpc.Server
 	serving conc.WaitGroup
 	unbind  func() bool
 	once    sync.Once
+	report  *report
+
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	address string // "127.0.0.1:<port>"; "" while it is not needed
+	socket  string // "unix://<path>", or the address above where there can be no socket; "" while it is not needed
+	folder  string // of the socket; "" without one
 }
 
-// Serve listens on a port that the system chooses, offers the services that register adds, and returns at once. The
-// end of ctx stops the server like [Server.Close], which must be called in any case.
-func Serve(ctx context.Context, register func(grpc.ServiceRegistrar)) (*Server, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen on the loopback interface: %w", err)
-	}
-	s := &Server{
-		address: listener.Addr().String(),
-		health:  health.NewServer(),
-		grpc: grpc.NewServer(
-			grpc.MaxRecvMsgSize(MaxMessage),
-			grpc.MaxSendMsgSize(MaxMessage),
-			// A registration is parked for as long as its step takes: nothing may limit how many there are.
-			grpc.MaxConcurrentStreams(math.MaxUint32),
-			grpc.NumStreamWorkers(0),
-			grpc.WaitForHandlers(true),
-			grpc.ReadBufferSize(bufferSize),
-			grpc.WriteBufferSize(bufferSize),
-			grpc.InitialWindowSize(windowSize),
-			grpc.InitialConnWindowSize(windowSize),
-		),
-	}
+// NewServer returns a server of the services that register adds. warn is called when somebody is refused, and when the system
+// does not tell who calls: once for each, from any goroutine. The end of ctx stops the server like [Server.Close], which
+// must be called in any case.
+func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string)) *Server {
+	s := &Server{health: health.NewServer(), report: &report{warn: warn}}
+	s.grpc = grpc.NewServer(
+		grpc.Creds(peer.Credentials(s.report.add)),
+		grpc.MaxRecvMsgSize(MaxMessage),
+		grpc.MaxSendMsgSize(MaxMessage),
+		// A registration is parked for as long as its step takes: nothing may limit how many there are.
+		grpc.MaxConcurrentStreams(math.MaxUint32),
+		grpc.NumStreamWorkers(0),
+		grpc.WaitForHandlers(true),
+		grpc.ReadBufferSize(bufferSize),
+		grpc.WriteBufferSize(bufferSize),
+		grpc.InitialWindowSize(windowSize),
+		grpc.InitialConnWindowSize(windowSize),
+	)
 	healthpb.RegisterHealthServer(s.grpc, s.health)
 	register(s.grpc)
-	// Serve's error is always that the listener was closed: by Close, or by the system, after which clients see a
-	// refused connection, which says more than this error.
-	s.serving.Go(func() { _ = s.grpc.Serve(listener) })
 	s.unbind = context.AfterFunc(ctx, s.stop)
-	return s, nil
+	return s
 }
 
-// Address is "127.0.0.1:<port>".
-func (s *Server) Address() string { return s.address }
+// Address returns "127.0.0.1:<port>", a port that the system has chosen. The first call begins to listen there.
+func (s *Server) Address() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listenTCP()
+}
+
+// SocketAddress returns the address for programs that can dial Unix sockets, "unix://<path>". Nobody but the user of this
+// process, and root, can open the socket. Where there can be no socket that every program can dial, it is [Server.Address].
+func (s *Server) SocketAddress() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.socket != "":
+		return s.socket, nil
+	case s.closed:
+		return "", errClosed
+	}
+	var err error
+	if l, folder := listenUnix(); l != nil {
+		s.folder, s.socket = folder, "unix://"+l.Addr().String()
+		s.serve(l)
+	} else {
+		s.socket, err = s.listenTCP()
+	}
+	return s.socket, err
+}
+
+// errClosed is returned to those who ask for an address too late.
+var errClosed = errors.New("the server of the engine is closed")
+
+// listenTCP needs the lock.
+func (s *Server) listenTCP() (string, error) {
+	switch {
+	case s.address != "":
+		return s.address, nil
+	case s.closed:
+		return "", errClosed
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listen on the loopback interface: %w", err)
+	}
+	s.address = l.Addr().String()
+	s.serve(l)
+	return s.address, nil
+}
+
+// serve needs the lock. Its error is always that the listener was closed: by Close, or by the system, after which clients see
+// a refused connection, which says more than this error.
+func (s *Server) serve(l net.Listener) { s.serving.Go(func() { _ = s.grpc.Serve(l) }) }
 
 // Close refuses new requests, gives those in flight a moment to finish, cancels the rest, and returns when every
 // handler has returned. It may be called more than once.
@@ -90,17 +143,25 @@ func (s *Server) Close() error {
 
 func (s *Server) stop() {
 	s.once.Do(func() {
+		s.mu.Lock()
+		s.closed = true
+		folder := s.folder
+		s.mu.Unlock()
 		s.health.Shutdown()
 		cut := time.AfterFunc(grace, s.grpc.Stop)
 		s.grpc.GracefulStop()
 		cut.Stop()
+		if folder != "" {
+			_ = os.RemoveAll(folder) // what is left of it holds nothing
+		}
 	})
 }
 
-// Dial returns a client of a server on this machine. It does not wait for the connection.
+// Dial returns a client of a server on this machine. It does not wait for the connection, and does not use one with another
+// user's process.
 func Dial(address string) (*grpc.ClientConn, error) {
 	return grpc.NewClient("passthrough:///"+address,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(peer.Credentials(nil)),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)),
 		grpc.WithInitialWindowSize(windowSize), grpc.WithInitialConnWindowSize(windowSize))
 }

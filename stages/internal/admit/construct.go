@@ -27,17 +27,13 @@ func (c *Completion) Construct(ctx context.Context, g *stages.Goal) error {
 			return c.notConstructed(g, err)
 		}
 	}
-	d, err := c.deployment()
-	if err != nil {
-		return err
-	}
 	for _, name := range slices.Sorted(maps.Keys(c.providers)) {
 		if c.providers[name] == "" {
 			delete(c.providers, name)
 		}
 	}
 	res, err := p.Construct(ctx, providers.ConstructRequest{
-		Deployment: d, Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
+		Deployment: c.deployment(), Type: g.Type, Name: g.Name, Parent: g.Parent, Inputs: g.Inputs, InputDependencies: g.PropertyDependencies,
 		Providers: c.providers, Dependencies: g.Dependencies, Protect: g.Protect, Aliases: g.Aliases,
 		AdditionalSecretOutputs: g.AdditionalSecretOutputs,
 		CustomTimeouts:          providers.Timeouts(g.CustomTimeouts), DeletedWith: g.DeletedWith, DeleteBeforeReplace: g.DeleteBeforeReplace,
@@ -96,15 +92,10 @@ func (c *Completion) constructUnknown(ctx context.Context, g *stages.Goal) error
 }
 
 // deployment describes the run for a provider that calls back.
-func (r *Admission) deployment() (providers.Deployment, error) {
-	d := providers.Deployment{
+func (r *Admission) deployment() providers.Deployment {
+	return providers.Deployment{
 		Project: r.Info.Project, Stack: r.Info.Stack, Organization: r.Info.Organization, Config: r.Info.Config,
 		ConfigSecretKeys: r.Info.ConfigSecretKeys, DryRun: r.DryRun(), Parallel: r.Info.Parallel,
+		MonitorAddress: r.MonitorAddress,
 	}
-	if r.MonitorAddress == nil {
-		return d, nil
-	}
-	var err error
-	d.MonitorAddress, err = r.MonitorAddress()
-	return d, err
 }

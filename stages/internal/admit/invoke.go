@@ -97,10 +97,7 @@ func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.Ca
 	if err != nil {
 		return nil, causeOf(ctx, err)
 	}
-	d, err := m.deployment()
-	if err != nil {
-		return nil, err
-	}
+	d := m.deployment()
 	args := req.Args.LiftOutputs()
 	deps := map[string][]urn.URN{}
 	for name, ds := range req.ArgDependencies {

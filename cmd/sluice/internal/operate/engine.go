@@ -23,10 +23,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 			closeAll()
 		}
 	}()
-	service, err := sluice.ServeEngine(ctx)
-	if err != nil {
-		return options, closeAll, err
-	}
+	service := sluice.ServeEngine(ctx)
 	closers = append(closers, service)
 	project := o.Stack.Project
 	directory, entry, err := source.Locate(project.Directory(), project.Main)

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// call runs callEngine as a user.
+func call(t *testing.T, uid int, address string) string {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe") // another user may not enter the folder of this binary
+	cmd.Args = []string{"callengine", address}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), NoSetGroups: uid != 0}}
+	if os.Geteuid() == uid {
+		cmd.SysProcAttr = nil
+	}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// listeningSockets returns where a process listens: the addresses of TCP, as the system writes them, and the paths of other
+// sockets.
+func listeningSockets(t *testing.T, pid int) (ports, paths []string) {
+	t.Helper()
+	proc := "/proc/" + strconv.Itoa(pid)
+	links, err := filepath.Glob(proc + "/fd/*")
+	require.NoError(t, err)
+	own := map[string]bool{}
+	for _, link := range links {
+		target, _ := os.Readlink(link) // it may be closed by now
+		if inode, is := strings.CutPrefix(target, "socket:["); is {
+			own[strings.TrimSuffix(inode, "]")] = true
+		}
+	}
+	for _, table := range []string{"tcp", "tcp6"} {
+		for _, f := range tableOf(proc + "/net/" + table) {
+			if own[f[9]] && f[3] == "0A" {
+				ports = append(ports, f[1])
+			}
+		}
+	}
+	for _, f := range tableOf(proc + "/net/unix") {
+		if own[f[6]] && f[3] == "00010000" { // it accepts connections
+			paths = append(paths, f[7])
+		}
+	}
+	return ports, paths
+}
+
+// tableOf returns the lines of a table of the system without its heading. A table that is missing has none.
+func tableOf(path string) (lines [][]string) {
+	text, _ := os.ReadFile(path)
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if i > 0 {
+			lines = append(lines, strings.Fields(line))
+		}
+	}
+	return lines
+}
+
+// address returns an address of a table, which must be one of the loopback interface.
+func address(t *testing.T, written string) string {
+	t.Helper()
+	ip, text, _ := strings.Cut(written, ":")
+	require.Contains(t, []string{"0100007F", "7F000001"}, ip)
+	port, err := strconv.ParseUint(text, 16, 16)
+	require.NoError(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
+// slowUpdate begins an update whose only create takes some seconds, with a Go program and a plugin, and returns when the plugin
+// is at work.
+func (a *arena) slowUpdate() (engine *exec.Cmd, out fmt.Stringer) {
+	a.run(0, "config", "set", "simple:delayMs", "4000")
+	a.run(0, "config", "set", "count", "1")
+	cmd, text := a.command("up", "--yes", "--skip-preview")
+	require.NoError(a, cmd.Start())
+	a.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.Eventually(a, func() bool {
+		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
+		return strings.Contains(string(journal), "thing-0")
+	}, time.Minute, 5*time.Millisecond, "%s", text)
+	return cmd, text
+}
+
+// Any local user could call the monitor during an update, and have the engine's user run commands.
+func TestOtherUsersCannotCallTheEngine(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: only root can start a process of another user")
+	}
+	a := newArena(t)
+	cmd, out := a.slowUpdate()
+	var ports, own []string
+	require.Eventually(t, func() bool {
+		ports, _ = listeningSockets(t, cmd.Process.Pid)
+		return len(ports) == 2 // the Engine service, and the monitor as soon as the create gets its address
+	}, time.Minute, 5*time.Millisecond, "%v", ports)
+	for _, port := range ports {
+		at := address(t, port)
+		require.Equal(t, "monitor: Unavailable, engine: Unavailable", call(t, 65534, at))
+		own = append(own, call(t, 0, at))
+	}
+	require.ElementsMatch(t, []string{"monitor: OK, engine: Unimplemented", "monitor: Unimplemented, engine: OK"}, own)
+	require.NoError(t, cmd.Wait(), "%s", out)
+	require.Len(t, a.cloud(), 1, "the update has gone on")
+	require.Equal(t, 2, strings.Count(out.String(), "was refused: 127.0.0.1:"), "once for each service: %s", out)
+	require.Contains(t, out.String(), "(uid 65534)")
+}
+
+// A Go program, as one for Node.js, calls the engine at sockets that only the engine's user can open, and that are removed.
+func TestProgramsThatCanGetASocket(t *testing.T) {
+	a := newArena(t)
+	cmd, out := a.slowUpdate()
+	_, paths := listeningSockets(t, cmd.Process.Pid)
+	require.Len(t, paths, 2, "the monitor and the Engine service")
+	programs := running(a.dir + "/tools/program")
+	require.Len(t, programs, 1)
+	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", programs[0]))
+	require.NoError(t, err)
+	for _, path := range paths {
+		require.Contains(t, string(environment), "=unix://"+path+"\x00")
+		for of, want := range map[string]os.FileMode{path: os.ModeSocket | 0o600, filepath.Dir(path): os.ModeDir | 0o700} {
+			info, err := os.Stat(of)
+			require.NoError(t, err)
+			require.Equal(t, want, info.Mode(), of)
+		}
+	}
+	require.NoError(t, cmd.Wait(), "%s", out)
+	for _, path := range paths {
+		require.NoDirExists(t, filepath.Dir(path))
+	}
+}
+
+// What works within the engine's process needs no port: nothing listens while a YAML program has a command run.
+func TestAYAMLProgramOpensNoPort(t *testing.T) {
+	a := newArena(t)
+	engine := a.slowCreate("61.73")
+	ports, paths := listeningSockets(t, engine)
+	require.Empty(t, ports)
+	require.Empty(t, paths)
+}

@@ -1,0 +1,86 @@
+package peer
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// attempts is how often the tables are read: a line may be missed while others come and go.
+const attempts = 3
+
+// checkCaller checks who has made a connection that was accepted.
+func checkCaller(c *net.TCPConn) error {
+	ours, theirs := ends(c)
+	return check(c, connected(theirs, ours))
+}
+
+// checkListener checks who listens at the other end of a connection that was made. Listening sockets are looked for and not
+// the other end itself, which belongs to nobody until it is accepted.
+func checkListener(c *net.TCPConn) error {
+	if _, theirs := ends(c); theirs.Addr().IsLoopback() {
+		return check(c, listening(theirs))
+	}
+	return nil
+}
+
+func ends(c *net.TCPConn) (ours, theirs netip.AddrPort) {
+	return address(c.LocalAddr()), address(c.RemoteAddr())
+}
+
+func address(a net.Addr) netip.AddrPort {
+	if tcp, is := a.(*net.TCPAddr); is {
+		ap := tcp.AddrPort()
+		return netip.AddrPortFrom(ap.Addr().Unmap(), ap.Port())
+	}
+	return netip.AddrPort{}
+}
+
+// errHidden says that the tables lack a connection that exists.
+var errHidden = errors.New("/proc/net/tcp does not have the connection")
+
+// check finds the owners of the sockets of the other end in the tables of TCP. The connection must still stand afterwards:
+// otherwise another process could have made one with the same addresses meanwhile, and be the one that was found.
+func check(c *net.TCPConn, wanted pattern) error {
+	ours, theirs := ends(c)
+	own, isShown := connected(ours, theirs), false
+	for range attempts {
+		found, err := find(wanted, own)
+		switch {
+		case err != nil:
+			return &UntoldError{err}
+		case !stands(c):
+			return errGone
+		case len(found.owners) > 0:
+			return judge(theirs, found.owners)
+		}
+		isShown = isShown || found.own
+	}
+	if !isShown {
+		return &UntoldError{errHidden}
+	}
+	return &StrangerError{Address: theirs.String(), UID: -1}
+}
+
+func judge(theirs netip.AddrPort, owners []int) error {
+	stranger := slices.IndexFunc(owners, func(uid int) bool { return !isTrusted(uid) })
+	if stranger < 0 {
+		return nil
+	}
+	return &StrangerError{Address: theirs.String(), UID: owners[stranger]}
+}
+
+// stands reports whether neither end has closed a connection.
+func stands(c *net.TCPConn) bool {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var info *unix.TCPInfo
+	var failed error
+	err = raw.Control(func(fd uintptr) { info, failed = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	return err == nil && failed == nil && info.State == unix.BPF_TCP_ESTABLISHED
+}

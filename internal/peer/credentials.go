@@ -1,0 +1,99 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"strconv"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// StrangerError says that a connection leads to a process of another user.
+type StrangerError struct {
+	Address string // of the other end, "127.0.0.1:<port>"
+	UID     int    // of the user; -1 if the system does not know the connection any more
+}
+
+func (e *StrangerError) Error() string {
+	if e.UID < 0 {
+		return e.Address + " belongs to an unknown user"
+	}
+	name := "an unknown user"
+	if u, err := user.LookupId(strconv.Itoa(e.UID)); err == nil {
+		name = "the user " + u.Username
+	}
+	return fmt.Sprintf("%s belongs to %s (uid %d)", e.Address, name, e.UID)
+}
+
+// UntoldError says that this system does not show its connections, so that nobody can be told from anybody else.
+type UntoldError struct{ Err error }
+
+func (e *UntoldError) Error() string {
+	return "the system does not show whose connections are whose: " + e.Err.Error()
+}
+func (e *UntoldError) Unwrap() error { return e.Err }
+
+// errGone says that a connection was closed before its owner was known.
+var errGone = errors.New("the connection was closed at its other end")
+
+// Credentials returns credentials without encryption, for servers and clients. Before a server reads from a connection it
+// checks who has made it, and before a client sends anything it checks who listens there, if that is on the loopback
+// interface. report is called with a *[StrangerError] for each connection that is closed, and with an *[UntoldError] for each
+// that cannot be checked and is used all the same; perhaps from many goroutines. nil discards.
+func Credentials(report func(error)) credentials.TransportCredentials {
+	if report == nil {
+		report = func(error) {}
+	}
+	return transport{insecure.NewCredentials(), report}
+}
+
+type transport struct {
+	credentials.TransportCredentials
+	report func(error)
+}
+
+// ServerHandshake refuses callers who are strangers.
+func (t transport) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	if err := t.judge(c, checkCaller); err != nil {
+		return nil, nil, err
+	}
+	return t.TransportCredentials.ServerHandshake(c)
+}
+
+// ClientHandshake refuses servers that are strangers.
+func (t transport) ClientHandshake(ctx context.Context, authority string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	if err := t.judge(c, checkListener); err != nil {
+		return nil, nil, err
+	}
+	return t.TransportCredentials.ClientHandshake(ctx, authority, c)
+}
+
+// Clone keeps the check.
+func (t transport) Clone() credentials.TransportCredentials {
+	return transport{t.TransportCredentials.Clone(), t.report}
+}
+
+// judge applies a check to TCP connections. Others, which lead to a socket in the file system, have its permissions.
+func (t transport) judge(c net.Conn, check func(*net.TCPConn) error) error {
+	tcp, is := c.(*net.TCPConn)
+	if !is {
+		return nil
+	}
+	err := check(tcp)
+	if err == nil || errors.Is(err, errGone) {
+		return err
+	}
+	t.report(err)
+	if errors.As(err, new(*UntoldError)) {
+		return nil
+	}
+	return err
+}
+
+// isTrusted reports whether a user may do anything in the name of this process's user in any case.
+func isTrusted(uid int) bool { return uid == 0 || uid == os.Geteuid() }

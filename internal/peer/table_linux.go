@@ -1,0 +1,137 @@
+package peer
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The tables of the system's TCP sockets, of the network namespace of this process. The second one also has IPv4 connections:
+// those of sockets for both versions of IP. It is missing where IPv6 is turned off.
+const (
+	table4 = "/proc/net/tcp"
+	table6 = "/proc/net/tcp6"
+)
+
+// The states of sockets, as the tables have them.
+const (
+	isConnected = " 01 "
+	isListening = " 0A "
+)
+
+// pattern is what the lines of a socket have in them, by table: its address, that of its other end, and its state.
+type pattern map[string][]string
+
+// connected matches a socket at one address that is connected to the other.
+func connected(local, remote netip.AddrPort) pattern {
+	p := pattern{table6: {" " + written6(local) + " " + written6(remote) + isConnected}}
+	if local.Addr().Is4() {
+		p[table4] = []string{" " + written4(local) + " " + written4(remote) + isConnected}
+	}
+	return p
+}
+
+// listening matches the sockets that accept connections to an address.
+func listening(at netip.AddrPort) pattern {
+	const nowhere = ":0000" + isListening
+	all := netip.AddrPortFrom(netip.IPv6Unspecified(), at.Port())
+	zeros := strings.Repeat("0", 8)
+	p := pattern{}
+	for _, a := range []netip.AddrPort{at, all} {
+		p[table6] = append(p[table6], " "+written6(a)+" "+strings.Repeat(zeros, 4)+nowhere)
+	}
+	if at.Addr().Is4() {
+		all = netip.AddrPortFrom(netip.IPv4Unspecified(), at.Port())
+		for _, a := range []netip.AddrPort{at, all} {
+			p[table4] = append(p[table4], " "+written4(a)+" "+zeros+nowhere)
+		}
+		p[table6] = append(p[table6], " "+written6(all)+" "+strings.Repeat(zeros, 4)+nowhere)
+	}
+	return p
+}
+
+// written4 and written6 return an address as the tables have it: numbers of 32 bits in the byte order of the machine.
+func written4(a netip.AddrPort) string {
+	ip := a.Addr().As4()
+	return written(ip[:], a.Port())
+}
+
+func written6(a netip.AddrPort) string {
+	ip := a.Addr().As16()
+	return written(ip[:], a.Port())
+}
+
+func written(ip []byte, port uint16) string {
+	var b strings.Builder
+	for word := range slices.Chunk(ip, 4) {
+		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(word))
+	}
+	fmt.Fprintf(&b, ":%04X", port)
+	return b.String()
+}
+
+// found is what the tables say.
+type found struct {
+	owners []int // of the sockets that were looked for
+	own    bool  // this process's socket is there
+}
+
+// find looks for sockets. Where the first table has some, the second one is not read: what listens for IPv4 alone gets the
+// connections to an IPv4 address, and what listens for IPv6 at the same port may belong to somebody else.
+func find(wanted, own pattern) (found, error) {
+	var f found
+	for _, table := range []string{table4, table6} {
+		err := f.read(table, wanted[table], own[table])
+		if err != nil && (table != table6 || !errors.Is(err, fs.ErrNotExist)) {
+			return f, err
+		}
+		if len(f.owners) > 0 {
+			break
+		}
+	}
+	return f, nil
+}
+
+func (f *found) read(table string, wanted, own []string) error {
+	file, err := os.Open(table)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		line := lines.Text()
+		if hasOne(line, wanted) {
+			if uid, ok := ownerIn(line); ok {
+				f.owners = append(f.owners, uid)
+			}
+		}
+		f.own = f.own || hasOne(line, own)
+	}
+	return lines.Err()
+}
+
+func hasOne(line string, texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(line, text) })
+}
+
+// ownerIn returns the owner of the socket of a line:
+//
+//	sl local remote state queues timer retransmissions uid timeout inode …
+//
+// A socket without an inode has none: its process has closed it, and the table says that it is root's.
+func ownerIn(line string) (uid int, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 10 || fields[9] == "0" {
+		return 0, false
+	}
+	uid, err := strconv.Atoi(fields[7])
+	return uid, err == nil
+}
