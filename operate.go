@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -47,6 +48,9 @@ func (o Options) withDefaults() Options {
 	if o.Service != nil && o.EngineAddress == "" {
 		o.EngineAddress = o.Service.Address()
 	}
+	if o.Secrets == nil {
+		o.Secrets = &redact.Set{}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -64,6 +68,9 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	}
 	s.Assemble = e.assemble
 	out, err := operation.Perform(ctx, s)
+	if err != nil && !s.Stages.ShowSecrets {
+		err = s.Secrets.Error(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +92,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		Program: o.Program, Root: o.Root, Providers: o.Providers, EchoInputs: o.Legacy.ProviderPreview, PolicyPacks: o.PolicyPacks,
 		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
-		EngineAddress: o.EngineAddress, Messages: o.Service.attach, ShownConfig: o.Config.shown(),
+		EngineAddress: o.EngineAddress, Messages: o.Service.attach, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
 		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
 	}
 	if s.RunsProgram() && o.Program == nil {

@@ -54,7 +54,7 @@ func (o *opened) prepare(p *packs) *resolved {
 		EchoInputs: o.EchoInputs,
 	})
 	s.server.start = func() (*monitor.Server, error) {
-		return monitor.Serve(o.operations, s.run.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
+		return monitor.Serve(o.operations, s.monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
 			monitor.Without(o.WithoutFeatures...))
 	}
 	settings := o.Stages
@@ -70,6 +70,9 @@ func (o *opened) prepare(p *packs) *resolved {
 	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
 	return s
 }
+
+// monitor is what programs call.
+func (s *resolved) monitor() stages.Monitor { return s.masks.monitor(s.run.Monitor()) }
 
 // watch lets interrupts and the end of the caller's context stop the run. If the operation has been asked to stop
 // already, the run stops at once. The run is stopped before the analyzers: what these abort is then no failure.

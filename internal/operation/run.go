@@ -45,7 +45,7 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 	var err error
 	if p := panics.Try(func() {
 		err = s.Program.Run(ctx, source.Host{
-			Monitor: s.run.Monitor(), MonitorAddress: s.server.address, EngineAddress: s.EngineAddress,
+			Monitor: s.monitor(), MonitorAddress: s.server.address, EngineAddress: s.EngineAddress,
 		})
 	}); p != nil {
 		err = p.AsError()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
@@ -201,18 +202,19 @@ func TestTheValuesInASecretDocumentAreMasked(t *testing.T) {
 	require.Equal(t, "ok: true, 7, private_key", s.Mask("ok: true, 7, private_key"))
 }
 
-func TestAnErrorIsMaskedWithWhatIsKnownWhenItIsRead(t *testing.T) {
+func TestAnErrorIsMaskedAndWrapsWhatItWas(t *testing.T) {
 	s := setOf("hunter2")
 	cause := &url.Error{Op: "get", URL: "https://hunter2@host", Err: errors.New("not with horse-battery")}
 	err := s.Error(fmt.Errorf("login: %w", cause))
-	require.Equal(t, `login: get "https://[secret]@host": not with horse-battery`, err.Error())
-	s.Add("horse-battery")
-	require.Equal(t, `login: get "https://[secret]@host": not with [secret]`, err.Error())
+	require.EqualError(t, err, `login: get "https://[secret]@host": not with horse-battery`)
 	var found *url.Error
 	require.ErrorAs(t, err, &found)
 	require.ErrorIs(t, err, cause)
+	s.Add("horse-battery")
+	require.EqualError(t, s.Error(err), `login: get "https://[secret]@host": not with [secret]`)
 	require.NoError(t, s.Error(nil))
-	require.Same(t, err, s.Error(err))
+	without := errors.New("nothing in it")
+	require.Same(t, without, s.Error(without))
 }
 
 func TestSecretsAreLearnedWhileTextsAreMasked(t *testing.T) {
@@ -315,4 +317,18 @@ func BenchmarkLearn(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestALogHasNoSecrets(t *testing.T) {
+	s := setOf("hunter2")
+	var b strings.Builder
+	log := slog.New(s.Handler(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}})))
+	log.With("with", "hunter2").WithGroup("g").Warn("it is hunter2",
+		"error", errors.New("not hunter2"), "n", 7, slog.Group("inner", "text", "hunter2"), "any", struct{ A string }{"hunter2"})
+	require.Equal(t, `level=WARN msg="it is [secret]" with=[secret] g.error="not [secret]" g.n=7 g.inner.text=[secret] g.any={[secret]}`+"\n", b.String())
 }

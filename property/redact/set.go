@@ -82,19 +82,23 @@ func (s *Set) update() {
 	}
 }
 
-// Error returns an error with the text of err without secrets, as they are known whenever the text is asked for. It wraps
-// err, so what has been wrapped is found as before; the texts of what is found are those that they were. It returns nil for nil.
+// Error returns err if there is no secret in its text, and otherwise an error with the masked text. That one wraps err, so what
+// is in it is found as before, by [errors.As] and [errors.Is]; the text of what is found that way is not masked.
 func (s *Set) Error(err error) error {
-	if already, is := err.(*maskedError); s == nil || err == nil || is && already.set == s {
+	if s == nil || err == nil {
 		return err
 	}
-	return &maskedError{err, s}
+	text := err.Error()
+	if masked := s.Mask(text); masked != text {
+		return &maskedError{masked, err}
+	}
+	return err
 }
 
 type maskedError struct {
-	err error
-	set *Set
+	text string
+	err  error
 }
 
-func (e *maskedError) Error() string { return e.set.Mask(e.err.Error()) }
+func (e *maskedError) Error() string { return e.text }
 func (e *maskedError) Unwrap() error { return e.err }
