@@ -38,7 +38,7 @@ type opened struct {
 
 // open loads the state and refuses what can be refused before anything is done.
 func open(ctx context.Context, s Settings) (*opened, error) {
-	m := newMasks(&s)
+	m := newMasks(s.Secrets, &s.Stages)
 	s.Log = m.log(s.Log)
 	o := &opened{Settings: s, events: events{masks: m, observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
 	if err := o.checkPlan(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -23,13 +24,13 @@ type masks struct {
 	shown *redact.Set
 }
 
-func newMasks(s *Settings) masks {
-	m := masks{known: s.Secrets}
-	if !s.Stages.ShowSecrets {
-		m.shown = s.Secrets
+func newMasks(known *redact.Set, s *stages.Settings) masks {
+	m := masks{known: known}
+	if !s.ShowSecrets {
+		m.shown = known
 	}
-	for _, key := range s.Stages.Info.ConfigSecretKeys {
-		m.known.Add(s.Stages.Info.Config[key])
+	for _, key := range s.Info.ConfigSecretKeys {
+		m.known.Add(s.Info.Config[key])
 	}
 	return m
 }
@@ -102,16 +103,16 @@ func (m masks) texts(set *redact.Set, list []string) []string {
 	return list
 }
 
-// outcome masks the texts of an outcome. The run is over, so everything is known that it has learned.
-func (m masks) outcome(o *Outcome) {
-	for i, f := range o.Failures {
-		o.Failures[i].Err = m.shown.Error(f.Err)
+// results masks the texts of the results. The run is over: all that it learns is known.
+func (m masks) results(r *standard.Results) {
+	for i, f := range r.Failures {
+		r.Failures[i].Err = m.shown.Error(f.Err)
 	}
-	for i, s := range o.Steps {
-		o.Steps[i] = m.step(s)
+	for i, s := range r.Steps {
+		r.Steps[i] = m.step(s)
 	}
-	for i, r := range o.Resolved {
-		o.Resolved[i].Why = m.shown.Mask(r.Why)
+	for i, found := range r.Resolved {
+		r.Resolved[i].Why = m.shown.Mask(found.Why)
 	}
 }
 
@@ -193,7 +194,7 @@ func (p *heard) failure(err error) error {
 	p.known.Learn(unhealthy.Inputs)
 	p.known.Learn(unhealthy.Properties)
 	if err != error(unhealthy) {
-		return err // wrapped: nobody does that today, and what wraps it is not to be lost
+		return err // wrapped: what wraps it is not to be lost
 	}
 	masked := *unhealthy
 	masked.Reasons = p.texts(p.known, unhealthy.Reasons)
