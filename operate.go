@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -44,6 +45,9 @@ func (o Options) withDefaults() Options {
 			return nil, fmt.Errorf("no provider for package %q: set Options.Providers", s.Package)
 		})
 	}
+	if o.Secrets == nil {
+		o.Secrets = &redact.Set{}
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -61,6 +65,9 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	}
 	s.Assemble = e.assemble
 	out, err := operation.Perform(ctx, s)
+	if err != nil && !s.Stages.ShowSecrets {
+		err = s.Secrets.Error(err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +89,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		Program: o.Program, Root: o.Root, Providers: o.Providers, EchoInputs: o.Legacy.ProviderPreview, PolicyPacks: o.PolicyPacks,
 		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
-		Messages: o.Service.attach, ShownConfig: o.Config.shown(),
+		Messages: o.Service.attach, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
 		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
 	}
 	if o.Service != nil { // not a nil pointer in an interface

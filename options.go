@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
@@ -56,8 +57,12 @@ type Options struct {
 	// Importing the resource resolves it as well.
 	ResolveCreate func(state.Pending) stages.CreateResolution
 	IgnoreProtect bool
-	ShowSecrets   bool // in messages
-	Legacy        Legacy
+	// Secrets are texts that no message, error or log of the operation may have. The operation adds the secrets that it gets to
+	// know: of the configuration, the state, the program and the providers. nil is an empty set. ShowSecrets leaves all secrets in
+	// messages and errors.
+	Secrets     *redact.Set
+	ShowSecrets bool
+	Legacy      Legacy
 	// Analyzers judge what the program declares, before the PolicyPacks do. Operations that do not run the program call neither.
 	// AnalyzeLimit is how many of them run at once; 0 is all.
 	Analyzers    []stages.Analyzer

@@ -110,7 +110,6 @@ type recovery struct {
 	answers map[string]stages.CreateResolution // that were given so far, by URN
 	left    []state.Pending                    // what is still pending
 	found   []stages.Resolution
-	scrub   func(string) string // takes secrets out of a text
 }
 
 // answers returns the answers of --adopt, by URN.
@@ -157,7 +156,7 @@ func (r *recovery) resolve(ctx context.Context, answers map[string]stages.Create
 		return err
 	}
 	maps.Copy(r.answers, answers)
-	r.found, r.scrub = pending.Merge(r.found, found), job.WithoutSecrets
+	r.found = pending.Merge(r.found, found)
 	r.left, err = s.Pending(ctx)
 	return err
 }
@@ -210,9 +209,6 @@ func discardJournal(ctx context.Context, open *session.Opener, f *recoverFlags) 
 // report reports what became of each operation.
 func (r *recovery) report(before []state.Pending) (err error) {
 	report := pending.Compare(r.stack.Name(), before, r.left, r.found)
-	if r.scrub != nil {
-		report.Scrub(r.scrub)
-	}
 	if r.flags.json {
 		err = format.JSON(r.stack.Terminal.Out, report)
 	} else {

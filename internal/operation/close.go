@@ -24,6 +24,7 @@ func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
 		s.run.Fail(err)
 	}
 	out := &Outcome{Results: s.run.Results()}
+	s.masks.results(&out.Results)
 	out.Ended, out.Err = s.conclude(out.Failures, len(errs) == 0)
 	if out.Ended == stages.Failed {
 		s.showError(s.Name + " failed")

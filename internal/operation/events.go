@@ -7,13 +7,16 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// events delivers events one at a time: those of the operation, and those of its run.
+// events delivers events one at a time: those of the operation, and those of its run. All of them pass through it, without
+// the secrets in their texts.
 type events struct {
+	masks   masks
 	mu      sync.Mutex
 	observe func(stages.Event) // nil discards
 }
 
 func (e *events) emit(ev stages.Event) {
+	ev = e.masks.event(ev)
 	if e.observe == nil {
 		return
 	}

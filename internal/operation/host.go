@@ -8,7 +8,6 @@ import (
 	"github.com/sluice-iac/sluice/providers/builtin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml"
-	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -39,9 +38,9 @@ func (s *resolved) host() providers.Host {
 	}
 	components := yaml.ComponentOptions{
 		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.Stages.Directory, Root: s.Root},
-		Monitor: func() stages.Monitor { return s.run.Monitor() },
+		Monitor: s.monitor,
 	}
-	return builtin.Host(o, yaml.ComponentHost(s.Providers, components))
+	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)))
 }
 
 func builtinResource(r *state.Resource) builtin.Resource {

@@ -38,7 +38,9 @@ type opened struct {
 
 // open loads the state and refuses what can be refused before anything is done.
 func open(ctx context.Context, s Settings) (*opened, error) {
-	o := &opened{Settings: s, events: events{observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
+	m := newMasks(s.Secrets, &s.Stages)
+	s.Log = m.log(s.Log)
+	o := &opened{Settings: s, events: events{masks: m, observe: s.Stages.Observe}, began: time.Now(), entropy: s.Stages.Entropy}
 	if err := o.checkPlan(); err != nil {
 		return nil, err
 	}
@@ -64,6 +66,7 @@ func (o *opened) load(ctx context.Context) error {
 	if found == nil {
 		found = &state.Snapshot{}
 	}
+	o.masks.learnSnapshot(found)
 	if err := state.Verify(found); err != nil {
 		return err
 	}

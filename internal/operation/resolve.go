@@ -64,11 +64,14 @@ func (o *opened) prepare(p *packs) *resolved {
 		settings.Recorder = s.record
 	}
 	s.run = standard.NewRun(o.operations, settings)
-	s.server = monitor.NewServer(o.operations, s.run.Monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
+	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
 		monitor.Without(o.WithoutFeatures...))
 	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })
 	return s
 }
+
+// monitor is what programs call.
+func (s *resolved) monitor() stages.Monitor { return s.masks.monitor(s.run.Monitor()) }
 
 // watch lets interrupts and the end of the caller's context stop the run. If the operation has been asked to stop
 // already, the run stops at once. The run is stopped before the analyzers: what these abort is then no failure.

@@ -45,7 +45,7 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 	var err error
 	if p := panics.Try(func() {
 		err = s.Program.Run(ctx, source.Host{
-			Monitor: s.run.Monitor(), MonitorService: s.server, Engine: s.Engine,
+			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine,
 		})
 	}); p != nil {
 		err = p.AsError()

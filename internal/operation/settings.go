@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/monitor"
@@ -56,6 +57,8 @@ type Settings struct {
 
 	// ShownConfig is the configuration without its secrets.
 	ShownConfig map[string]string
+	// Secrets are what texts must not show, unless the stages show secrets. The operation adds what it gets to know.
+	Secrets *redact.Set
 	// OnInterrupt arranges for stop to be called when the operation is to stop, and cancel when the providers are to
 	// abort what they do, and the program is to end. It calls them at once if that has happened already. Stopped reports whether the operation is to
 	// stop.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -110,6 +112,16 @@ func (s Source) remembered(ctx context.Context, salt string) (string, error) {
 		return text, nil
 	}
 	return s.ask(ctx, false)
+}
+
+// Used returns the passphrases that have opened secrets, sorted.
+func (s Source) Used() []string {
+	if s.keys == nil {
+		return nil
+	}
+	s.keys.mu.Lock()
+	defer s.keys.mu.Unlock()
+	return slices.Sorted(maps.Values(s.keys.passphrases))
 }
 
 // Learn remembers a passphrase for the secrets of a state, whose provider is p, if it fits them. It is for a state that is

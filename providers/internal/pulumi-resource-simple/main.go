@@ -10,6 +10,7 @@
 //	crashAfter     the same, with the work done
 //	failOn         the same form: the call returns an error with code FailedPrecondition
 //	uncertainOn    the same form: the call returns an error with code Internal
+//	tellOn         the same form for "create", "update" and "delete": the inputs are in the error and on stderr, as JSON and in base64
 //	hangOn         the same form: the call returns only when the provider is cancelled
 //	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
 //	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not

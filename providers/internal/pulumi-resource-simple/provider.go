@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -29,6 +30,7 @@ type settings struct {
 	malformed             string
 	huge                  int
 	crashOn, crashAfterOn string
+	tellOn                string
 	views                 bool
 }
 
@@ -107,7 +109,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 		o.Table = table
 	}
 	s := &settings{
-		malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
+		tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
 		views: c.text("views") == "true",
 	}
 	if c.err != nil {
@@ -127,6 +129,19 @@ func crash(setting, method, name string) {
 		fmt.Fprintf(os.Stderr, "panic: the provider crashes in %s %s\n", method, name)
 		os.Exit(2)
 	}
+}
+
+// tell fails with the inputs of the call if the setting names it.
+func (p *provider) tell(method, name string, inputs property.Map) error {
+	if on := p.settings.Load().tellOn; on != method+" "+name {
+		return nil
+	}
+	text, err := property.MarshalStruct(inputs.StripSecretsAndOutputs(), property.WireOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s\n", base64.StdEncoding.EncodeToString([]byte(text.String())))
+	return status.Errorf(codes.InvalidArgument, "the cloud does not like %v or %x", text.AsMap(), text.String())
 }
 
 // around runs one call of the cloud with the crashes that were asked for.
@@ -165,6 +180,9 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 	if req.Preview {
 		return p.cloud().Create(ctx, req)
 	}
+	if err := p.tell("create", req.Name, req.Properties); err != nil {
+		return providers.CreateResponse{}, err
+	}
 	answer, err := around(ctx, p, "create", req.URN.Name(), p.cloud().Create, req)
 	if n := p.settings.Load().huge; n > 0 && err == nil {
 		answer.Properties = answer.Properties.With("huge", property.String(strings.Repeat("x", n)))
@@ -183,11 +201,17 @@ func (p *provider) Update(ctx context.Context, req providers.UpdateRequest) (pro
 	if req.Preview {
 		return p.cloud().Update(ctx, req)
 	}
+	if err := p.tell("update", req.Name, req.NewInputs); err != nil {
+		return providers.UpdateResponse{}, err
+	}
 	return around(ctx, p, "update", req.URN.Name(), p.cloud().Update, req)
 }
 
 func (p *provider) Delete(ctx context.Context, req providers.DeleteRequest) error {
 	if err := p.show(ctx, req.Status, req.Name, req.OldViews, nil); err != nil {
+		return err
+	}
+	if err := p.tell("delete", req.Name, req.Inputs); err != nil {
 		return err
 	}
 	_, err := around(ctx, p, "delete", req.URN.Name(),

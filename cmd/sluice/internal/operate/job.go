@@ -2,15 +2,15 @@ package operate
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/pending"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
-	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -33,13 +33,31 @@ type Job struct {
 	secrets secrets.Manager                   // nil if no secret is needed
 	plan    *state.Plan                       // the plan that the phases are held to; nil allows everything
 	remarks *remarks
+	known   redact.Set // the secrets that texts must not show; the engine adds to them
 }
 
 // runsProgram reports whether the operation runs the program.
 func (j *Job) runsProgram() bool { return j.Kind.NeedsProgram || j.Flags.Program.Run }
 
-// WithoutSecrets returns a text without the values of secret settings.
-func (j *Job) WithoutSecrets(text string) string {
-	shown := display.Scrub(secretTexts(j))(stages.Diagnostic{LogMessage: stages.LogMessage{Message: text}})
-	return shown.(stages.Diagnostic).Message
+// masks returns what texts must not show, nil if secrets are shown.
+func (j *Job) masks() *redact.Set {
+	if j.Flags.Display.ShowSecrets() {
+		return nil
+	}
+	return &j.known
+}
+
+// minCredential is the length in bytes from which a credential is masked. Shorter passphrases are words of local stacks,
+// which occur in messages by chance.
+const minCredential = 8
+
+// learnCredentials learns the passphrases, keys and tokens that the command itself uses: programs and plugins have them in
+// their environment. One that is the name of the project or of the stack is no secret.
+func (j *Job) learnCredentials() {
+	names := []string{j.Stack.Project.Name, j.Stack.Ref.Name}
+	for _, c := range j.Stack.Credentials() {
+		if len(c) >= minCredential && !slices.Contains(names, c) {
+			j.known.Add(c)
+		}
+	}
 }

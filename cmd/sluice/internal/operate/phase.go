@@ -10,6 +10,7 @@ import (
 // runPhase runs a preview or the operation itself, with its screen and event log. expected is the expected number of
 // steps, 0 if it is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
+	o.learnCredentials()
 	screen, err := openScreen(o.Job, preview, expected, o.warnedOfPending)
 	if err != nil {
 		return nil, err

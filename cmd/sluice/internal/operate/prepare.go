@@ -15,7 +15,8 @@ import (
 // Prepare prepares an operation: it applies and saves the settings in the flags, checks the configuration, opens the
 // secrets and reads the plan.
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
-	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f, remarks: &remarks{terminal: s.Terminal}}
+	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
+	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks()}
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}

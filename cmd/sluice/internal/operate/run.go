@@ -13,7 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
-// Run runs a job under the rules for Ctrl-C: its preview, or the whole operation.
+// Run runs a job under the rules for Ctrl-C: its preview, or the whole operation. There is no secret in its error.
 func Run(ctx context.Context, j *Job) error {
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
@@ -32,7 +32,7 @@ func Run(ctx context.Context, j *Job) error {
 			err = previewAndPerformLocked(ctx, o)
 		}
 	})
-	return err
+	return j.masks().Error(err)
 }
 
 func previewOnly(ctx context.Context, o *operation) error {

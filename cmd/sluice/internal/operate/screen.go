@@ -14,12 +14,13 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // screen shows one phase of an operation: to people, to programs that read JSON, and in the event log.
 type screen struct {
-	scrub    func(stages.Event) stages.Event
+	masks    *redact.Set              // nil if secrets are shown
 	log      *display.Log             // nil in JSON modes
 	document *display.PreviewDocument // nil unless preview --json
 	events   []*display.EventLog
@@ -40,7 +41,7 @@ const tick = 100 * time.Millisecond
 // openScreen opens the screen of a phase. warned is true if interrupted operations have been listed.
 func openScreen(j *Job, preview bool, expected int, warned bool) (*screen, error) {
 	f := j.Flags
-	s := &screen{out: j.Terminal.Out, scrub: display.Scrub(secretTexts(j)), warned: warned}
+	s := &screen{out: j.Terminal.Out, masks: j.masks(), warned: warned}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(f.Display.EventLog)
 		if err != nil {
@@ -84,20 +85,6 @@ func displayOptions(j *Job, preview bool, expected int) display.Options {
 	return options
 }
 
-// secretTexts returns the decrypted settings that must not appear in messages.
-func secretTexts(j *Job) []string {
-	if j.Flags.Display.ShowSecrets() {
-		return nil
-	}
-	var out []string
-	for _, v := range j.config {
-		if v.Secret {
-			out = append(out, v.Text)
-		}
-	}
-	return out
-}
-
 func (s *screen) startTicking() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
@@ -116,7 +103,7 @@ func (s *screen) startTicking() {
 }
 
 func (s *screen) observe(e stages.Event) {
-	e = s.scrub(advise.Event(e))
+	e = advise.Event(e)
 	s.mu.Lock()
 	again := false
 	switch e := e.(type) {
@@ -145,7 +132,9 @@ func (s *screen) observe(e stages.Event) {
 func (s *screen) close(r *sluice.Result, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
 		for _, l := range s.events {
-			l.Observe(s.scrub(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: advise.Text(runErr)}}))
+			l.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{
+				Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr)),
+			}})
 		}
 	}
 	if s.stop != nil {

@@ -113,15 +113,6 @@ func (r Report) Text() string {
 	return b.String()
 }
 
-// Scrub replaces texts that must not be shown in the reasons.
-func (r Report) Scrub(text func(string) string) {
-	for _, all := range [][]Operation{r.Resolved, r.Left} {
-		for i := range all {
-			all[i].Reason = text(all[i].Reason)
-		}
-	}
-}
-
 // LeftError returns an error that lists the operations with an uncertain outcome and explains how to answer. refused reports
 // whether the answer to a create was an ID that could not be adopted.
 func (r Report) LeftError(refused func(urn string) bool) error {

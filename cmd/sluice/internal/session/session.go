@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"net/url"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
@@ -81,6 +82,26 @@ func (s *Session) Owns(ref backend.Ref) bool { return owns(s.Project, ref) }
 
 func owns(p *workspace.Project, ref backend.Ref) bool {
 	return ref.Project == "" || ref.Project == p.Name
+}
+
+// Credentials returns the secrets that the command itself uses, as far as it knows them: passphrases, the password in the URL
+// of the backend, and what the drivers of backends and key services find in the environment.
+func (s *Session) Credentials() []string {
+	list := s.Passphrases.Used()
+	for _, name := range []string{
+		secrets.EnvPassphrase, "PULUMI_ACCESS_TOKEN", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AZURE_CLIENT_SECRET", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "VAULT_TOKEN", "VAULT_SERVER_TOKEN",
+	} {
+		if text, set := s.Terminal.Lookup(name); set {
+			list = append(list, text)
+		}
+	}
+	if u, err := url.Parse(s.BackendURL); err == nil {
+		if password, set := u.User.Password(); set {
+			list = append(list, password)
+		}
+	}
+	return list
 }
 
 // Stack is an opened stack of a project.

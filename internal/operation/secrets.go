@@ -1,0 +1,236 @@
+package operation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/stages/standard"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// masks keeps secrets out of the texts of an operation. Everything that comes from outside is learned: configuration, state,
+// what the program asks for and what providers answer. Every text that leaves is masked: events, the errors of the outcome,
+// the log.
+type masks struct {
+	known *redact.Set
+	// shown is known, or nil if texts may have secrets.
+	shown *redact.Set
+}
+
+func newMasks(known *redact.Set, s *stages.Settings) masks {
+	m := masks{known: known}
+	if !s.ShowSecrets {
+		m.shown = known
+	}
+	for _, key := range s.Info.ConfigSecretKeys {
+		m.known.Add(s.Info.Config[key])
+	}
+	return m
+}
+
+// learnSnapshot learns what a state has.
+func (m masks) learnSnapshot(s *state.Snapshot) {
+	for _, r := range s.Resources {
+		m.learnResource(r)
+	}
+	for _, p := range s.Pending {
+		m.learnResource(p.Resource)
+	}
+}
+
+func (m masks) learnResource(r *state.Resource) {
+	if r != nil {
+		m.known.Learn(r.Inputs)
+		m.known.Learn(r.Outputs)
+	}
+}
+
+// event learns what an event has and returns it as it is shown. Steps are where outputs get the marks that the engine
+// gives them (steps.md 3.14).
+func (m masks) event(e stages.Event) stages.Event {
+	switch e := e.(type) {
+	case stages.StepStarted:
+		e.Step = m.step(e.Step)
+		return e
+	case stages.StepDone:
+		e.Step = m.step(e.Step)
+		return e
+	case stages.StepFailed:
+		e.Step = m.step(e.Step)
+		e.Err = m.shown.Error(e.Err)
+		return e
+	case stages.Diagnostic:
+		e.Message = m.shown.Mask(e.Message)
+		return e
+	case stages.Stdout:
+		e.Message = m.shown.Mask(e.Message)
+		return e
+	case stages.PolicyViolation:
+		e.Message = m.shown.Mask(e.Message)
+		return e
+	}
+	return e
+}
+
+// step learns what a step makes. Of its states the errors of the provider are texts.
+func (m masks) step(s stages.StepInfo) stages.StepInfo {
+	m.learnResource(s.New)
+	s.Old, s.New = m.resource(s.Old), m.resource(s.New)
+	return s
+}
+
+func (m masks) resource(r *state.Resource) *state.Resource {
+	if r == nil || len(r.InitErrors) == 0 {
+		return r
+	}
+	masked := *r
+	masked.InitErrors = m.texts(m.shown, r.InitErrors)
+	return &masked
+}
+
+func (m masks) texts(set *redact.Set, list []string) []string {
+	list = slices.Clone(list)
+	for i, text := range list {
+		list[i] = set.Mask(text)
+	}
+	return list
+}
+
+// results masks the texts of the results. The run is over: all that it learns is known.
+func (m masks) results(r *standard.Results) {
+	for i, f := range r.Failures {
+		r.Failures[i].Err = m.shown.Error(f.Err)
+	}
+	for i, s := range r.Steps {
+		r.Steps[i] = m.step(s)
+	}
+	for i, found := range r.Resolved {
+		r.Resolved[i].Why = m.shown.Mask(found.Why)
+	}
+}
+
+func (m masks) log(l *slog.Logger) *slog.Logger { return slog.New(m.shown.Handler(l.Handler())) }
+
+// host returns a host whose providers are listened to.
+func (m masks) host(h providers.Host) providers.Host {
+	return providers.HostFunc(func(ctx context.Context, s providers.Spec) (providers.Provider, error) {
+		p, err := h.Load(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return &heard{p, m}, nil
+	})
+}
+
+// heard is a provider whose answers are learned.
+type heard struct {
+	providers.Provider
+	masks
+}
+
+func (p *heard) CheckConfig(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	answer, err := p.Provider.CheckConfig(ctx, req)
+	p.known.Learn(answer.Inputs)
+	return answer, err
+}
+
+func (p *heard) Check(ctx context.Context, req providers.CheckRequest) (providers.CheckResponse, error) {
+	answer, err := p.Provider.Check(ctx, req)
+	p.known.Learn(answer.Inputs)
+	return answer, err
+}
+
+func (p *heard) Create(ctx context.Context, req providers.CreateRequest) (providers.CreateResponse, error) {
+	answer, err := p.Provider.Create(ctx, req)
+	p.known.Learn(answer.Properties)
+	return answer, p.failure(err)
+}
+
+func (p *heard) Read(ctx context.Context, req providers.ReadRequest) (providers.ReadResponse, error) {
+	answer, err := p.Provider.Read(ctx, req)
+	p.known.Learn(answer.Inputs)
+	p.known.Learn(answer.Properties)
+	return answer, p.failure(err)
+}
+
+func (p *heard) Update(ctx context.Context, req providers.UpdateRequest) (providers.UpdateResponse, error) {
+	answer, err := p.Provider.Update(ctx, req)
+	p.known.Learn(answer.Properties)
+	return answer, p.failure(err)
+}
+
+func (p *heard) Invoke(ctx context.Context, req providers.InvokeRequest) (providers.InvokeResponse, error) {
+	answer, err := p.Provider.Invoke(ctx, req)
+	p.known.Learn(answer.Return)
+	return answer, err
+}
+
+func (p *heard) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
+	answer, err := p.Provider.Call(ctx, req)
+	p.known.Learn(answer.Return)
+	return answer, err
+}
+
+func (p *heard) Construct(ctx context.Context, req providers.ConstructRequest) (providers.ConstructResponse, error) {
+	answer, err := p.Provider.Construct(ctx, req)
+	p.known.Learn(answer.Outputs)
+	return answer, err
+}
+
+// failure learns what the error of a resource that is not healthy carries. Its reasons are masked here, because states keep
+// them as they are.
+func (p *heard) failure(err error) error {
+	var unhealthy *providers.InitError
+	if !errors.As(err, &unhealthy) {
+		return err
+	}
+	p.known.Learn(unhealthy.Inputs)
+	p.known.Learn(unhealthy.Properties)
+	if err != error(unhealthy) {
+		return err // wrapped: what wraps it is not to be lost
+	}
+	masked := *unhealthy
+	masked.Reasons = p.texts(p.known, unhealthy.Reasons)
+	return &masked
+}
+
+// monitor returns a monitor whose requests and replies are learned.
+func (m masks) monitor(inner stages.Monitor) stages.Monitor { return &heardMonitor{inner, m} }
+
+type heardMonitor struct {
+	stages.Monitor
+	masks
+}
+
+func (h *heardMonitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
+	h.known.Learn(req.Inputs)
+	h.known.LearnValue(req.ReplacementTrigger)
+	return h.Monitor.Register(ctx, req)
+}
+
+func (h *heardMonitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
+	h.known.Learn(req.Properties)
+	return h.Monitor.Read(ctx, req)
+}
+
+func (h *heardMonitor) RegisterOutputs(ctx context.Context, u urn.URN, outputs property.Map) error {
+	h.known.Learn(outputs)
+	return h.Monitor.RegisterOutputs(ctx, u, outputs)
+}
+
+func (h *heardMonitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+	h.known.Learn(req.Args)
+	return h.Monitor.Invoke(ctx, req)
+}
+
+func (h *heardMonitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
+	h.known.Learn(req.Args)
+	return h.Monitor.Call(ctx, req)
+}

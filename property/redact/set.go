@@ -1,0 +1,104 @@
+package redact
+
+import (
+	"strings"
+	"sync"
+)
+
+// Mask is what is shown in place of a secret.
+const Mask = "[secret]"
+
+// Set is a growing set of secrets. The zero Set is empty and ready to use; a nil *Set stays empty. It is safe for concurrent use.
+type Set struct {
+	mu    sync.RWMutex        // guards the rest
+	known map[string]struct{} // the secrets
+	fresh []string            // those of them whose forms are not in the index yet
+	index index
+}
+
+// Add adds a secret. Some texts are no secrets by themselves, and masking them would make messages unreadable, so they are
+// not masked: texts of less than three bytes, numbers of less than four, and words such as "true" and "null". White space
+// around a secret does not belong to it.
+//
+// The lines of a secret and the values in a JSON document are secrets of their own.
+func (s *Set) Add(secret string) {
+	secret = strings.TrimSpace(secret)
+	if s == nil || !isTelling(secret) {
+		return
+	}
+	s.mu.RLock()
+	_, known := s.known[secret]
+	s.mu.RUnlock()
+	if known {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.known[secret]; known {
+		return
+	}
+	if s.known == nil {
+		s.known = map[string]struct{}{}
+	}
+	s.known[secret] = struct{}{}
+	s.fresh = append(s.fresh, secret)
+}
+
+// Mask returns text with every secret in it replaced by [Mask]. Secrets that overlap or touch are replaced by one. Masking a
+// text twice is the same as masking it once.
+func (s *Set) Mask(text string) string {
+	if s == nil || len(text) < minForm {
+		return text
+	}
+	s.mu.RLock()
+	if len(s.fresh) > 0 {
+		s.mu.RUnlock()
+		s.update()
+		s.mu.RLock()
+	}
+	defer s.mu.RUnlock()
+	return s.index.mask(text)
+}
+
+// update adds the forms of new secrets to the index. That waits until a text is to be masked: most runs learn
+// many secrets and mask few texts.
+func (s *Set) update() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fresh := s.fresh
+	s.fresh = nil
+	for len(fresh) > 0 {
+		secret := fresh[len(fresh)-1]
+		fresh = fresh[:len(fresh)-1]
+		for form := range forms(secret) {
+			s.index.add(form)
+		}
+		for part := range parts(secret) {
+			if _, known := s.known[part]; !known {
+				s.known[part] = struct{}{}
+				fresh = append(fresh, part)
+			}
+		}
+	}
+}
+
+// Error returns err if there is no secret in its text, and otherwise an error with the masked text. That one wraps err, so what
+// is in it is found as before, by [errors.As] and [errors.Is]; the text of what is found that way is not masked.
+func (s *Set) Error(err error) error {
+	if s == nil || err == nil {
+		return err
+	}
+	text := err.Error()
+	if masked := s.Mask(text); masked != text {
+		return &maskedError{masked, err}
+	}
+	return err
+}
+
+type maskedError struct {
+	text string
+	err  error
+}
+
+func (e *maskedError) Error() string { return e.text }
+func (e *maskedError) Unwrap() error { return e.err }
