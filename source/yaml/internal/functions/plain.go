@@ -2,6 +2,7 @@ package functions
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,8 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -113,19 +114,40 @@ func fromBase64(s string) (property.Value, *Mistake) {
 
 // readFile reads a file. If the path is secret, the mistake does not contain it.
 func readFile(name, path string, secret bool) (property.Value, *Mistake) {
-	b, err := os.ReadFile(path)
+	text, err := encodeFile(name, path)
 	if failure := (*fs.PathError)(nil); secret && errors.As(err, &failure) {
 		err = failure.Err
 	}
 	if err != nil {
 		return wrong(0, "%s: %v", name, err)
 	}
-	switch name {
-	case "fn::filebase64":
-		return property.String(base64.StdEncoding.EncodeToString(b)), nil
-	case "fn::filebase64sha256":
-		sum := sha256.Sum256(b)
-		return property.String(base64.StdEncoding.EncodeToString(sum[:])), nil
+	return property.String(text), nil
+}
+
+func encodeFile(name, path string) (string, error) {
+	if name == "fn::filebase64sha256" {
+		return hashFile(path)
 	}
-	return property.String(string(b)), nil
+	b, err := property.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if name == "fn::filebase64" {
+		return base64.StdEncoding.EncodeToString(b), nil
+	}
+	return string(b), nil
+}
+
+// hashFile reads a file of any size.
+func hashFile(path string) (string, error) {
+	f, err := property.AssetReader{}.Open(context.Background(), property.Asset{Kind: property.KindPath, Path: path})
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }
