@@ -148,14 +148,18 @@ func ReadFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, _, err := openRegular(path, info)
+	f, info, err := openRegular(path, info)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	tooLarge := &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %s; use an asset", sizeText(MaxSize))}
+	if info.Size() > MaxSize {
+		return nil, tooLarge
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1)) // it may grow
 	if err == nil && len(text) > MaxSize {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %s; use an asset", sizeText(MaxSize))}
+		err = tooLarge
 	}
 	if err != nil {
 		return nil, err
