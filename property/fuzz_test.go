@@ -121,8 +121,8 @@ func FuzzArchives(f *testing.F) {
 			f.Add(byte(i), whole[:len(whole)*3/4])
 		}
 	}
+	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, format byte, data []byte) {
-		dir := t.TempDir()
 		name := "a." + archiveFormats[int(format)%len(archiveFormats)]
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 		r := AssetReader{Dir: dir, MaxUnpacked: 1 << 20}

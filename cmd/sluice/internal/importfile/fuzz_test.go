@@ -21,8 +21,8 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
+	path := filepath.Join(f.TempDir(), "import.json")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "import.json")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		var file *File
 		var err error
