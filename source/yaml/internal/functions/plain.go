@@ -42,7 +42,7 @@ func callPlain(name string, args []property.Value, directory string, secret bool
 		}
 		return property.ArrayOf(parts...), nil
 	case "fn::toBase64":
-		return property.String(base64.StdEncoding.EncodeToString([]byte(s))), nil
+		return encoded(base64.StdEncoding.EncodeToString([]byte(s)))
 	case "fn::fromBase64":
 		return fromBase64(s)
 	case "fn::sha1":
@@ -98,7 +98,15 @@ func toJSON(v property.Value) (property.Value, *Mistake) {
 	if err != nil {
 		return wrong(0, "fn::toJSON: %v", err)
 	}
-	return property.String(string(bytes.TrimSpace(b))), nil
+	return encoded(string(bytes.TrimSpace(b)))
+}
+
+// encoded limits what an encoding makes longer: encodings of encodings grow without end.
+func encoded(text string) (property.Value, *Mistake) {
+	if len(text) > values.MaxSize {
+		return wrong(0, "the text becomes longer than %d MiB here", values.MaxSize>>20)
+	}
+	return property.String(text), nil
 }
 
 func fromBase64(s string) (property.Value, *Mistake) {
