@@ -2,8 +2,6 @@ package property
 
 import (
 	"archive/tar"
-	"archive/zip"
-	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -50,7 +48,7 @@ func (r AssetReader) writeCanonical(ctx context.Context, a Archive, w io.Writer)
 		_, err := io.Copy(w, file)
 		return err
 	}
-	t := canonicalTar{w: tar.NewWriter(w), seen: map[string]struct{}{}}
+	t := canonicalTar{reader: r, w: tar.NewWriter(w), seen: map[string]struct{}{}}
 	if err := r.eachMember(ctx, a, t.add); err != nil {
 		return err
 	}
@@ -66,7 +64,10 @@ func (r AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, arch
 		if format == notArchive {
 			return blob{}, notArchive, nil
 		}
-		b, err := openFile(p)
+		if info, err := os.Stat(p); err == nil && info.IsDir() {
+			return blob{}, notArchive, fmt.Errorf("'%v' has the name of an archive file and is a directory; rename it", p)
+		}
+		b, err := openFile(ctx, p)
 		return b, format, err
 	case KindURI:
 		u, err := url.Parse(a.URI)
@@ -83,30 +84,52 @@ func (r AssetReader) openArchiveFile(ctx context.Context, a Archive) (blob, arch
 	return blob{}, notArchive, nil
 }
 
+// maxNames is how many bytes the names of the files of one archive may need, each with what it costs to keep it. It is
+// enough for some millions of files.
+const (
+	maxNames    = 512 << 20
+	costOfAName = 64
+)
+
 // canonicalTar writes headers with nothing but name, mode and size. Of two members with one name the first wins.
 type canonicalTar struct {
-	w    *tar.Writer
-	seen map[string]struct{}
+	reader AssetReader
+	w      *tar.Writer
+	seen   map[string]struct{}
+	names  int
 }
 
-func (t canonicalTar) add(name string, b blob) error {
+func (t *canonicalTar) add(name string, b blob) error {
 	if _, dup := t.seen[name]; dup {
 		return nil
 	}
 	t.seen[name] = struct{}{}
-	b, err := b.sized()
-	if err != nil {
+	if t.names += len(name) + costOfAName; t.names > maxNames {
+		return fmt.Errorf("the archive has too many files, more than %d", len(t.seen)-1)
+	}
+	if err := t.write(name, b); err != nil {
 		return fmt.Errorf("archive member '%v': %w", name, err)
 	}
+	return nil
+}
+
+func (t *canonicalTar) write(name string, b blob) error {
+	if b.size < 0 {
+		var err error
+		if b, err = t.reader.onDisk(b); err != nil {
+			return err
+		}
+		defer b.Close()
+	}
 	if err := t.w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: b.size}); err != nil {
-		return fmt.Errorf("archive member '%v': %w", name, err)
+		return err
 	}
 	n, err := io.Copy(t.w, b)
 	if err != nil && !errors.Is(err, tar.ErrWriteTooLong) {
-		return fmt.Errorf("archive member '%v': %w", name, err)
+		return err
 	}
 	if err != nil || n != b.size {
-		return fmt.Errorf("archive member '%v' changed its size while it was read", name)
+		return errors.New("it changed its size while it was read")
 	}
 	return nil
 }
@@ -127,19 +150,23 @@ func (r AssetReader) eachMember(ctx context.Context, a Archive, add func(name st
 	if format == notArchive {
 		return eachInDirectory(ctx, r.resolve(a.Path), add)
 	}
+	u := newUnpacking(ctx, r.limit(), add)
+	if format == zipArchive {
+		if file, err = r.onDisk(file); err != nil {
+			return err
+		}
+		defer file.Close()
+		return u.zip(file)
+	}
 	defer file.Close()
-	switch format {
-	case zipArchive:
-		return eachInZip(file, add)
-	case gzipArchive:
+	if format == gzipArchive {
 		z, err := gzip.NewReader(file)
 		if err != nil {
 			return err
 		}
-		return eachInTar(z, add)
-	default:
-		return eachInTar(file, add)
+		return u.tar(z)
 	}
+	return u.tar(file)
 }
 
 func (r AssetReader) eachInMap(ctx context.Context, members Map, add func(string, blob) error) error {
@@ -204,66 +231,11 @@ func eachInDirectory(ctx context.Context, root string, add func(string, blob) er
 		if err != nil {
 			return err
 		}
-		b, err := openFile(file)
+		b, err := openFile(ctx, file)
 		if err != nil {
 			return err
 		}
 		defer b.Close()
 		return add(filepath.ToSlash(name), b)
 	})
-}
-
-func eachInTar(file io.Reader, add func(string, blob) error) error {
-	t := tar.NewReader(file)
-	for {
-		h, err := t.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch h.Typeflag {
-		case tar.TypeDir, tar.TypeXGlobalHeader:
-			continue
-		case tar.TypeReg:
-		default:
-			return fmt.Errorf("archive entry '%v' is neither a file nor a directory", h.Name)
-		}
-		if err := add(path.Clean(h.Name), blob{io.NopCloser(t), h.Size}); err != nil {
-			return err
-		}
-	}
-}
-
-func eachInZip(file blob, add func(string, blob) error) error {
-	at, ok := file.ReadCloser.(io.ReaderAt)
-	size := file.size
-	if !ok {
-		// The directory of a zip file is at its end.
-		data, err := io.ReadAll(file)
-		if err != nil {
-			return err
-		}
-		at, size = bytes.NewReader(data), int64(len(data))
-	}
-	z, err := zip.NewReader(at, size)
-	if err != nil {
-		return err
-	}
-	for _, f := range z.File {
-		if f.FileInfo().IsDir() {
-			continue
-		}
-		content, err := f.Open()
-		if err != nil {
-			return err
-		}
-		err = add(path.Clean(f.Name), blob{content, int64(f.UncompressedSize64)}) //nolint:gosec // checked when it is read
-		content.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

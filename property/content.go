@@ -1,11 +1,11 @@
 package property
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,24 +18,60 @@ import (
 type blob struct {
 	io.ReadCloser
 	size int64
+	file *os.File // that has the content, for reading in any order; nil for none
 }
 
-// sized reads a blob of unknown size into memory: a tar header needs the size before the content.
-func (b blob) sized() (blob, error) {
-	if b.size >= 0 {
+// attentive ends a content with an error when its context ends: reading what is long, or packed to seem so, can be
+// interrupted.
+type attentive struct {
+	ctx context.Context
+	io.ReadCloser
+}
+
+func (a attentive) Read(p []byte) (int, error) {
+	if a.ctx.Err() != nil {
+		return 0, context.Cause(a.ctx)
+	}
+	return a.ReadCloser.Read(p)
+}
+
+// onDisk copies a content to a temporary file if it is in none: its size has to be known before it is read, or it is read
+// from the end. The caller closes the result and not b.
+func (r AssetReader) onDisk(b blob) (blob, error) {
+	if b.file != nil {
 		return b, nil
 	}
 	defer b.Close()
-	data, err := io.ReadAll(b)
-	return blob{io.NopCloser(bytes.NewReader(data)), int64(len(data))}, err
+	f, err := os.CreateTemp("", "sluice-asset-*")
+	if err != nil {
+		return blob{}, err
+	}
+	limit := r.limit()
+	n, err := io.Copy(f, io.LimitReader(b, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it is larger than %s", sizeText(limit))
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	t := temporary{f}
+	if err != nil {
+		return blob{}, errors.Join(err, t.Close())
+	}
+	return blob{t, n, f}, nil
 }
+
+// temporary is a file that is removed when it is closed.
+type temporary struct{ *os.File }
+
+func (t temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
 
 func (r AssetReader) open(ctx context.Context, a Asset) (blob, error) {
 	switch a.Kind {
 	case KindText:
-		return blob{io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text))}, nil
+		return blob{io.NopCloser(strings.NewReader(a.Text)), int64(len(a.Text)), nil}, nil
 	case KindPath:
-		return openFile(r.resolve(a.Path))
+		return openFile(ctx, r.resolve(a.Path))
 	case KindURI:
 		u, err := url.Parse(a.URI)
 		if err != nil {
@@ -56,23 +92,79 @@ func (r AssetReader) resolve(path string) string {
 	return filepath.Join(r.Dir, path)
 }
 
-func openFile(path string) (blob, error) {
+// openFile opens a file, or what a link leads to.
+func openFile(ctx context.Context, path string) (blob, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return blob{}, err
 	}
 	if info.IsDir() {
-		return blob{}, fmt.Errorf("asset path '%v' is a directory; try using an archive", path)
+		return blob{}, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a directory; try using an archive")}
 	}
-	if !info.Mode().IsRegular() {
-		// Opening a pipe would wait for its other end.
-		return blob{}, fmt.Errorf("'%v' is not a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, info, err := openRegular(path, info)
 	if err != nil {
 		return blob{}, err
 	}
-	return blob{f, info.Size()}, nil
+	return blob{attentive{ctx, f}, info.Size(), f}, nil
+}
+
+// openRegular refuses other things than files before they are opened: opening a pipe would wait for its other end, and a
+// device may have no end.
+func openRegular(path string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
+	if !info.Mode().IsRegular() {
+		return nil, nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is " + kindOf(info.Mode()) + ", and not a file")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err != nil { // it may be another file by now
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// kindOf names what is not a regular file.
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "not a regular one"
+}
+
+// ReadFile reads a file that becomes a value. It is an error if that is no file, which may have no end, or has more than
+// [MaxSize] bytes. An error of the file is an [*fs.PathError].
+func ReadFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	f, info, err := openRegular(path, info)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tooLarge := &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %s; use an asset", sizeText(MaxSize))}
+	if info.Size() > MaxSize {
+		return nil, tooLarge
+	}
+	text, err := io.ReadAll(io.LimitReader(f, MaxSize+1)) // it may grow
+	if err == nil && len(text) > MaxSize {
+		err = tooLarge
+	}
+	if err != nil {
+		return nil, err
+	}
+	return text, nil
 }
 
 func (r AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
@@ -86,7 +178,7 @@ func (r AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
 		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return blob{}, fmt.Errorf("file URI '%v' must have nothing but a path", u.Redacted())
 		}
-		return openFile(u.Path)
+		return openFile(ctx, u.Path)
 	default:
 		return blob{}, fmt.Errorf("Unrecognized or unsupported URI scheme: %v", u.Scheme) //nolint:staticcheck // known text
 	}
@@ -133,7 +225,7 @@ func (r AssetReader) downloadOnce(ctx context.Context, u *url.URL) (b blob, agai
 		again = resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 		return blob{}, again, fmt.Errorf("download of %s: the server answered %s", u.Redacted(), resp.Status)
 	}
-	return blob{resp.Body, resp.ContentLength}, false, nil
+	return blob{resp.Body, resp.ContentLength, nil}, false, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

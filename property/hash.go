@@ -20,6 +20,18 @@ func HashAssets(ctx context.Context, m Map, dir string) (Map, error) {
 type AssetReader struct {
 	Dir    string       // what relative paths are relative to; "" is the working directory of this process
 	Client *http.Client // for http and https; nil is [http.DefaultClient]
+	// MaxUnpacked is how many bytes one archive file may unpack to where its files are read, and how many a download may
+	// have that has to be kept while it is read; 0 means 16 GiB. Contents that only pass have no limit.
+	MaxUnpacked int64
+}
+
+const maxUnpacked = 16 << 30
+
+func (r AssetReader) limit() int64 {
+	if r.MaxUnpacked > 0 {
+		return r.MaxUnpacked
+	}
+	return maxUnpacked
 }
 
 // Hash is [HashAssets].

@@ -3,10 +3,12 @@ package property_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/fuzzing"
 	. "github.com/sluice-iac/sluice/property"
 )
 
@@ -19,8 +21,12 @@ func FuzzStateParserAgreesWithEncodingJSON(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
+	f.Add([]byte(strings.Repeat("[", 100_000)))
+	f.Add([]byte(strings.Repeat(`{"a":`, 500) + "1" + strings.Repeat("}", 500)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := DecodeStateValue(t.Context(), text, StateDecodeOptions{})
+		var got Value
+		var err error
+		fuzzing.Bound(t, len(text), 500, func() { got, err = DecodeStateValue(t.Context(), text, StateDecodeOptions{}) })
 		var limit *LimitError
 		if errors.As(err, &limit) {
 			return

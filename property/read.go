@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
+	"strings"
 )
 
 // Open returns the content of an asset; the caller closes it.
@@ -29,7 +31,19 @@ func (r AssetReader) OpenArchive(ctx context.Context, a Archive) (io.ReadCloser,
 }
 
 // Members calls f for every file of an archive with its path in it, which has slashes, in an order that depends on
-// nothing but the archive. f must read the content before it returns, and need not close it.
+// nothing but the archive. f must read the content before it returns, and need not close it. A path is below the archive:
+// it is an error if one is absolute or leads out of it, which only archives have that are made for mischief.
 func (r AssetReader) Members(ctx context.Context, a Archive, f func(name string, content io.Reader) error) error {
-	return r.eachMember(ctx, a, func(name string, b blob) error { return f(name, b) })
+	return r.eachMember(ctx, a, func(name string, b blob) error {
+		if !isBelow(name) {
+			return fmt.Errorf("the archive has a file %q, which is no path below it; it was not used", name)
+		}
+		return f(name, b)
+	})
+}
+
+func isBelow(name string) bool {
+	// Some systems have other separators, and names end at a NUL.
+	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	return name != "." && name != ".." && !strings.HasPrefix(name, "../") && !path.IsAbs(name) && !strings.ContainsRune(name, 0)
 }

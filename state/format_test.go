@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -300,12 +301,20 @@ func FuzzDecodeCheckpoint(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(good)
 	f.Add([]byte(`{"version":0,"checkpoint":{"stack":"s"}}`))
+	f.Add([]byte(`{"version":3,"checkpoint":{"latest":{"resources":[{"inputs":{"a":` + strings.Repeat("[", 100_000)))
+	f.Add([]byte(strings.Repeat(`{"version":`, 50_000)))
 	f.Add([]byte(`{"version":2,"checkpoint":{"latest":{"manifest":{},"resources":[{"urn":"u","type":"t","inputs":{"a":[1,null]}}]}}}`))
 	f.Add([]byte(`{"version":4,"features":[],"checkpoint":{"latest":{"metadata":null,"snippets":[null],"extensions":{"a":null}}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		ctx := context.Background()
-		c, err := DecodeCheckpoint(ctx, data, testDecoding("f"))
-		if err != nil || c.Latest == nil {
+		var c *Checkpoint
+		var err error
+		fuzzing.Bound(t, len(data), 500, func() { c, err = DecodeCheckpoint(ctx, data, testDecoding("f")) })
+		if err != nil {
+			require.ErrorContains(t, err, "f")
+			return
+		}
+		if c.Latest == nil {
 			return
 		}
 		enc := NewEncoder(EncoderOptions{Encrypter: rot13{}, Crypter: c.Latest.SecretsProvider.Identity()})

@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -237,12 +238,16 @@ func FuzzDecodePlan(f *testing.F) {
 	golden, err := os.ReadFile("testdata/plan.json")
 	require.NoError(f, err)
 	f.Add(golden)
+	f.Add([]byte(`{"resourcePlans":{"urn:pulumi:dev::shop::t:t:T::a":{"goal":{"inputDiff":{"adds":{"a":` + strings.Repeat("[", 100_000)))
 	f.Add([]byte(`{"manifest":{},"resourcePlans":{"urn:pulumi:dev::shop::t:t:T::a":{"steps":["same"],"state":{"x":null},"seed":"AA=="}}}`))
 	f.Add([]byte(`{"manifest":null,"config":{"a":[1,{}]},"resourcePlans":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := PlanDecodeOptions{Name: "plan.json", Decrypter: sealing("key:")}
-		p, err := DecodePlan(t.Context(), data, o)
+		var p *Plan
+		var err error
+		fuzzing.Bound(t, len(data), 500, func() { p, err = DecodePlan(t.Context(), data, o) })
 		if err != nil {
+			require.ErrorContains(t, err, "plan.json")
 			require.Nil(t, p)
 			return
 		}

@@ -109,3 +109,36 @@ func FuzzURNParts(f *testing.F) {
 		}
 	})
 }
+
+// FuzzParse reads any text as a URN, a provider reference and a pattern. What is a URN is made of its parts again.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "urn:pulumi:dev::proj::a:b:C::name", "urn:pulumi:dev::proj::x:y:Z$a:b:C::a::b", "urn:pulumi:::::::", "urn:pulumi:*::**::a",
+		"urn:pulumi:dev::proj::pulumi:providers:aws::default::04da6b54-80e4-46f7-96ec-b56ff0331ba9", "urn:pulumi:dev::p::$::n", "URN:pulumi:a::b::c::d",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := Parse(s)
+		require.Equal(t, err == nil, URN(s).IsValid())
+		if err != nil {
+			require.ErrorIs(t, err, ErrInvalid)
+			require.Equal(t, []string{"", "", "", ""}, []string{URN(s).Stack(), URN(s).Project(), string(URN(s).QualifiedType()), URN(s).Name()})
+		} else {
+			require.Equal(t, s, string(u))
+			require.Equal(t, s, string(New(u.Stack(), u.Project(), "", u.QualifiedType(), u.Name())))
+			require.True(t, strings.HasSuffix(string(u.QualifiedType()), string(u.Type())))
+		}
+		if ref, err := ParseProviderRef(s); err == nil {
+			require.True(t, strings.HasPrefix(ref.String(), s), "an empty ID is written as the unknown one")
+			require.True(t, ref.URN.IsValid())
+		}
+		if p, err := Compile(s); err == nil {
+			require.Equal(t, s, p.String())
+			if !p.IsGlob() {
+				require.True(t, p.Match(URN(s)))
+			}
+			_ = p.Match("urn:pulumi:dev::proj::a:b:C::name")
+		}
+	})
+}

@@ -21,6 +21,13 @@ func validate(policies []described, config map[string]setting) []string {
 	return problems
 }
 
+// noFiles refuses schemas that refer to files or addresses: the schema of a policy is complete.
+type noFiles struct{}
+
+func (noFiles) Load(url string) (any, error) {
+	return nil, fmt.Errorf("it refers to %s, and may refer to nothing outside of itself", url)
+}
+
 func (p described) problems(properties map[string]any) []string {
 	if len(p.properties) == 0 && len(p.required) == 0 {
 		return nil
@@ -38,6 +45,7 @@ func (p described) problems(properties map[string]any) []string {
 	}
 	const name = "policy.json"
 	c := jsonschema.NewCompiler()
+	c.UseLoader(noFiles{})
 	c.DefaultDraft(jsonschema.Draft7)
 	if err := c.AddResource(name, schema); err != nil {
 		return []string{"the schema of its configuration cannot be read: " + err.Error()}

@@ -143,6 +143,9 @@ func seeds(f *testing.F) {
 			}
 		}
 	}
+	f.Add("variables: {a: "+strings.Repeat("[", 9_000), true) // the YAML library has a limit of its own above that
+	f.Add("variables:\n  a: ${a"+strings.Repeat("[0", 5_000), true)
+	f.Add("variables:\n  a: "+strings.Repeat("{fn::toJSON: ", 12)+"x"+strings.Repeat("}", 12), true)
 }
 
 // filesRead matches the functions that a fuzzer must not call: there are files without an end.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/fuzzing"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -254,7 +256,12 @@ func FuzzReader(f *testing.F) {
 	f.Add(m.journal[:marks[1]+3])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		j, err := Read(data, "x")
+		var j *Journal
+		var err error
+		fuzzing.Bound(t, len(data), 200, func() { j, err = Read(data, "x") })
+		if err != nil && !strings.Contains(err.Error(), "x") {
+			t.Fatalf("%v does not say where", err)
+		}
 		if err != nil || j == nil {
 			return
 		}

@@ -67,7 +67,7 @@ func (r *remote) copyFile() native.Resource {
 				return native.Made{}, err
 			}
 			return native.Made{ID: id}, r.during(ctx, c, func(to *target) error {
-				content, err := os.Open(to.here(c.Inputs.Text("localPath")))
+				content, err := open(ctx, to.here(c.Inputs.Text("localPath")))
 				if err != nil {
 					return err
 				}
@@ -117,7 +117,7 @@ func (r *remote) copy(ctx context.Context, c native.Call) error {
 		source := c.Inputs.Value("source")
 		if a := source.AsAsset(); source.IsAsset() {
 			if a.Kind == property.KindPath {
-				return to.put(a.Path, dest)
+				return to.put(ctx, a.Path, dest)
 			}
 			content, err := reader.Open(ctx, a)
 			if err != nil {
@@ -128,7 +128,7 @@ func (r *remote) copy(ctx context.Context, c native.Call) error {
 		}
 		switch a := source.AsArchive(); a.Kind {
 		case property.KindPath:
-			return to.put(a.Path, dest)
+			return to.put(ctx, a.Path, dest)
 		case property.KindURI:
 			content, err := reader.OpenArchive(ctx, a)
 			if err != nil {
@@ -177,15 +177,20 @@ func (t *target) here(name string) string {
 	return joined
 }
 
+// open opens a file of this machine, and refuses what is no file, such as a named pipe.
+func open(ctx context.Context, name string) (io.ReadCloser, error) {
+	return property.AssetReader{}.Open(ctx, property.Asset{Kind: property.KindPath, Path: name})
+}
+
 // put copies a file or a folder of this machine.
-func (t *target) put(name, dest string) error {
+func (t *target) put(ctx context.Context, name, dest string) error {
 	name = t.here(name)
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		content, err := os.Open(name)
+		content, err := open(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -203,7 +208,7 @@ func (t *target) put(name, dest string) error {
 		if e.IsDir() {
 			return t.directory(to)
 		}
-		content, err := os.Open(filepath.Join(name, filepath.FromSlash(below)))
+		content, err := open(ctx, filepath.Join(name, filepath.FromSlash(below)))
 		if err != nil {
 			return err
 		}

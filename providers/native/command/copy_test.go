@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,11 +79,17 @@ func TestFilesAreCopiedAsTheirSourceAndDestinationSay(t *testing.T) {
 			want: map[string]string{"a/x": "x", "a/y/z": "1"},
 		},
 		"nothing": {source: property.PathAsset("nothing"), path: "a", err: "nothing"},
+		"name that leads out": {
+			source: property.MemberArchive(props("../out", property.TextAsset("x"))), path: "a", err: `a file "../out", which is no path below it`,
+		},
+		"pipe":               {source: property.PathAsset("pipes/pipe"), path: "a", err: "it is a named pipe, and not a file"},
+		"folder with a pipe": {source: property.PathArchive("pipes"), path: "a", err: "it is a named pipe, and not a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sshd := serve(t)
 			s, _, dir := remoteStack(t, "command:remote:CopyToRemote")
-			files(t, dir, map[string]string{"one": "1", "dir/two": "2", "dir/sub/three": "3"})
+			files(t, dir, map[string]string{"one": "1", "dir/two": "2", "dir/sub/three": "3", "pipes/a": ""})
+			require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipes/pipe"), 0o600))
 			files(t, sshd.dir, c.there)
 			err := s.TryCreate(props("connection", sshd.withPassword(), "source", c.source, "remotePath", c.path))
 			if c.err != "" {

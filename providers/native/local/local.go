@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/urn"
@@ -123,7 +124,7 @@ func (d disk) content(in native.Values) ([]byte, error) {
 		}
 		return b, nil
 	case in.Has("source"):
-		return os.ReadFile(d.options.Path(in.Text("source")))
+		return property.ReadFile(d.options.Path(in.Text("source")))
 	}
 	return []byte(in.Text("content") + in.Text("sensitiveContent")), nil
 }
@@ -150,7 +151,7 @@ func (d disk) create(_ context.Context, c native.Call) (native.Made, error) {
 }
 
 func (d disk) read(_ context.Context, c native.Call) (native.Found, error) {
-	content, err := os.ReadFile(d.options.Path(c.Inputs.Text("filename")))
+	content, err := property.ReadFile(d.options.Path(c.Inputs.Text("filename")))
 	if errors.Is(err, fs.ErrNotExist) {
 		return native.Found{}, nil
 	}
@@ -192,7 +193,7 @@ func (d disk) get(token string, sensitive bool) native.Function {
 		Token: token, Doc: "Reads a file.", Inputs: []native.Field{filename},
 		Outputs: append(hashFields(), filename, content, encoded, needed("id", "The SHA-1 of the content.")),
 		Call: func(_ context.Context, c native.Call) (native.Outputs, error) {
-			b, err := os.ReadFile(d.options.Path(c.Inputs.Text("filename")))
+			b, err := property.ReadFile(d.options.Path(c.Inputs.Text("filename")))
 			if err != nil {
 				return nil, err
 			}

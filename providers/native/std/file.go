@@ -1,6 +1,7 @@
 package std
 
 import (
+	"context"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -8,6 +9,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,16 +25,17 @@ type disk struct{ options native.Options }
 
 func (d disk) files() []native.Function {
 	encode64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
-	hex256, hex512 := digest(sha256.New, hex.EncodeToString), digest(sha512.New, hex.EncodeToString)
+	// The public package encodes the hexadecimal digits of the hash in base64, not its bytes.
+	base64OfHex := func(sum []byte) string { return encode64(hex.EncodeToString(sum)) }
 	return []native.Function{
 		d.ofFile("file", "The content of a file.", func(s string) string { return s }),
 		d.ofFile("filebase64", "The content of a file in base64.", encode64),
-		d.ofFile("filemd5", "The MD5 of a file.", digest(md5.New, hex.EncodeToString)),
-		d.ofFile("filesha1", "The SHA-1 of a file.", digest(sha1.New, hex.EncodeToString)),
-		d.ofFile("filesha256", "The SHA-256 of a file.", hex256), d.ofFile("filesha512", "The SHA-512 of a file.", hex512),
-		// The public package encodes the hexadecimal digits of the hash in base64, not its bytes.
-		d.ofFile("filebase64sha256", "The base64 of the hexadecimal SHA-256 of a file.", func(s string) string { return encode64(hex256(s)) }),
-		d.ofFile("filebase64sha512", "The base64 of the hexadecimal SHA-512 of a file.", func(s string) string { return encode64(hex512(s)) }),
+		d.hashOfFile("filemd5", "The MD5 of a file.", md5.New, hex.EncodeToString),
+		d.hashOfFile("filesha1", "The SHA-1 of a file.", sha1.New, hex.EncodeToString),
+		d.hashOfFile("filesha256", "The SHA-256 of a file.", sha256.New, hex.EncodeToString),
+		d.hashOfFile("filesha512", "The SHA-512 of a file.", sha512.New, hex.EncodeToString),
+		d.hashOfFile("filebase64sha256", "The base64 of the hexadecimal SHA-256 of a file.", sha256.New, base64OfHex),
+		d.hashOfFile("filebase64sha512", "The base64 of the hexadecimal SHA-512 of a file.", sha512.New, base64OfHex),
 		fn("fileexists", "Whether there is a file.", flagType(), func(in native.Values) (property.Value, error) {
 			info, err := os.Stat(d.options.Path(in.Text("input")))
 			switch {
@@ -47,11 +51,26 @@ func (d disk) files() []native.Function {
 
 func (d disk) ofFile(name, doc string, f func(string) string) native.Function {
 	return ofTextOrError(name, doc, func(path string) (string, error) {
-		b, err := os.ReadFile(d.options.Path(path))
+		b, err := property.ReadFile(d.options.Path(path))
 		if err != nil {
 			return "", err
 		}
 		return f(string(b)), nil
+	})
+}
+
+func (d disk) hashOfFile(name, doc string, make func() hash.Hash, write func([]byte) string) native.Function {
+	return ofTextOrError(name, doc, func(path string) (string, error) {
+		f, err := property.AssetReader{}.Open(context.Background(), property.Asset{Kind: property.KindPath, Path: d.options.Path(path)})
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		h := make()
+		if _, err := io.Copy(h, f); err != nil {
+			return "", err
+		}
+		return write(h.Sum(nil)), nil
 	})
 }
 

@@ -109,8 +109,8 @@ func (c Credentials) read() (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{}
-	if err := json.Unmarshal(b, &f); err != nil {
+	f, err := membersOf(b)
+	if err != nil {
 		return nil, fmt.Errorf("the credentials in %s: %w", c.path, err)
 	}
 	if len(f) > 0 && !f.isPlain() {
@@ -135,6 +135,16 @@ func (f file) text(name string) string {
 	return s
 }
 
+// membersOf returns the members of an object that can be added to; null has none.
+func membersOf(text []byte) (file, error) {
+	m := file{}
+	err := json.Unmarshal(text, &m)
+	if err != nil || m == nil {
+		m = file{}
+	}
+	return m, err
+}
+
 func (f file) set(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -143,14 +153,13 @@ func (f file) set(name string, v any) {
 	f[name] = b
 }
 
-func (f file) members(name string) map[string]json.RawMessage {
-	m := map[string]json.RawMessage{}
-	_ = json.Unmarshal(f[name], &m) // null and damage count as empty
+func (f file) members(name string) file {
+	m, _ := membersOf(f[name]) // damage counts as empty
 	return m
 }
 
 func (f file) entry(name, url string, v any) {
-	m := file(f.members(name))
+	m := f.members(name)
 	m.set(url, v)
 	f.set(name, m)
 }

@@ -74,11 +74,11 @@ func personalize(text, name, description string) (string, error) {
 func replaceEntry(text, key, value string) (string, error) {
 	line := ""
 	if value != "" {
-		quoted, err := yaml.Marshal(value)
+		quoted, err := quote(value)
 		if err != nil {
 			return "", err
 		}
-		line = key + ": " + string(quoted)
+		line = key + ": " + quoted
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
@@ -108,6 +108,16 @@ func replaceEntry(text, key, value string) (string, error) {
 		first = entries[0].Line - 1
 	}
 	return strings.Join(lines[:first], "") + line + strings.Join(lines[first:], ""), nil
+}
+
+// quote writes a text as YAML. Texts that begin or end with empty lines have a block form that is read differently.
+func quote(text string) (string, error) {
+	var value any = text
+	if strings.TrimSpace(text) != text {
+		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
+	}
+	b, err := yaml.Marshal(value)
+	return string(b), err
 }
 
 func isRemark(line string) bool {

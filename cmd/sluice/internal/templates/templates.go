@@ -73,7 +73,12 @@ func Find(name string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := read(filepath.Base(absolute), os.DirFS(absolute))
+	// A template may be somebody else's: its links can lead to its own files only.
+	root, err := os.OpenRoot(absolute)
+	if err != nil {
+		return nil, err
+	}
+	t, err := read(filepath.Base(absolute), root.FS())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no template: it has no %s", name, projectFile)
 	}

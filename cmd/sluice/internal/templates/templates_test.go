@@ -107,6 +107,46 @@ func TestAFolderIsATemplate(t *testing.T) {
 	require.ErrorAs(t, err, new(*UnknownError))
 }
 
+// A template may be somebody else's: it must not bring files of the user into the project.
+func TestLinksOfATemplateLeadToItsOwnFiles(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("s3cret"), 0o600))
+	for name, c := range map[string]struct{ to, want string }{
+		"own file":        {"a.txt", ""},
+		"file outside":    {secret, "escapes"},
+		"way out":         {"../../" + filepath.Base(filepath.Dir(secret)) + "/secret", "escapes"},
+		"endless":         {"/dev/zero", "escapes"},
+		"own directory":   {"deep", "neither a file nor a link to one"},
+		"itself":          {"link", "too many levels"},
+		"not there":       {"nowhere", "no such file"},
+		"directory above": {".", "neither a file nor a link to one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a.txt": "a", "deep/b": "b"})
+			require.NoError(t, os.Symlink(c.to, filepath.Join(dir, "link")))
+			found, err := Find(dir)
+			require.NoError(t, err)
+			files, err := found.render(Project{Name: "shop"})
+			if c.want != "" {
+				require.ErrorContains(t, err, "link: ")
+				require.ErrorContains(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "a", string(files["link"]))
+		})
+	}
+}
+
+func TestTemplatesHaveALimitedSize(t *testing.T) {
+	dir := folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "big": ""})
+	require.NoError(t, os.Truncate(filepath.Join(dir, "big"), 1<<40))
+	found, err := Find(dir)
+	require.NoError(t, err)
+	_, err = found.render(Project{Name: "shop"})
+	require.ErrorContains(t, err, "big is larger than 100 MiB")
+}
+
 func TestWhatWasWrittenCanBeUndone(t *testing.T) {
 	found, err := Find(folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a/b/c": "1", "d": "2"}))
 	require.NoError(t, err)

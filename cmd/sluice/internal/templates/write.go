@@ -61,6 +61,7 @@ func (t *Template) Write(directory string, p Project, force bool) (*Written, err
 func (t *Template) render(p Project) (map[string][]byte, error) {
 	replace := strings.NewReplacer("${PROJECT}", p.Name, "${DESCRIPTION}", p.Description)
 	files := map[string][]byte{}
+	size := 0
 	err := fs.WalkDir(t.files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -71,9 +72,12 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 			}
 			return nil
 		}
-		content, err := fs.ReadFile(t.files, path)
+		content, err := t.content(path)
 		if err != nil {
-			return err
+			return fmt.Errorf("the template %s: %w", t.Name, err)
+		}
+		if size += len(content); size > maxSize {
+			return fmt.Errorf("the template %s is larger than %d MiB; is its folder the right one?", t.Name, maxSize>>20)
 		}
 		switch {
 		case path == projectFile:
@@ -89,6 +93,23 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 		return nil
 	})
 	return files, err
+}
+
+// maxSize is how many bytes the files of a template may have together.
+const maxSize = 100 << 20
+
+// content reads a file, or what a link leads to inside the template. Opening other things could wait for ever.
+func (t *Template) content(path string) ([]byte, error) {
+	info, err := fs.Stat(t.files, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: it is neither a file nor a link to one", path)
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxSize>>20)
+	}
+	return fs.ReadFile(t.files, path)
 }
 
 // isText reports whether a file is a text file, in which placeholders are replaced.

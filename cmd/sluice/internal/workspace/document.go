@@ -178,6 +178,29 @@ func (d *document) bytes() (out []byte, err error) {
 	if len(d.root().Content) == 0 {
 		return commentsOnly(d.node), nil
 	}
+	if out, err = d.encode(); err != nil {
+		return nil, err
+	}
+	again, err := parseYAML(out)
+	if err == nil && sameNode(d.node, again) {
+		return out, nil
+	}
+	// The encoder has forms for texts that the parser reads differently, such as a block of nothing but empty lines. The
+	// quoted form has no such cases.
+	quoteTexts(d.node)
+	if out, err = d.encode(); err != nil {
+		return nil, err
+	}
+	if again, err = parseYAML(out); err != nil {
+		return nil, d.errorAt(0, fmt.Sprintf("the file cannot be written: %v", err), "")
+	}
+	if !sameNode(d.node, again) {
+		return nil, d.errorAt(0, "the file cannot be written so that it says the same when it is read", "simplify it")
+	}
+	return out, nil
+}
+
+func (d *document) encode() (out []byte, err error) {
 	defer func() { // the encoder panics on some comments
 		if p := recover(); p != nil {
 			out, err = nil, d.errorAt(0, fmt.Sprintf("the file cannot be written: %v", p), "")
@@ -193,6 +216,32 @@ func (d *document) bytes() (out []byte, err error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// sameNode reports whether two nodes mean the same. Their comments and styles may differ.
+func sameNode(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || len(a.Content) != len(b.Content) || a.Anchor != b.Anchor {
+		return false
+	}
+	if a.Kind == yaml.ScalarNode || a.Kind == yaml.AliasNode {
+		return a.Value == b.Value && a.ShortTag() == b.ShortTag()
+	}
+	for i := range a.Content {
+		if !sameNode(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// quoteTexts puts the texts of several lines into quotes.
+func quoteTexts(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" && strings.ContainsAny(n.Value, "\n\r\t") {
+		n.Style = n.Style&yaml.TaggedStyle | yaml.DoubleQuotedStyle
+	}
+	for _, c := range n.Content {
+		quoteTexts(c)
+	}
 }
 
 func commentsOnly(n *yaml.Node) []byte {

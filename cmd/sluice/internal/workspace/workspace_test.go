@@ -339,6 +339,9 @@ func FuzzEditStackFile(f *testing.F) {
 	} {
 		f.Add(seed, "a[0].b", "value")
 	}
+	f.Add("config:\n  p:a: "+strings.Repeat("[", 50_000), "a", "v")
+	f.Add("config: {p:a: 1}", strings.Repeat("a[0]", 20_000), "v")
+	f.Add("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nconfig: {p:a: [*c, *c]}\n", "a[0]", "v")
 	f.Fuzz(func(t *testing.T, text, path, value string) {
 		before, err := parseStackFile("S.yaml", "p", []byte(text), true)
 		if err != nil {

@@ -1,11 +1,13 @@
 package functions
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -42,4 +44,15 @@ func TestAMistakeNamesTheArgumentAndTheElement(t *testing.T) {
 	require.Equal(t, &Mistake{Argument: 1, Element: 1, Text: "fn::join takes a list of strings, and element 1 is a number"}, mistake)
 	_, mistake = Call("fn::select", []property.Value{property.Number(2), property.ArrayOf(property.Null)}, "")
 	require.Equal(t, &Mistake{Argument: 1, Element: -1, Text: "element 2 is asked for of a list of 1; the first is 0"}, mistake)
+}
+
+// Each encoding of an encoding is longer: some dozens of them would fill the memory.
+func TestEncodingsOfEncodingsHaveALimit(t *testing.T) {
+	for name, half := range map[string]string{
+		"fn::toJSON": strings.Repeat(`"`, values.MaxSize/2), "fn::toBase64": strings.Repeat("x", values.MaxSize-1),
+	} {
+		_, mistake := Call(name, []property.Value{property.String(half)}, "")
+		require.NotNil(t, mistake, name)
+		require.Equal(t, "the text becomes longer than 64 MiB here", mistake.Text)
+	}
 }

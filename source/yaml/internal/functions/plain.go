@@ -2,6 +2,7 @@ package functions
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base64"
@@ -9,8 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -41,7 +42,7 @@ func callPlain(name string, args []property.Value, directory string, secret bool
 		}
 		return property.ArrayOf(parts...), nil
 	case "fn::toBase64":
-		return property.String(base64.StdEncoding.EncodeToString([]byte(s))), nil
+		return encoded(base64.StdEncoding.EncodeToString([]byte(s)))
 	case "fn::fromBase64":
 		return fromBase64(s)
 	case "fn::sha1":
@@ -97,7 +98,15 @@ func toJSON(v property.Value) (property.Value, *Mistake) {
 	if err != nil {
 		return wrong(0, "fn::toJSON: %v", err)
 	}
-	return property.String(string(bytes.TrimSpace(b))), nil
+	return encoded(string(bytes.TrimSpace(b)))
+}
+
+// encoded limits what an encoding makes longer: encodings of encodings grow without end.
+func encoded(text string) (property.Value, *Mistake) {
+	if len(text) > values.MaxSize {
+		return wrong(0, "the text becomes longer than %d MiB here", values.MaxSize>>20)
+	}
+	return property.String(text), nil
 }
 
 func fromBase64(s string) (property.Value, *Mistake) {
@@ -113,19 +122,40 @@ func fromBase64(s string) (property.Value, *Mistake) {
 
 // readFile reads a file. If the path is secret, the mistake does not contain it.
 func readFile(name, path string, secret bool) (property.Value, *Mistake) {
-	b, err := os.ReadFile(path)
+	text, err := encodeFile(name, path)
 	if failure := (*fs.PathError)(nil); secret && errors.As(err, &failure) {
 		err = failure.Err
 	}
 	if err != nil {
 		return wrong(0, "%s: %v", name, err)
 	}
-	switch name {
-	case "fn::filebase64":
-		return property.String(base64.StdEncoding.EncodeToString(b)), nil
-	case "fn::filebase64sha256":
-		sum := sha256.Sum256(b)
-		return property.String(base64.StdEncoding.EncodeToString(sum[:])), nil
+	return property.String(text), nil
+}
+
+func encodeFile(name, path string) (string, error) {
+	if name == "fn::filebase64sha256" {
+		return hashFile(path)
 	}
-	return property.String(string(b)), nil
+	b, err := property.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if name == "fn::filebase64" {
+		return base64.StdEncoding.EncodeToString(b), nil
+	}
+	return string(b), nil
+}
+
+// hashFile reads a file of any size.
+func hashFile(path string) (string, error) {
+	f, err := property.AssetReader{}.Open(context.Background(), property.Asset{Kind: property.KindPath, Path: path})
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }

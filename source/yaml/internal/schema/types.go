@@ -221,31 +221,70 @@ func (r *Resource) SecretOutputs() []string {
 // ReplacePaths returns the outputs whose change requires a replacement, as paths, sorted.
 func (r *Resource) ReplacePaths() []string {
 	var out []string
-	replacePaths("", r.Outputs, map[*Type]bool{}, &out)
+	replacePaths("", r.Outputs, leading(r.Outputs), map[*Type]bool{}, &out)
 	slices.Sort(out)
 	return out
 }
 
-func replacePaths(prefix string, properties map[string]*Property, above map[*Type]bool, out *[]string) {
+func replacePaths(prefix string, properties map[string]*Property, leads map[*Type]bool, above map[*Type]bool, out *[]string) {
 	for name, p := range properties {
 		path := prefix + name
 		if p.ReplaceOnChanges {
 			*out = append(*out, path)
 			continue
 		}
-		t := p.Type
-		for t.Kind == Array || t.Kind == MapOf {
-			if t.Kind == Array {
-				path += "[*]"
-			} else {
-				path += ".*"
-			}
-			t = t.Element
-		}
-		if t.Kind == Object && !above[t] {
+		t, suffix := p.Type.innermost()
+		if t.Kind == Object && leads[t] && !above[t] {
 			above[t] = true
-			replacePaths(path+".", t.Properties, above, out)
+			replacePaths(path+suffix+".", t.Properties, leads, above, out)
 			delete(above, t)
 		}
 	}
+}
+
+// leading returns the objects among properties, at any depth, in which there is a change that requires a replacement. Types
+// may share others and contain themselves, so that there can be many more paths than types.
+func leading(properties map[string]*Property) map[*Type]bool {
+	usedBy := map[*Type][]*Type{} // and every type that is reached
+	var found []*Type
+	var reach func(by *Type, properties map[string]*Property)
+	reach = func(by *Type, properties map[string]*Property) {
+		for _, p := range properties {
+			if p.ReplaceOnChanges && by != nil {
+				found = append(found, by)
+			}
+			t, _ := p.Type.innermost()
+			if t.Kind != Object {
+				continue
+			}
+			_, seen := usedBy[t]
+			usedBy[t] = append(usedBy[t], by)
+			if !seen {
+				reach(t, t.Properties)
+			}
+		}
+	}
+	reach(nil, properties)
+	leads := map[*Type]bool{}
+	for len(found) > 0 {
+		t := found[len(found)-1]
+		found = found[:len(found)-1]
+		if t != nil && !leads[t] {
+			leads[t] = true
+			found = append(found, usedBy[t]...)
+		}
+	}
+	return leads
+}
+
+// innermost returns the type of the elements of arrays and maps, and how a path leads to them.
+func (t *Type) innermost() (inner *Type, path string) {
+	for ; t.Kind == Array || t.Kind == MapOf; t = t.Element { // only objects contain themselves
+		if t.Kind == Array {
+			path += "[*]"
+		} else {
+			path += ".*"
+		}
+	}
+	return t, path
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -62,30 +61,47 @@ func (f Format) Pack(b []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Unpack returns a content uncompressed, whatever its format is.
-func Unpack(b []byte) ([]byte, error) {
+// Limits of what is unpacked.
+const (
+	// maxUnpacked is how many bytes a content may have: many times the state of the largest stacks. What claims to have more
+	// would fill the memory of the machine.
+	maxUnpacked = 4 << 30
+	// maxWindow is how far back a frame may refer, which the decoder has to keep. Encoders use 8 MiB; 128 MiB is the most
+	// that the zstd program uses.
+	maxWindow = 128 << 20
+)
+
+// Unpack returns a content uncompressed, whatever its format is. It believes no declared length: what it allocates is in
+// proportion to what it returns.
+func Unpack(b []byte) ([]byte, error) { return unpack(b, maxUnpacked) }
+
+func unpack(b []byte, limit int64) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(b, []byte{0x1f, 0x8b, 0x08}):
 		r, err := gzip.NewReader(bytes.NewReader(b))
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", err)
 		}
-		out, err := io.ReadAll(r)
-		if err != nil {
-			return nil, fmt.Errorf("gzip: %w", err)
-		}
-		return out, nil
+		return readAll("gzip", r, limit)
 	case bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(math.MaxUint32))
+		r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow),
+			zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}
-		defer d.Close()
-		out, err := d.DecodeAll(b, nil)
-		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
-		}
-		return out, nil
+		defer r.Close()
+		return readAll("zstd", r, limit)
 	}
 	return b, nil
+}
+
+func readAll(format string, r io.Reader, limit int64) ([]byte, error) {
+	out, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", format, err)
+	}
+	if int64(len(out)) > limit {
+		return nil, fmt.Errorf("%s: the content unpacks to more than %d MiB", format, limit>>20)
+	}
+	return out, nil
 }

@@ -1,0 +1,53 @@
+package lock
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/fuzzing"
+)
+
+// FuzzLockFile has any bytes as the lock file of another process. Whatever they are, the lock is held: a file that cannot be
+// read, or whose holder is on a machine that nothing is known of, is never taken for that of a dead process.
+func FuzzLockFile(f *testing.F) {
+	for _, s := range []string{
+		`{"pid":12,"username":"me","hostname":"box","timestamp":"2026-01-02T03:04:05.000000006Z","extra":1}`, `{"pid":`, "", "null", "[]",
+		`{"pid":-1,"tool":"sluice","boot":"","lease":{"run":"r","renewed":"2026-01-02T03:04:05Z","seconds":-5}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	// This machine has a name that no file can have.
+	self := Owner{Hostname: uuid.NewString(), Boot: uuid.NewString(), PID: 1, Tool: Tool}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := options(t)
+		o.Owner = self
+		put(t, o, "x.json", string(data))
+		var held []Held
+		var err error
+		fuzzing.Bound(t, len(data), 100, func() { held, err = List(context.Background(), o) })
+		require.NoError(t, err)
+		require.Len(t, held, 1)
+		require.Equal(t, LifeUnknown, held[0].Life)
+		require.NotEmpty(t, held[0].Path)
+		if !held[0].Unknown {
+			text, err := json.Marshal(held[0].Owner)
+			require.NoError(t, err)
+			var again Owner
+			require.NoError(t, json.Unmarshal(text, &again))
+			twice, err := json.Marshal(again)
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(twice))
+		}
+		_, err = Acquire(context.Background(), o)
+		var e *HeldError
+		require.ErrorAs(t, err, &e)
+		require.Contains(t, e.Error(), "x.json")
+		all, err := o.Store.List(context.Background(), folder+"/")
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+	})
+}
