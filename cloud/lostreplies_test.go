@@ -38,20 +38,28 @@ func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler) // closes the connection
 }
 
-// attempts is how often the client library makes a request.
-const attempts = 3
-
-// losing is an object store that loses the replies to the next requests with a method, as many as there are left.
-func losing(t *testing.T, method string) (url string, left *atomic.Int32) {
+// losing is an object store that loses the replies to the next writes, as many as there are left.
+func losing(t *testing.T, at service) (url string, left *atomic.Int32) {
 	left = new(atomic.Int32)
-	lose := func(r *http.Request) bool { return r.Method == method && left.Add(-1) >= 0 }
-	return s3Behind(t, "", func(h http.Handler) http.Handler { return &lossy{next: h, lose: lose} }), left
+	lose := func(r *http.Request) bool { return r.Method == at.write && left.Add(-1) >= 0 }
+	return at.behind(t, "", func(h http.Handler) http.Handler { return &lossy{next: h, lose: lose} }), left
 }
 
-// The client library repeats a request whose reply is lost.
+// everywhere runs a test for each service.
+func everywhere(t *testing.T, f func(t *testing.T, at service)) {
+	for name, at := range services() {
+		t.Run(name, func(t *testing.T) { f(t, at) })
+	}
+}
+
+// Most client libraries repeat a request whose reply is lost.
 func TestAWriteWhoseReplyIsLostIsRecognised(t *testing.T) {
+	everywhere(t, aWriteWhoseReplyIsLostIsRecognised)
+}
+
+func aWriteWhoseReplyIsLostIsRecognised(t *testing.T, at service) {
 	ctx := context.Background()
-	url, left := losing(t, http.MethodPut)
+	url, left := losing(t, at)
 	s := open(t, url)
 	left.Store(1)
 	first, err := s.Write(ctx, "state", []byte("1"), store.IfAbsent())
@@ -70,19 +78,28 @@ func TestAWriteWhoseReplyIsLostIsRecognised(t *testing.T) {
 
 // The write of another process with the same content is not taken for one's own.
 func TestAWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T) {
+	everywhere(t, aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost)
+}
+
+func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at service) {
 	ctx := context.Background()
-	url, left := losing(t, http.MethodPut)
+	url, left := losing(t, at)
 	ours, theirs := open(t, url), open(t, url)
 	first, err := ours.Write(ctx, "state", []byte("1"), store.IfAbsent())
 	require.NoError(t, err)
 	_, err = theirs.Write(ctx, "state", []byte("2"), store.IfRevision(first.Revision))
 	require.NoError(t, err)
-	left.Store(1)
-	_, err = ours.Write(ctx, "state", []byte("2"), store.IfRevision(first.Revision))
-	require.ErrorIs(t, err, store.ErrConflict)
-	left.Store(1)
-	_, err = ours.Write(ctx, "state", []byte("2"), store.IfAbsent())
-	require.ErrorIs(t, err, store.ErrConflict)
+	for _, c := range []store.Condition{store.IfRevision(first.Revision), store.IfAbsent()} {
+		left.Store(1)
+		_, err = ours.Write(ctx, "state", []byte("2"), c)
+		require.Error(t, err)
+		if at.repeats { // otherwise the first reply was the only one
+			require.ErrorIs(t, err, store.ErrConflict)
+		}
+		left.Store(0)
+		_, err = ours.Write(ctx, "state", []byte("2"), c)
+		require.ErrorIs(t, err, store.ErrConflict)
+	}
 }
 
 // After as many lost replies as the client library puts up with, nothing is known. The next write finds out.
@@ -124,8 +141,12 @@ func TestOneOfManyWritesSucceedsWhenRepliesAreLost(t *testing.T) {
 }
 
 func TestALockWhoseReplyIsLostIsHeld(t *testing.T) {
+	everywhere(t, aLockWhoseReplyIsLostIsHeld)
+}
+
+func aLockWhoseReplyIsLostIsHeld(t *testing.T, at service) {
 	ctx := context.Background()
-	url, left := losing(t, http.MethodPut)
+	url, left := losing(t, at)
 	s := open(t, url)
 	left.Store(1)
 	l, err := lock.Acquire(ctx, lock.Options{Store: s, Folder: "locks"})
@@ -139,6 +160,7 @@ func TestALockWhoseReplyIsLostIsHeld(t *testing.T) {
 // What is left of a lock that could not be taken keeps nobody away.
 func TestALockThatWasNotTakenIsNotThere(t *testing.T) {
 	ctx := context.Background()
+	const attempts = 3 // of the client library
 	left := map[string]int{http.MethodPut: attempts, http.MethodHead: attempts}
 	url := s3Behind(t, "", func(h http.Handler) http.Handler {
 		return &lossy{next: h, lose: func(r *http.Request) bool {

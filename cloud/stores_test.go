@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
@@ -39,22 +40,27 @@ func open(t *testing.T, text string) store.Store {
 	t.Helper()
 	u, err := url.Parse(text)
 	require.NoError(t, err)
-	s, err := Stores()[u.Scheme](context.Background(), text, func(string) (string, bool) { return "", false })
+	s, err := Stores()[u.Scheme](context.Background(), text, os.LookupEnv)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
 
 func TestBucketsAreStores(t *testing.T) {
-	for name, text := range map[string]string{
-		"memory": "mem://", "s3": s3Server(t, ""), "s3 with a prefix": s3Server(t, "/team/a b"),
-	} {
+	t.Run("memory", func(t *testing.T) { // where the condition is checked before the write
+		s := open(t, "mem://")
+		storetest.Run(t, s)
+		storetest.RunLog(t, s)
+	})
+	for name, at := range services() {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, text)
-			storetest.Run(t, s)
-			storetest.RunLog(t, s)
-			if name != "memory" { // there the condition is checked before the write
-				storetest.RunAtomic(t, s)
+			for _, prefix := range []string{"/team/a b", ""} { // the bucket has to be empty below it
+				t.Run("prefix "+prefix, func(t *testing.T) {
+					s := open(t, at.behind(t, prefix, direct))
+					storetest.Run(t, s)
+					storetest.RunLog(t, s)
+					storetest.RunAtomic(t, s)
+				})
 			}
 		})
 	}

@@ -23,8 +23,9 @@ func newCancelCommand(open *session.Opener) *cobra.Command {
 		Use:   "cancel [stack]",
 		Short: "Remove the locks of a stack",
 		Long: "Remove the lock files of a stack, whoever has them. Use it when a process that held the lock has died. It is refused\n" +
-			"when the process certainly runs, on this machine. One that runs elsewhere is not stopped: when it notices that it has lost\n" +
-			"the lock it starts no further operations and does not write over what others have written.\n\n" +
+			"when the process certainly runs, on this machine, or has an open session on the PostgreSQL server: --force ends that\n" +
+			"session. A process is not stopped: when it notices that it has lost the lock it starts no further operations and does not\n" +
+			"write over what others have written.\n\n" +
 			"If a rename of the stack or a move of resources was interrupted, the locks that it had of both stacks are removed.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +37,7 @@ func newCancelCommand(open *session.Opener) *cobra.Command {
 	}
 	flags.AddStack(cmd.Flags(), &stack)
 	flags.AddYes(cmd.Flags(), &f.yes, "do not ask for confirmation")
-	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "also remove the lock of a process that runs on this machine")
+	cmd.Flags().BoolVarP(&f.force, "force", "f", false, "also remove the lock of a process that runs on this machine, and end its session on the PostgreSQL server")
 	flags.AddJSON(cmd.Flags(), &f.json, "write what was removed as JSON")
 	return cmd
 }
@@ -50,6 +51,9 @@ type cancelledLock struct {
 	Username string    `json:"username,omitempty"`
 	Hostname string    `json:"hostname,omitempty"`
 	Since    time.Time `json:"since,omitzero"`
+	// The session on the server that was ended with it, and the role that it had there.
+	Session string `json:"session,omitempty"`
+	Role    string `json:"role,omitempty"`
 }
 
 func cancel(ctx context.Context, open *session.Opener, name string, f cancelFlags) error {
@@ -68,11 +72,14 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 	}
 	removed := []cancelledLock{}
 	for _, l := range held {
-		if l.Life == lock.Alive && !f.force {
-			return fmt.Errorf("the process that has the lock of stack '%s' is running on this machine (pid %d): end it, with Ctrl-C or SIGTERM, "+
-				"and it gives the lock back; or remove the lock all the same with --force", name, l.Owner.PID)
+		if err := mayBreak(l, name); err != nil && !f.force {
+			return err
 		}
-		removed = append(removed, cancelledLock{l.Path, l.Owner.PID, l.Owner.Username, l.Owner.Hostname, l.Owner.Timestamp})
+		c := cancelledLock{File: l.Path, PID: l.Owner.PID, Username: l.Owner.Username, Hostname: l.Owner.Hostname, Since: l.Owner.Timestamp}
+		if l.Session != nil {
+			c.Session, c.Role = l.Session.ID, l.Session.Account
+		}
+		removed = append(removed, c)
 	}
 	if !f.yes {
 		if !t.Interactive() {
@@ -82,13 +89,34 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 			return err
 		}
 	}
-	n, err := locks.BreakLocks(ctx)
+	n, err := locks.BreakLocks(ctx, held)
 	if err != nil {
 		return err
 	}
 	if f.json {
 		return format.JSON(t.Out, removed)
 	}
+	for _, c := range removed {
+		if c.Session != "" {
+			fmt.Fprintf(t.Out, "The session of %s@%s (pid %d), number %s of the role %s, has been ended.\n", c.Username, c.Hostname, c.PID, c.Session, c.Role)
+		}
+	}
 	_, err = fmt.Fprintf(t.Out, "The locks of stack '%s' have been removed (%d).\n", name, n)
 	return err
+}
+
+// mayBreak returns an error if the holder of a lock is certainly there.
+func mayBreak(l lock.Held, name string) error {
+	end := "end it, with Ctrl-C or SIGTERM, and it gives the lock back; or remove the lock all the same with --force"
+	switch {
+	case l.Life == lock.Alive:
+		return fmt.Errorf("the process that has the lock of stack '%s' is running on this machine (pid %d): %s", name, l.Owner.PID, end)
+	case l.Session != nil && l.Unknown:
+		return fmt.Errorf("a session on the server that is not sluice's has the lock of stack '%s': number %s of the role %s",
+			name, l.Session.ID, l.Session.Account)
+	case l.Session != nil:
+		return fmt.Errorf("the process that has the lock of stack '%s' has an open session on the server (%s@%s, pid %d): %s, which ends the session",
+			name, l.Owner.Username, l.Owner.Hostname, l.Owner.PID, end)
+	}
+	return nil
 }

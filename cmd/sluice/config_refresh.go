@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
@@ -75,7 +76,7 @@ func keepCopy(out io.Writer, path string) error {
 		return err
 	}
 	for backup := path + ".bak"; ; backup += ".bak" {
-		file, err := os.OpenFile(backup, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		file, err := private.Create(backup, private.File)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

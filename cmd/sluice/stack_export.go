@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 func newStackExportCommand(open *session.Opener, stack *string) *cobra.Command {
@@ -43,7 +43,7 @@ func exportStack(ctx context.Context, open *session.Opener, name, file string, s
 		return err
 	}
 	// An export can hold secrets in plain text.
-	if err := os.WriteFile(file, text, 0o600); err != nil {
+	if err := private.Write(file, text); err != nil {
 		return fmt.Errorf("write the export: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -88,7 +90,7 @@ func editText(ctx context.Context, e *stateedit.Edit) error {
 			fmt.Fprintf(e.Terminal.Out, "The state of %s was changed.\n", e.Name)
 			return os.Remove(file)
 		case "reset":
-			if err := os.WriteFile(file, was, 0o600); err != nil {
+			if err := private.Write(file, was); err != nil {
 				return err
 			}
 		case "cancel":
@@ -112,7 +114,7 @@ func notEdited(err error, file string, was []byte) error {
 
 // scratchFile writes a text to a file for an editor. Only the owner may read the file.
 func scratchFile(text []byte) (string, error) {
-	f, err := os.CreateTemp("", "sluice-state-*.json")
+	f, err := private.Temporary(filepath.Join(os.TempDir(), "sluice-state"), ".json")
 	if err != nil {
 		return "", err
 	}

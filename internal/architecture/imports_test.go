@@ -18,6 +18,8 @@ const (
 	processes = "internal/process"
 	// Whose process is at the other end of a connection, for those who serve on this machine or call what does.
 	peers = "internal/peer"
+	// Files and folders for their owner, for those who write what is recorded of a stack.
+	private = "internal/private"
 )
 
 // allowed lists which of our top-level folders the packages of a folder may import; "." is the root package. A path with
@@ -26,7 +28,7 @@ const (
 var allowed = map[string][]string{
 	"property":  {"urn"},
 	"advice":    {"urn"},
-	"state":     {"urn", "advice", "property", "graph", await, processes},
+	"state":     {"urn", "advice", "property", "graph", await, processes, private},
 	"providers": {"urn", "advice", "property", await, processes, peers},
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
@@ -34,7 +36,7 @@ var allowed = map[string][]string{
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {"state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud"},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private},
 	// Package simulate drives the whole engine; the root package imports package operation, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
@@ -136,7 +138,7 @@ var vocabulary = []string{
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the
-// packages that declare them.
+// packages that declare them. Package private makes what they write as private as what the library writes.
 func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 	for _, p := range packages(t) {
 		if p.folder() != "cmd" && p.folder() != "bench" {
@@ -144,7 +146,7 @@ func TestClientsUseTheVocabularyAndNoOtherParts(t *testing.T) {
 		}
 		for _, i := range p.imports {
 			own := relative(i)
-			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) {
+			if strings.Contains(own, "/") && folderOf(own) != p.folder() && !slices.Contains(vocabulary, own) && own != private {
 				t.Errorf("package %s must not import %s", p.path, own)
 			}
 		}

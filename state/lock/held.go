@@ -17,8 +17,12 @@ type Held struct {
 	Unknown bool
 	// Life says what is known of the process.
 	Life Life
+	// Session is the connection that the store knows the process by, nil if it knows of none. A process has one before it has
+	// written its lock file, and Path is then the folder of the file.
+	Session *store.Session
 
-	info store.Info
+	info   store.Info // of the lock file; zero if there is none
+	folder string
 }
 
 // Life is what this process knows of another one.
@@ -37,7 +41,7 @@ type HeldError struct{ Locks []Held }
 
 func (e *HeldError) Error() string {
 	if len(e.Locks) == 0 {
-		return "the stack is currently locked by a process that is about to say who it is. Try again."
+		return "the stack is currently locked by a process that has just given the lock back. Try again."
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
@@ -49,15 +53,23 @@ func (e *HeldError) Error() string {
 }
 
 func (l Held) describe() string {
+	if l.Unknown && l.info.Key == "" {
+		return fmt.Sprintf("an unknown owner: the session %s of the role %s, which is not sluice's", l.Session.ID, l.Session.Account)
+	}
 	if l.Unknown {
 		return "an unknown owner: the lock file cannot be read"
 	}
 	o := l.Owner
-	text := fmt.Sprintf("%s@%s (pid %d) at %s", o.Username, o.Hostname, o.PID, o.Timestamp.Format(time.RFC3339))
+	text := fmt.Sprintf("%s@%s (pid %d)", o.Username, o.Hostname, o.PID)
+	if !o.Timestamp.IsZero() {
+		text += " at " + o.Timestamp.Format(time.RFC3339)
+	}
 	if o.Lease.Operation != "" {
 		text += " for " + o.Lease.Operation
 	}
 	switch {
+	case l.info.Key == "":
+		text += fmt.Sprintf("; it has not written its lock file yet, and its session is open (%s)", l.Session.ID)
 	case l.Life == Alive:
 		text += "; the process is running"
 	case l.Life == Dead:

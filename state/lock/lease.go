@@ -74,6 +74,9 @@ func (l *Lock) keep() error {
 func (l *Lock) lose(err *LostError) {
 	l.mu.Lock()
 	l.lost = err
+	if l.again { // whoever ended the first one does not want to find another one
+		_ = l.hold.Close()
+	}
 	l.mu.Unlock()
 	if l.options.OnLost != nil {
 		l.options.OnLost(err)
@@ -83,9 +86,6 @@ func (l *Lock) lose(err *LostError) {
 // renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
 // says why nothing is known.
 func (l *Lock) renewOnce(ctx context.Context) error {
-	if err := l.keepHold(ctx); err != nil {
-		return err
-	}
 	b, info, err := l.options.Store.Read(ctx, l.key)
 	var present Owner
 	switch {
@@ -96,9 +96,12 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 	case json.Unmarshal(b, &present) != nil || present.Lease.Run != l.owner.Lease.Run:
 		return &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
 	}
+	if err := l.keepHold(ctx); err != nil {
+		return err
+	}
 	// It may be newer than this process knows, when the reply to an earlier renewal has not arrived.
 	if err := l.write(ctx, store.IfRevision(info.Revision)); errors.Is(err, store.ErrConflict) {
-		return &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
+		return &LostError{Path: l.Path(), Reason: "somebody else has removed or written the lock file"}
 	} else if err != nil {
 		return err
 	}
@@ -106,8 +109,8 @@ func (l *Lock) renewOnce(ctx context.Context) error {
 }
 
 // keepHold takes the hold of the store again when its connection is closed, as after a restart of the server. No other process
-// has done anything meanwhile: they respect the lock file until its lease is over, and then this process treats the lock as
-// lost, too.
+// has done anything meanwhile: they respect the lock file, which has just been there, until its lease is over, and then this
+// process treats the lock as lost, too.
 func (l *Lock) keepHold(ctx context.Context) error {
 	if l.hold == nil {
 		return nil
@@ -118,14 +121,14 @@ func (l *Lock) keepHold(ctx context.Context) error {
 		}
 		_ = l.hold.Close() // otherwise a server that has not noticed yet treats this process as another one
 	}
-	again, err := l.options.Store.(store.Excluder).Exclude(ctx, l.options.Folder)
+	again, err := l.options.Store.(store.Excluder).Exclude(ctx, l.options.Folder, l.owner.session())
 	if err != nil {
 		return err
 	}
 	if again == nil {
 		return fmt.Errorf("the connection that held it is gone, and another one holds it: %w", l.gone)
 	}
-	l.gone = nil
+	l.gone, l.again = nil, true
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hold = again

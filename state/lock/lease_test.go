@@ -137,8 +137,10 @@ type excluding struct {
 	now time.Time
 }
 
-func (e excluding) Exclude(context.Context, string) (store.Hold, error) { return noHold{}, nil }
-func (e excluding) Now(context.Context) (time.Time, error)              { return e.now, nil }
+func (e excluding) Exclude(context.Context, string, string) (store.Hold, error) { return noHold{}, nil }
+func (e excluding) Holding(context.Context, string) (*store.Session, error)     { return nil, nil }
+func (e excluding) End(context.Context, string, store.Session) error            { return nil }
+func (e excluding) Now(context.Context) (time.Time, error)                      { return e.now, nil }
 
 type noHold struct{}
 
@@ -149,16 +151,20 @@ func (noHold) Close() error                { return nil }
 type restarted struct {
 	Store
 	session, refusing atomic.Int64 // refusing is how often it says that another process has the name
+	open              atomic.Int64 // holds of the present session that were not given back
 }
 
-func (r *restarted) Exclude(context.Context, string) (store.Hold, error) {
+func (r *restarted) Exclude(context.Context, string, string) (store.Hold, error) {
 	if r.refusing.Add(-1) >= 0 {
 		return nil, nil
 	}
+	r.open.Store(1)
 	return sessionHold{r, r.session.Load()}, nil
 }
 
-func (r *restarted) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+func (r *restarted) Holding(context.Context, string) (*store.Session, error) { return nil, nil }
+func (r *restarted) End(context.Context, string, store.Session) error        { return nil }
+func (r *restarted) Now(context.Context) (time.Time, error)                  { return time.Now(), nil }
 
 type sessionHold struct {
 	server *restarted
@@ -172,7 +178,12 @@ func (h sessionHold) Alive(context.Context) error {
 	return nil
 }
 
-func (h sessionHold) Close() error { return nil }
+func (h sessionHold) Close() error {
+	if h.began == h.server.session.Load() {
+		h.server.open.Store(0)
+	}
+	return nil
+}
 
 func TestLockSurvivesARestartOfTheServerThatHoldsIt(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -205,6 +216,29 @@ func TestLockSurvivesARestartOfTheServerThatHoldsIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who ends the session that holds a lock removes the lock file right after it. What the holder has taken again in between, it
+// gives back, so that the lock is free.
+func TestAHoldThatWasTakenAgainIsGivenBackWhenTheLockIsLost(t *testing.T) {
+	o := options(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := &restarted{Store: o.Store}
+		o.Store = s
+		l, err := Acquire(context.Background(), o)
+		require.NoError(t, err)
+		s.session.Add(1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.NoError(t, l.Check(context.Background()))
+		require.EqualValues(t, 1, s.open.Load())
+		require.NoError(t, s.Remove(context.Background(), l.key))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.ErrorContains(t, l.Check(context.Background()), "somebody has removed the lock file")
+		require.Zero(t, s.open.Load())
+		require.NoError(t, l.Release())
+	})
 }
 
 func TestStoreThatExcludesLeavesLocksOfOtherMachinesUntilTheirLeaseIsOver(t *testing.T) {

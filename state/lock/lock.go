@@ -65,8 +65,9 @@ type Lock struct {
 	key     string
 	owner   Owner // its Renewed is guarded by renewing
 
-	renewing sync.Mutex // held while the lease is renewed; guards gone
+	renewing sync.Mutex // held while the lease is renewed; guards gone and again
 	gone     error      // why the hold has to be taken again
+	again    bool       // the hold has been taken again
 
 	mu       sync.Mutex // guards what follows
 	hold     store.Hold // nil where the store has none; changes only while renewing is held, too
@@ -102,7 +103,21 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if err != nil && hold != nil {
 		err = errors.Join(err, hold.Close())
 	}
+	if err == nil {
+		o.tidy()
+	}
 	return l, err
+}
+
+// tidy removes what processes that were killed have left of locks that they were about to take.
+func (o Options) tidy() {
+	t, ok := o.Store.(store.Tidier)
+	if !ok {
+		return
+	}
+	if err := t.Tidy(); err != nil && o.Note != nil {
+		o.Note(fmt.Sprintf("what killed processes have left could not be removed: %v", err))
+	}
 }
 
 // exclude takes the hold of the store, if it has one, which keeps other processes away.
@@ -111,15 +126,20 @@ func (o Options) exclude(ctx context.Context) (store.Hold, error) {
 	if !ok {
 		return nil, nil
 	}
-	hold, err := e.Exclude(ctx, o.Folder)
-	if err != nil {
-		return nil, fmt.Errorf("take the lock: %w", err)
+	for attempt := 1; ; attempt++ {
+		hold, err := e.Exclude(ctx, o.Folder, o.Owner.session())
+		if err != nil {
+			return nil, fmt.Errorf("take the lock: %w", err)
+		}
+		if hold != nil {
+			return hold, nil
+		}
+		others, err := List(ctx, o)
+		if err != nil || len(others) > 0 || attempt == attempts {
+			return nil, errors.Join(err, &HeldError{others})
+		}
+		// Whoever had it has given it back meanwhile.
 	}
-	if hold == nil {
-		others, err := o.others(ctx, "")
-		return nil, errors.Join(err, &HeldError{others})
-	}
-	return hold, nil
 }
 
 func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
@@ -163,6 +183,11 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 	}
 	if others, err = o.others(ctx, mine); err == nil && len(others) > 0 {
 		err, collided = &HeldError{others}, true
+	}
+	if err == nil && hold != nil {
+		if err = hold.Alive(ctx); err != nil { // somebody may have ended it before there was a lock file to remove
+			err = fmt.Errorf("the lock was lost before anything began: %w", err)
+		}
 	}
 	if err != nil {
 		return nil, collided, errors.Join(err, o.Store.Remove(context.WithoutCancel(ctx), mine))
@@ -231,21 +256,75 @@ func (l *Lock) Abandon() {
 	}
 }
 
-// List returns the locks in a folder in the order of their names.
-func List(ctx context.Context, o Options) ([]Held, error) { return o.others(ctx, "") }
+// List returns the locks in a folder in the order of their names, and after them the session that holds the lock of a process
+// that has not written its lock file.
+func List(ctx context.Context, o Options) ([]Held, error) {
+	held, err := o.others(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	e, ok := o.Store.(store.Excluder)
+	if !ok {
+		return held, nil
+	}
+	session, err := e.Holding(ctx, o.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("look for locks: %w", err)
+	}
+	if session == nil {
+		return held, nil
+	}
+	for i, l := range held {
+		if !l.Unknown && l.Owner.Tool == Tool && l.Owner.session() == session.Holder {
+			held[i].Session = session
+			return held, nil
+		}
+	}
+	name := o.Store.Name(o.Folder)
+	h := Held{Path: name, URL: name, Session: session, folder: o.Folder}
+	owner, known := ofSession(*session)
+	h.Owner, h.Unknown = owner, !known
+	return append(held, h), nil
+}
 
-// Remove removes the files of locks that have been listed, whoever holds them, and returns how many there were (state.md
-// 7.11). What a dead holder has started on this machine and still works is ended before.
-func Remove(ctx context.Context, s Remover, locks []Held) (int, error) {
+// Remove removes the files of locks that have been listed, whoever holds them, ends the sessions that hold them, and returns how
+// many locks there were (state.md 7.11). What a dead holder has started on this machine and still works is ended before.
+func Remove(ctx context.Context, s Store, locks []Held) (int, error) {
 	for i, l := range locks {
 		if err := (Options{}).endOrphans(ctx, l); err != nil {
 			return i, err
 		}
+		if err := endSession(ctx, s, l); err != nil {
+			return i, err
+		}
+		if l.info.Key == "" {
+			continue
+		}
 		if err := s.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
+		// As long as there was a file, the holder may have connected again. It does not without one.
+		if err := endSession(ctx, s, l); err != nil {
+			return i, err
+		}
 	}
 	return len(locks), nil
+}
+
+// endSession ends the session that holds a lock, if it is that of the holder.
+func endSession(ctx context.Context, s Store, l Held) error {
+	e, ok := s.(store.Excluder)
+	if !ok || l.Session == nil {
+		return nil
+	}
+	now, err := e.Holding(ctx, l.folder)
+	if err == nil && now != nil && now.Holder == l.Session.Holder {
+		err = e.End(ctx, l.folder, *now)
+	}
+	if err != nil {
+		return fmt.Errorf("end the session that holds the lock: %w", err)
+	}
+	return nil
 }
 
 func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
@@ -262,7 +341,7 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 		if info.Key == mine || path.Dir(info.Key) != o.Folder {
 			continue
 		}
-		h := Held{Path: o.Store.Name(info.Key), info: info}
+		h := Held{Path: o.Store.Name(info.Key), info: info, folder: o.Folder}
 		if h.URL = h.Path; !strings.Contains(h.URL, "://") {
 			h.URL = "file://" + strings.ReplaceAll(h.URL, `\`, "/")
 		}

@@ -22,7 +22,7 @@ func options(t *testing.T) Options { return in(t.TempDir()) }
 
 func in(dir string) Options {
 	d := store.NewDir(dir)
-	d.KeepTidy(".pulumi/locks/", ".pulumi/sluice/tmp")
+	d.KeepTidy(".pulumi/sluice/tmp", ".pulumi/locks/")
 	return Options{Store: d, Folder: folder}
 }
 

@@ -2,13 +2,16 @@ package lock
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/sluice-iac/sluice/internal/process"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Owner describes the process that has a lock. The first four fields are Pulumi's; it ignores the others.
@@ -48,6 +51,33 @@ func Self() Owner {
 	o.Start = process.StartOf(o.PID)
 	o.Namespace, _ = os.Readlink("/proc/self/ns/pid")
 	return o
+}
+
+// session is what the owner says of itself to a store that knows who is there: it is known before the lock file is. The number
+// of the process comes first, because the text may be cut off.
+func (o Owner) session() string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, fmt.Sprintf("pid %d %s@%s", o.PID, o.Username, o.Hostname))
+	return text[:min(len(text), store.MaxHolder)]
+}
+
+// ofSession returns the owner that said this of itself. known is false for what no owner says.
+func ofSession(s store.Session) (o Owner, known bool) {
+	who, is := strings.CutPrefix(s.Holder, "pid ")
+	number, who, _ := strings.Cut(who, " ")
+	pid, err := strconv.Atoi(number)
+	if !is || err != nil {
+		return Owner{}, false
+	}
+	o = Owner{PID: pid, Username: who, Timestamp: s.Since, Tool: Tool}
+	if at := strings.LastIndexByte(who, '@'); at >= 0 {
+		o.Username, o.Hostname = who[:at], who[at+1:]
+	}
+	return o, true
 }
 
 // life reports whether the owner has certainly ended: it ran on this machine, since it was booted, and its PID is free or

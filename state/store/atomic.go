@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // Moment is a point during a write to a directory at which the process may be killed. Tests stop there.
@@ -36,42 +38,42 @@ func (d *Dir) at(m Moment) error {
 	return d.Crash(m)
 }
 
-// replace writes content to path: temporary file temp, fsync, rename, fsync of the directory (state.md 4.9). check is
+// replace writes the content of a key: temporary file, fsync, rename, fsync of the directory (state.md 4.9). check is
 // called right before the rename and may stop it.
-func (d *Dir) replace(path, temp string, content io.Reader, check func() error) error {
-	dir := filepath.Dir(path)
-	if err := d.fill(temp, content); err != nil {
-		if errors.Is(err, ErrKilled) {
-			return err
-		}
-		return errors.Join(err, removeIfExists(temp))
+func (d *Dir) replace(key string, content io.Reader, check func() error) error {
+	path := d.Path(key)
+	temp, err := d.write(key, content)
+	if err != nil {
+		return err
 	}
-	err := check()
+	defer temp.use.Close()
+	err = check()
 	// A sidecar of Pulumi describes the old content, and a truncated one makes the file unreadable for it.
 	if err == nil {
 		err = removeIfExists(path + sidecar)
 	}
 	if err == nil {
-		err = rename(temp, path)
+		err = d.rename(temp.path, path)
 	}
 	if err != nil {
-		return errors.Join(err, removeIfExists(temp))
+		return errors.Join(err, removeIfExists(temp.path))
 	}
 	if err := d.at(Renamed); err != nil {
 		return err
 	}
-	if err := syncDir(dir); err != nil {
+	if err := syncDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return d.at(Durable)
 }
 
-func (d *Dir) fill(temp string, content io.Reader) error {
-	f, err := create(temp)
+// write makes a temporary file with the content of a key, durable except for its name. It leaves none behind when it fails.
+func (d *Dir) write(key string, content io.Reader) (temporary, error) {
+	f, temp, err := d.begin(key)
 	if err != nil {
-		return err
+		return temporary{}, err
 	}
-	write := func() error {
+	fill := func() error {
 		if err := d.at(Created); err != nil {
 			return err
 		}
@@ -86,46 +88,52 @@ func (d *Dir) fill(temp string, content io.Reader) error {
 		}
 		return d.at(Synced)
 	}
-	return errors.Join(write(), f.Close())
+	if err = errors.Join(fill(), f.Close()); err == nil {
+		return temp, nil
+	}
+	_ = temp.use.Close() // nothing was written through it
+	if errors.Is(err, ErrKilled) {
+		return temporary{}, err
+	}
+	return temporary{}, errors.Join(err, removeIfExists(temp.path))
 }
 
 // rename makes the directory of to if that is missing.
-func rename(from, to string) error {
+func (d *Dir) rename(from, to string) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := makeDirs(filepath.Dir(to)); err != nil {
+	if err := d.makeDirs(filepath.Dir(to)); err != nil {
 		return err
 	}
 	return os.Rename(from, to)
 }
 
 // create makes a new file, and its directory if that is missing.
-func create(path string) (*os.File, error) {
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	f, err := os.OpenFile(path, flags, 0o666)
+func (d *Dir) create(path string) (*os.File, error) {
+	f, err := private.Create(path, d.files)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	if err := makeDirs(filepath.Dir(path)); err != nil {
+	if err := d.makeDirs(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(path, flags, 0o666)
+	return private.Create(path, d.files)
 }
 
-// makeDirs is os.MkdirAll with the new entries durable in the directories above.
-func makeDirs(dir string) error {
+// makeDirs is [private.MkdirAll] with the new entries durable in the directories above.
+func (d *Dir) makeDirs(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
 	parent := filepath.Dir(dir)
 	if parent != dir {
-		if err := makeDirs(parent); err != nil {
+		if err := d.makeDirs(parent); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := private.Mkdir(dir, d.folders); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(parent)
@@ -135,7 +143,7 @@ func makeDirs(dir string) error {
 // of to is lost.
 func (d *Dir) link(from, to string) error {
 	temp := to + "." + uuid.NewString() + ".tmp"
-	if err := makeDirs(filepath.Dir(to)); err != nil {
+	if err := d.makeDirs(filepath.Dir(to)); err != nil {
 		return err
 	}
 	if err := os.Link(from, temp); err != nil {

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // Dir is a store in a directory, whose files Pulumi reads and writes, too (state.md 4.9).
@@ -22,29 +22,23 @@ type Dir struct {
 	// does, with any other as a failure does. nil never does.
 	Crash func(Moment) error
 
-	quiet, temp string // see [Dir.KeepTidy]
+	temp           string   // see [Dir.KeepTidy]
+	quiet          []string // see [Dir.KeepTidy]
+	files, folders fs.FileMode
 }
 
 var (
 	_ Store  = (*Dir)(nil)
 	_ Keeper = (*Dir)(nil)
+	_ Tidier = (*Dir)(nil)
 )
 
-// NewDir returns the store in a directory, given by its absolute path. It has to exist.
-func NewDir(root string) *Dir { return &Dir{root: root} }
+// NewDir returns the store in a directory, given by its absolute path. It has to exist. What is made in it is for its owner
+// only, whatever the umask.
+func NewDir(root string) *Dir { return &Dir{root: root, files: private.File, folders: private.Folder} }
 
-// KeepTidy makes temporary files for keys under the prefix quiet in the folder temp of the store, and not beside their
-// targets: for folders in which Pulumi takes every file for a content.
-func (d *Dir) KeepTidy(quiet, temp string) { d.quiet, d.temp = quiet, temp }
-
-// tempFor is a new temporary file for a key, on the same file system.
-func (d *Dir) tempFor(key string) string {
-	name := "." + uuid.NewString() + ".tmp"
-	if d.quiet != "" && strings.HasPrefix(key, d.quiet) {
-		return filepath.Join(d.Path(d.temp), path.Base(key)+name)
-	}
-	return d.Path(key) + name
-}
+// Share makes folders with these permissions from now on, and files with what of them means reading and writing.
+func (d *Dir) Share(folders fs.FileMode) { d.files, d.folders = folders&0o666, folders }
 
 // Path returns the file of a key.
 func (d *Dir) Path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
@@ -162,7 +156,7 @@ func (d *Dir) Write(ctx context.Context, key string, content []byte, c Condition
 		}
 		return c.Check(key, present[0], true)
 	}
-	if err := d.replace(d.Path(key), d.tempFor(key), bytes.NewReader(content), check); err != nil {
+	if err := d.replace(key, bytes.NewReader(content), check); err != nil {
 		return Info{}, err
 	}
 	i, err := os.Stat(d.Path(key))
@@ -178,7 +172,7 @@ func (d *Dir) Copy(_ context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.replace(d.Path(to), d.tempFor(to), f, func() error { return nil }), f.Close())
+	return errors.Join(d.replace(to, f, func() error { return nil }), f.Close())
 }
 
 // Keep implements [Keeper] with a second name for the file, where the file system has such.

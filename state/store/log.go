@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type Log interface {
 // addition, in a folder of that name without its extension (state.md 9.5).
 func NewLog(s Store, key string) Log {
 	if d, ok := s.(*Dir); ok {
-		return &fileLog{dir: d, path: d.Path(key)}
+		return &fileLog{dir: d, key: key, path: d.Path(key)}
 	}
 	return &segmentLog{store: s, folder: strings.TrimSuffix(key, filepath.Ext(key)) + "/"}
 }
@@ -41,6 +42,7 @@ func NewLog(s Store, key string) Log {
 // fileLog is a file that is appended to.
 type fileLog struct {
 	dir  *Dir
+	key  string
 	path string
 	open *os.File // while it is appended to; nil before that
 }
@@ -64,20 +66,35 @@ func (l *fileLog) Read(context.Context) ([]byte, error) {
 	return b, err
 }
 
+// Create gives the log its name when it is whole: a log without its beginning is never to be found.
 func (l *fileLog) Create(_ context.Context, first []byte) error {
-	folder := filepath.Dir(l.path)
-	if err := makeDirs(folder); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o666)
+	temp, err := l.dir.write(l.key, bytes.NewReader(first))
 	if err != nil {
 		return err
 	}
-	l.open = f
-	if err := l.write(first); err != nil {
+	defer temp.use.Close()
+	if err := l.dir.at(Appending); err != nil {
 		return err
 	}
-	return syncDir(folder)
+	folder := filepath.Dir(l.path)
+	err = l.dir.makeDirs(folder)
+	if err == nil {
+		err = l.name(temp.path)
+	}
+	return errors.Join(err, removeIfExists(temp.path), syncDir(folder))
+}
+
+// name makes a temporary file the log, if there is none.
+func (l *fileLog) name(temp string) error {
+	err := os.Link(temp, l.path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// The file system has no second names. The holder of the stack's lock is alone here.
+	if _, err := os.Lstat(l.path); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, Conflict(l.path))
+	}
+	return os.Rename(temp, l.path)
 }
 
 func (l *fileLog) Append(_ context.Context, b []byte) error {

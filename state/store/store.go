@@ -102,6 +102,12 @@ func Keep(ctx context.Context, s Store, from, to string) error {
 	return nil
 }
 
+// Tidier is a Store that processes which were killed leave files in.
+type Tidier interface {
+	// Tidy removes what processes that have ended have left of writes that come in unfinished, and nothing that one still uses.
+	Tidy() error
+}
+
 // Hold excludes other processes from a name for as long as this process has the connection that it took it with.
 type Hold interface {
 	// Alive asks the store whether the hold is still there; an error says that it is not, or that the store does not answer.
@@ -110,10 +116,29 @@ type Hold interface {
 	Close() error
 }
 
+// Session is the connection by which a process holds a name.
+type Session struct {
+	ID string // by which the store knows it
+	// Holder is what the process said of itself when it took the name, "" if it is none of those that take names with Exclude.
+	Holder string
+	// Account is the one of the store that the process uses.
+	Account string
+	// Since is when the connection was made, by the clock of the store; zero where it does not say that.
+	Since time.Time
+}
+
+// MaxHolder is how many characters a holder can say of itself.
+const MaxHolder = 50
+
 // Excluder is a Store that knows for certain whether some process holds a name.
 type Excluder interface {
-	// Exclude takes a name, or returns nil when another process has it. It does not wait.
-	Exclude(ctx context.Context, name string) (Hold, error)
+	// Exclude takes a name, or returns nil when another process has it. It does not wait. holder says who takes it, in at
+	// most [MaxHolder] printable characters of ASCII: it is known from the moment that the name is held.
+	Exclude(ctx context.Context, name, holder string) (Hold, error)
+	// Holding returns the session that holds a name, nil if none does.
+	Holding(ctx context.Context, name string) (*Session, error)
+	// End ends a session if it still holds the name, and waits until it has. It is an error for a session that has no Holder.
+	End(ctx context.Context, name string, s Session) error
 	// Now is the time by the clock that [Info].Modified is from.
 	Now(ctx context.Context) (time.Time, error)
 }

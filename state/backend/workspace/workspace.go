@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // Home is Pulumi's home directory: PULUMI_HOME, or ~/.pulumi. lookup is [os.LookupEnv] or a stand-in.
@@ -135,10 +137,10 @@ func writeJSON(path string, v any) error {
 // replace writes a file that only the user may read: temporary file beside it, fsync, rename.
 func replace(path string, b []byte) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := private.MkdirAll(dir, private.Folder); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp") // mode 0600
+	f, err := private.Temporary(path, ".tmp")
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,12 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,6 +33,8 @@ type Options struct {
 	Match func(as func(any) bool, revision string) bool
 	// BeforeCopy is given to copies (see [blob.CopyOptions]); it may be nil.
 	BeforeCopy func(as func(any) bool) error
+	// Whole gives contents to the driver as a whole, without a checksum of their own, and not piece by piece.
+	Whole bool
 	// Refused reports whether an error says that the object store does not know conditional writes; it may be nil.
 	Refused func(error) bool
 }
@@ -171,6 +175,10 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 // send writes an object in one piece.
 func (s *Store) send(ctx context.Context, key string, content []byte, o blob.WriterOptions) error {
 	o.BufferSize = max(minPart, len(content)+1)
+	if s.options.Whole {
+		o.ContentType = http.DetectContentType(content)
+		return s.bucket.Upload(ctx, key, bytes.NewReader(content), &o)
+	}
 	return s.bucket.WriteAll(ctx, key, content, &o)
 }
 

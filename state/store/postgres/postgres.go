@@ -7,15 +7,12 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -67,7 +64,7 @@ func Open(ctx context.Context, text string, _ func(string) (string, bool)) (stor
 		return nil, fmt.Errorf("backend URL %s: %w", name, err)
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "sluice"
+		config.ConnConfig.RuntimeParams["application_name"] = program
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -253,66 +250,4 @@ func (s *Store) Remove(ctx context.Context, keys ...string) error {
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.retry(ctx, true, func() error { return s.pool.QueryRow(ctx, `SELECT now()`).Scan(&now) })
 	return now, err
-}
-
-// number makes a name the number of an advisory lock.
-func number(name string) int64 {
-	sum := sha256.Sum256([]byte(name))
-	return int64(binary.BigEndian.Uint64(sum[:8]))
-}
-
-// hold is an advisory lock with the connection that has it.
-type hold struct {
-	mu      sync.Mutex // a connection is for one at a time; guards conn
-	conn    *pgx.Conn  // nil when it has been given back
-	backend int
-}
-
-// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own.
-func (s *Store) Exclude(ctx context.Context, name string) (store.Hold, error) {
-	pooled, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.name, err)
-	}
-	h := &hold{conn: pooled.Hijack()}
-	var got bool
-	err = h.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1), pg_backend_pid()`, number(s.table+"\x00"+name)).Scan(&got, &h.backend)
-	if err == nil && got {
-		return h, nil
-	}
-	if closing := h.Close(); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.name, errors.Join(err, closing))
-	}
-	return nil, nil
-}
-
-// Alive implements [store.Hold]: the lock lives as long as the session.
-func (h *hold) Alive(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.conn == nil {
-		return errors.New("it has been given back")
-	}
-	var backend int
-	if err := h.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
-		return err
-	}
-	if backend != h.backend {
-		return errors.New("a connection pooler has changed the session; use a URL that leads to the server itself")
-	}
-	return nil
-}
-
-// Close implements [store.Hold].
-func (h *hold) Close() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.conn == nil {
-		return nil
-	}
-	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
-	defer done()
-	_ = h.conn.Close(ctx) // the server ends the session with the connection, however that ends
-	h.conn = nil
-	return nil
 }

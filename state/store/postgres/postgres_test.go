@@ -82,13 +82,13 @@ func TestPostgres(t *testing.T) {
 
 	t.Run("a name is held by one session until it ends", func(t *testing.T) {
 		a, b := open(t, url), open(t, url)
-		held, err := a.Exclude(ctx, "dev")
+		held, err := a.Exclude(ctx, "dev", "one")
 		require.NoError(t, err)
 		require.NoError(t, held.Alive(ctx))
-		none, err := b.Exclude(ctx, "dev")
+		none, err := b.Exclude(ctx, "dev", "two")
 		require.NoError(t, err)
 		require.Nil(t, none)
-		other, err := b.Exclude(ctx, "prod")
+		other, err := b.Exclude(ctx, "prod", "two")
 		require.NoError(t, err)
 		require.NoError(t, other.Close())
 
@@ -96,7 +96,7 @@ func TestPostgres(t *testing.T) {
 		require.NoError(t, err)
 		require.Error(t, held.Alive(ctx))
 		require.Eventually(t, func() bool {
-			again, err := b.Exclude(ctx, "dev")
+			again, err := b.Exclude(ctx, "dev", "two")
 			require.NoError(t, err)
 			return again != nil && again.Close() == nil
 		}, time.Minute, 10*time.Millisecond)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -32,7 +32,7 @@ func OpenEventLog(path string) (*EventLog, error) {
 	if strings.HasPrefix(path, "tcp://") {
 		return nil, fmt.Errorf("--event-log %s: sending events over the network is not supported yet; name a file", path)
 	}
-	f, err := os.Create(path)
+	f, err := private.Truncate(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}

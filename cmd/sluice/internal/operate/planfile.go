@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -53,7 +54,7 @@ func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
 		return err
 	}
 	// A plan can hold secrets in plain text.
-	if err := os.WriteFile(path, content, 0o600); err != nil {
+	if err := private.Write(path, content); err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !j.Flags.Display.JSON {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // maxDepth bounds the nesting of values. Deeper values are refused, because they could overflow the stack of the
@@ -266,7 +268,7 @@ func writeAtomically(path string, data []byte, mode os.FileMode) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	f, err := private.Temporary(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)), ".tmp")
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice/internal/private"
 )
 
 // The keys of a stack file.
@@ -262,7 +264,7 @@ func (f *StackFile) Save() error {
 	if _, err := parseStackFile(f.Path, f.project, data, true); err != nil {
 		return fmt.Errorf("the edited configuration cannot be read back, so nothing was written: %w", err)
 	}
-	if err := writeAtomically(f.Path, data, 0o644); err != nil {
+	if err := writeAtomically(f.Path, data, private.File); err != nil {
 		return fmt.Errorf("write the stack's configuration: %w", err)
 	}
 	f.changed, f.exists = false, true

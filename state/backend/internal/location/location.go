@@ -1,6 +1,7 @@
 package location
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluice-iac/sluice/internal/private"
 	"github.com/sluice-iac/sluice/state/backend/internal/layout"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -20,7 +22,7 @@ import (
 type location struct {
 	dir       string // absolute
 	createDir bool
-	dirMode   os.FileMode
+	dirMode   os.FileMode // 0: nobody has asked for one
 }
 
 // ErrScheme is wrapped by the error for backends that cannot be used.
@@ -72,7 +74,10 @@ func openDir(url string) (store.Store, error) {
 		return nil, err
 	}
 	dir := store.NewDir(l.dir)
-	dir.KeepTidy(layout.Locks()+"/", layout.Temporary()) // Pulumi takes each file there for a lock
+	if l.dirMode != 0 {
+		dir.Share(l.dirMode)
+	}
+	dir.KeepTidy(layout.Temporary(), layout.Locks()+"/", layout.Journals()+"/") // Pulumi takes each file there for a lock
 	return dir, nil
 }
 
@@ -83,7 +88,7 @@ func parse(text, home, work string) (location, error) {
 	if err != nil {
 		return location{}, fmt.Errorf("backend URL %q: %w", text, err)
 	}
-	l := location{dir: dir, dirMode: 0o777}
+	l := location{dir: dir}
 	if err := l.parameters(query); err != nil {
 		return location{}, fmt.Errorf("backend URL %q: %w", text, err)
 	}
@@ -129,7 +134,9 @@ func (l *location) parameters(query string) error {
 			if err != nil {
 				return fmt.Errorf("parameter dir_file_mode: %w", err)
 			}
-			l.dirMode = os.FileMode(mode)
+			if l.dirMode = os.FileMode(mode); l.dirMode&^os.ModePerm != 0 || l.dirMode&0o700 != 0o700 {
+				return fmt.Errorf("parameter dir_file_mode: %#o: write permissions such as 0770, with all of the owner's", mode)
+			}
 		case "no_tmp_dir", "metadata", "base_url", "secret_key_path":
 		default:
 			return fmt.Errorf("unknown parameter %q", name)
@@ -141,7 +148,7 @@ func (l *location) parameters(query string) error {
 // open makes sure that the directory is there.
 func (l location) open() error {
 	if l.createDir {
-		if err := os.MkdirAll(l.dir, l.dirMode); err != nil {
+		if err := private.MkdirAll(l.dir, cmp.Or(l.dirMode, private.Folder)); err != nil {
 			return fmt.Errorf("unable to open state directory %s: %w", l.dir, err)
 		}
 	}

@@ -1,0 +1,89 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sluice-iac/sluice/state/store"
+)
+
+// What sessions are called in the server's lists, for its administrators too: those of pools, and those that hold a lock.
+const (
+	program = "sluice"
+	locking = program + " lock: " // and the holder; together at most 63 bytes, which is what a server keeps
+)
+
+// number returns the number of the advisory lock of a name.
+func (s *Store) number(name string) int64 { return number(s.table + "\x00" + name) }
+
+// number makes a name the number of an advisory lock.
+func number(name string) int64 {
+	sum := sha256.Sum256([]byte(name))
+	return int64(binary.BigEndian.Uint64(sum[:8]))
+}
+
+// hold is an advisory lock with the connection that has it.
+type hold struct {
+	mu      sync.Mutex // a connection is for one at a time; guards conn
+	conn    *pgx.Conn  // nil when it has been given back
+	backend int
+}
+
+// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own. The statement that takes the lock
+// names the session, so that a process that stops right afterwards does not hold it without a name.
+func (s *Store) Exclude(ctx context.Context, name, holder string) (store.Hold, error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	h := &hold{conn: pooled.Hijack()}
+	var got bool
+	var named string
+	err = h.conn.QueryRow(ctx, `SELECT set_config('application_name', $2, false), pg_try_advisory_lock($1), pg_backend_pid()`,
+		s.number(name), locking+holder).Scan(&named, &got, &h.backend)
+	if err == nil && got {
+		return h, nil
+	}
+	if closing := h.Close(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, errors.Join(err, closing))
+	}
+	return nil, nil
+}
+
+// Alive implements [store.Hold]: the lock lives as long as the session.
+func (h *hold) Alive(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conn == nil {
+		return errors.New("it has been given back")
+	}
+	var backend int
+	if err := h.conn.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&backend); err != nil {
+		return err
+	}
+	if backend != h.backend {
+		return errors.New("a connection pooler has changed the session; use a URL that leads to the server itself")
+	}
+	return nil
+}
+
+// Close implements [store.Hold].
+func (h *hold) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.conn == nil {
+		return nil
+	}
+	ctx, done := context.WithTimeout(context.Background(), 5*time.Second)
+	defer done()
+	_ = h.conn.Close(ctx) // the server ends the session with the connection, however that ends
+	h.conn = nil
+	return nil
+}
