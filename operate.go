@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime"
 	"time"
 
@@ -62,10 +63,14 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Assemble = e.assemble
-	out, err := operation.Perform(ctx, s)
+	own, err := e.newSlots()
 	if err != nil {
 		return nil, err
+	}
+	s.Assemble = own.assemble
+	out, err := operation.Perform(ctx, s)
+	if err != nil {
+		return nil, operation.WithCause(ctx, err)
 	}
 	result := &Result{
 		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
@@ -74,7 +79,7 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	if out.Ended == stages.Succeeded {
 		return result, nil
 	}
-	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Err: out.Err}
+	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: out.Interrupt, Err: out.Err}
 }
 
 // settings translates the options for package operation.
@@ -88,10 +93,22 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 		EngineAddress: o.EngineAddress, Messages: o.Service.attach, ShownConfig: o.Config.shown(),
 		OnInterrupt: o.Interrupts.watch, Stopped: o.Interrupts.Stopped, Log: o.Log,
 	}
-	if s.RunsProgram() && o.Program == nil {
-		return s, errNoProgram
+	if s.RunsProgram() {
+		if o.Program == nil {
+			return s, errNoProgram
+		}
+		err = errors.Join(err, notNil("Program", o.Program))
 	}
-	return s, err
+	return s, errors.Join(err, notNil("Providers", o.Providers), notNil("State", o.State))
+}
+
+// notNil returns an error for an option that is set to a nil function or pointer, which would panic when it is used.
+func notNil(option string, value any) error {
+	v := reflect.ValueOf(value)
+	if (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil() {
+		return fmt.Errorf("Options.%s is a nil %s; give it a value, or leave it unset", option, v.Type())
+	}
+	return nil
 }
 
 // stageSettings returns the part of the options that the stages need.
