@@ -57,8 +57,17 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// operate runs one operation from loading the state to the last event.
+// operate runs one operation from loading the state to the last event, and writes it into the history of a locked stack.
 func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
+	began := time.Now()
+	result, err := e.perform(ctx, k)
+	if s, ok := e.options.State.(lockedStack); ok {
+		s.ended(ctx, k, e.options, began, result, err)
+	}
+	return result, err
+}
+
+func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	s, err := e.options.settings(k)
 	if err != nil {
 		return nil, err
