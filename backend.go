@@ -3,8 +3,14 @@ package sluice
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/internal/operation"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
@@ -58,4 +64,137 @@ func BackendURL(home, projectURL string, lookupEnv func(name string) (string, bo
 		return LocalBackendURL, nil
 	}
 	return url, err
+}
+
+// LockedOptions say what [Locked] does beside calling the function. The zero value is usable.
+type LockedOptions struct {
+	// Create makes the stack if it does not exist. Without it that is a [*backend.NotFoundError].
+	Create bool
+	// Secrets encrypts the secrets of the state; nil uses what the state names.
+	Secrets secrets.Manager
+	// Operation says in a word what the lock is for, to others who want it. "" says nothing.
+	Operation string
+	// Message and Environment are written into the history with each operation, for whoever reads it.
+	Message     string
+	Environment map[string]string
+}
+
+// Locked calls f with the stack of that name, as [backend.Catalog] resolves names, while this process holds its lock:
+//
+//	err := sluice.Locked(ctx, b, "dev", sluice.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
+//		options.State = s
+//		_, err := sluice.Update(ctx, options)
+//		return err
+//	})
+//
+// Each operation within f that records on the stack is written into its history when it ends, whether or not it succeeds, with the
+// settings that are no secrets. Previews are not. The stack must not be used when f has returned.
+//
+// However f ends, also by a panic, the lock is released. The error wraps the error of f, what went wrong with the history, a
+// [*lock.LostError] if the lock was lost meanwhile, and what prevented its release. If somebody else has the lock, it is a
+// [*lock.HeldError], and f is not called.
+func Locked(
+	ctx context.Context, b backend.Backend, name string, o LockedOptions, f func(ctx context.Context, s backend.Stack) error,
+) (err error) {
+	defer func() { err = operation.WithCause(ctx, err) }()
+	stack, err := selectStack(ctx, b, name, o)
+	if err != nil {
+		return err
+	}
+	if o.Secrets != nil {
+		stack = stack.WithSecrets(o.Secrets)
+	}
+	l, err := stack.Lock(ctx, backend.LockOptions{Operation: o.Operation})
+	if err != nil {
+		return err
+	}
+	s := lockedStack{stack, &chronicle{options: o}}
+	defer func() {
+		lost := l.Check(context.WithoutCancel(ctx))
+		err = errors.Join(err, s.chronicle.failure(), lost, l.Close())
+	}()
+	return f(ctx, s)
+}
+
+func selectStack(ctx context.Context, b backend.Backend, name string, o LockedOptions) (backend.Stack, error) {
+	ref, err := b.Resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.Open(ctx, ref)
+	if !o.Create || !errors.As(err, new(*backend.NotFoundError)) {
+		return s, err
+	}
+	s, err = b.Init(ctx, ref, o.Secrets)
+	if errors.As(err, new(*backend.ExistsError)) {
+		return b.Open(ctx, ref) // somebody else was faster
+	}
+	return s, err
+}
+
+// lockedStack is a stack within [Locked].
+type lockedStack struct {
+	backend.Stack
+	chronicle *chronicle
+}
+
+// WithSecrets implements [backend.Stack].
+func (s lockedStack) WithSecrets(m secrets.Manager) backend.Stack {
+	return lockedStack{s.Stack.WithSecrets(m), s.chronicle}
+}
+
+// SaveMove implements [backend.Stack]. The other stack may be that of another Locked.
+func (s lockedStack) SaveMove(ctx context.Context, own *state.Snapshot, dest backend.Stack, destState *state.Snapshot) error {
+	if other, ok := dest.(lockedStack); ok {
+		dest = other.Stack
+	}
+	return s.Stack.SaveMove(ctx, own, dest, destState)
+}
+
+// ended writes an operation into the history. r is nil if nothing was done.
+func (s lockedStack) ended(ctx context.Context, k kind, o Options, began time.Time, r *Result, failed error) {
+	if r == nil || k.dryRun {
+		return
+	}
+	entry := backend.Update{
+		Kind: k.name, StartTime: began.Unix(), EndTime: time.Now().Unix(), Message: s.chronicle.options.Message,
+		Environment: maps.Clone(s.chronicle.options.Environment), Result: backend.ResultSucceeded, ResourceChanges: map[string]int{},
+	}
+	if k.recovers {
+		entry.Kind = "refresh" // other tools know no recovery
+	}
+	if failed != nil {
+		entry.Result = backend.ResultFailed
+	}
+	for op, n := range r.Changes {
+		entry.ResourceChanges[string(op)] = n
+	}
+	var err error
+	if entry.Config, err = o.Config.withoutSecrets(); err == nil {
+		err = s.WriteHistory(context.WithoutCancel(ctx), entry)
+	}
+	s.chronicle.note(err)
+}
+
+// chronicle keeps what went wrong with the history.
+type chronicle struct {
+	options LockedOptions
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (c *chronicle) note(err error) {
+	if err == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = errors.Join(c.err, fmt.Errorf("the operation has ended and is not in the history: %w", err))
+}
+
+func (c *chronicle) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
 }

@@ -45,6 +45,17 @@ func (c Config) shown() map[string]string {
 	return values
 }
 
+// withoutSecrets returns the settings that are no secrets as JSON (state.md 6.5).
+func (c Config) withoutSecrets() (json.RawMessage, error) {
+	values := make(map[string]string, len(c))
+	for k, v := range c {
+		if !v.Secret {
+			values[k] = v.Text
+		}
+	}
+	return json.Marshal(values)
+}
+
 // packageInputs returns the configuration of a package as the inputs of its default provider (state.md 6.7).
 func (c Config) packageInputs(pkg string) property.Map {
 	m := map[string]property.Value{}

@@ -7,10 +7,21 @@
 //
 //	result, err := sluice.Update(ctx, sluice.Options{
 //		Project: "shop", Stack: "dev",
-//		State:     &sluice.MemoryState{},         // or a stack of a backend, see OpenBackend
+//		State:     &sluice.MemoryState{},         // or a stack of a backend, see Locked
 //		Providers: cloud.Host(),                  // or plugins, see NewPluginHost
 //		Program:   source.Func(declareResources), // or a program's files, see NewProgram
 //		Observe:   func(e stages.Event) { ... },
+//	})
+//
+// A stack of a backend is recorded only by who holds its lock. [Locked] selects or makes the stack, holds the lock, and writes the
+// history:
+//
+//	b, err := sluice.OpenBackend(ctx, sluice.BackendOptions{URL: "file://~", Project: "shop", LookupEnv: os.LookupEnv})
+//	...
+//	err = sluice.Locked(ctx, b, "dev", sluice.LockedOptions{Create: true}, func(ctx context.Context, s backend.Stack) error {
+//		options.State = s
+//		_, err := sluice.Update(ctx, options)
+//		return err
 //	})
 //
 // Each registration goes through typed stages, which run at the same time:

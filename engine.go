@@ -2,7 +2,9 @@ package sluice
 
 import (
 	"context"
+	"errors"
 
+	"github.com/sluice-iac/sluice/internal/slot"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
@@ -16,8 +18,8 @@ import (
 // The refresh stage is there when an operation refreshes by running the program ([Options.RunProgram]).
 //
 // A stage in a slot sees what the standard stage of that place has emitted, before the next standard stage does. It may
-// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Reject]; that stops the
-// operation with a diagnostic at the resource.
+// let an item pass, change it, or refuse it by returning an error such as that of [stages.Located.Refuse]; that stops the
+// operation with a diagnostic at the resource. [Slot.Insert] says what it must not do.
 type Engine struct {
 	Registered Slot[stages.Registered] // after register: the goal is complete
 	Located    Slot[stages.Located]    // after lookup: URN and recorded state are known
@@ -37,43 +39,67 @@ type Slot[T any] struct {
 
 // Insert puts a stage into the slot, after those that are there already. newStage is called once for each operation: a
 // stage may keep state in its closure, which must not outlive the operation.
+//
+// The stage emits each item that it gets once, changed or not, or returns an error for it. Anything else stops the operation
+// with a [*stages.SlotError]: an item that is not emitted, one that is emitted twice, and one with another reply, number or URN
+// than any that came in. The exception is a [stages.Registered] that the stage has rejected or answered.
+//
+// A stage that has a Flush may keep items from one Run to another. Flush emits all that is kept. In a slot it is called not only at the
+// end: the program may wait for what is kept and send nothing else before it has the reply, so Flush (or Idle, if the stage has one) is
+// called each time when something is kept and no input waits. Which items are kept together depends on timing.
 func (s *Slot[T]) Insert(newStage func() pipeline.Stage[T, T]) {
 	s.makers = append(s.makers, newStage)
 }
 
-// via adds the slot's stages to a flow. Their errors stop the run with a diagnostic.
-func via[T any](r *standard.Run, f pipeline.Flow[T], s Slot[T]) pipeline.Flow[T] {
-	for _, newStage := range s.makers {
-		st := newStage()
-		inner := st.Run
-		st.Run = func(ctx context.Context, in T, emit pipeline.Emit[T]) error {
-			if err := inner(ctx, in, emit); err != nil {
-				return r.Refuse(err)
-			}
-			return nil
-		}
-		f = pipeline.Via(f, st)
-	}
-	return f
+// slots are the stages of one operation that callers have put into the slots of an engine.
+type slots struct {
+	registered []pipeline.Stage[stages.Registered, stages.Registered]
+	located    []pipeline.Stage[stages.Located, stages.Located]
+	checked    []pipeline.Stage[stages.Checked, stages.Checked]
+	analyzed   []pipeline.Stage[stages.Analyzed, stages.Analyzed]
+	diffed     []pipeline.Stage[stages.Diffed, stages.Diffed]
+	built      []pipeline.Stage[stages.Built, stages.Built]
+	executed   []pipeline.Stage[stages.Executed, stages.Executed]
+}
+
+// newSlots makes the stages for one operation.
+func (e *Engine) newSlots() (s slots, _ error) {
+	var errs [7]error
+	s.registered, errs[0] = slot.Make("Registered", e.Registered.makers)
+	s.located, errs[1] = slot.Make("Located", e.Located.makers)
+	s.checked, errs[2] = slot.Make("Checked", e.Checked.makers)
+	s.analyzed, errs[3] = slot.Make("Analyzed", e.Analyzed.makers)
+	s.diffed, errs[4] = slot.Make("Diffed", e.Diffed.makers)
+	s.built, errs[5] = slot.Make("Built", e.Built.makers)
+	s.executed, errs[6] = slot.Make("Executed", e.Executed.makers)
+	return s, errors.Join(errs[:]...)
 }
 
 // Standard returns the standard engine for a stack.
 func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 
 // assemble joins the stages of one run.
-func (e *Engine) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
-	s := r.Stages()
-	registered := via(r, pipeline.Via(r.Submissions(), s.Register), e.Registered)
-	located := via(r, pipeline.Via(registered, s.Lookup), e.Located)
+func (s slots) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
+	own := r.Stages()
+	registered := via(r, pipeline.Via(r.Submissions(), own.Register), "Registered", s.registered)
+	located := via(r, pipeline.Via(registered, own.Lookup), "Located", s.located)
 	if r.RefreshesEach() {
-		located = pipeline.Via(located, s.Refresh)
+		located = pipeline.Via(located, own.Refresh)
 	}
-	imported := pipeline.Via(located, s.Import)
-	checked := via(r, pipeline.Via(imported, s.Check), e.Checked)
-	analyzed := via(r, pipeline.Via(checked, s.Analyze), e.Analyzed)
-	diffed := via(r, pipeline.Via(analyzed, s.Diff), e.Diffed)
-	built := via(r, pipeline.ViaActor(diffed, s.Build), e.Built)
-	return via(r, pipeline.ViaActor(built, s.Execute), e.Executed)
+	imported := pipeline.Via(located, own.Import)
+	checked := via(r, pipeline.Via(imported, own.Check), "Checked", s.checked)
+	analyzed := via(r, pipeline.Via(checked, own.Analyze), "Analyzed", s.analyzed)
+	diffed := via(r, pipeline.Via(analyzed, own.Diff), "Diffed", s.diffed)
+	built := via(r, pipeline.ViaActor(diffed, own.Build), "Built", s.built)
+	return via(r, pipeline.ViaActor(built, own.Execute), "Executed", s.executed)
+}
+
+// via adds the stages of a slot to a flow. Their errors stop the run with a diagnostic.
+func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, inserted []pipeline.Stage[T, T]) pipeline.Flow[T] {
+	for _, st := range inserted {
+		f = pipeline.Via(f, slot.Guard(name, st, r.Refuse))
+	}
+	return f
 }
 
 // Preview reports what Update would do. Nothing is changed and nothing recorded.

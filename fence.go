@@ -16,7 +16,6 @@ var ErrFenced = errors.New("the recording of this run has been ended")
 // goroutine.
 type Fence struct {
 	store state.Store
-	guard func(context.Context) error // nil allows everything
 
 	mu        sync.RWMutex // held for reading while something is recorded; guards what follows
 	cut       bool
@@ -25,10 +24,6 @@ type Fence struct {
 
 // NewFence returns a fence around a store.
 func NewFence(store state.Store) *Fence { return &Fence{store: store} }
-
-// Guard makes recorders refuse to begin an operation when check returns an error; the end of what has begun is still
-// recorded. It is for the lock of the stack, which can be lost. Call it before anything is recorded.
-func (f *Fence) Guard(check func(context.Context) error) { f.guard = check }
 
 // Cut waits for what is being written and closes the recorders. Nothing is written after it has returned.
 func (f *Fence) Cut(ctx context.Context) error {
@@ -82,11 +77,6 @@ type fencedRecorder struct {
 }
 
 func (r *fencedRecorder) Begin(ctx context.Context, op state.Pending) error {
-	if r.fence.guard != nil {
-		if err := r.fence.guard(ctx); err != nil {
-			return err
-		}
-	}
 	return r.fence.pass(func() error { return r.inner.Begin(ctx, op) })
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"runtime"
 	"time"
 
@@ -57,19 +58,32 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// operate runs one operation from loading the state to the last event.
+// operate runs one operation from loading the state to the last event, and writes it into the history of a locked stack.
 func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
+	began := time.Now()
+	result, err := e.perform(ctx, k)
+	if s, ok := e.options.State.(lockedStack); ok {
+		s.ended(ctx, k, e.options, began, result, err)
+	}
+	return result, err
+}
+
+func (e *Engine) perform(ctx context.Context, k kind) (*Result, error) {
 	s, err := e.options.settings(k)
 	if err != nil {
 		return nil, err
 	}
-	s.Assemble = e.assemble
-	out, err := operation.Perform(ctx, s)
-	if err != nil && !s.Stages.ShowSecrets {
-		err = s.Secrets.Error(err)
-	}
+	own, err := e.newSlots()
 	if err != nil {
 		return nil, err
+	}
+	s.Assemble = own.assemble
+	out, err := operation.Perform(ctx, s)
+	if err != nil {
+		if !s.Stages.ShowSecrets {
+			err = s.Secrets.Error(err)
+		}
+		return nil, operation.WithCause(ctx, err)
 	}
 	result := &Result{
 		Steps: out.Steps, Changes: out.Changes, Outputs: out.Outputs, Plan: out.Plan, Resolved: out.Resolved,
@@ -78,7 +92,7 @@ func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	if out.Ended == stages.Succeeded {
 		return result, nil
 	}
-	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Err: out.Err}
+	return result, &FailedError{Operation: k.name, Canceled: out.Ended == stages.Canceled, Cause: out.Interrupt, Err: out.Err}
 }
 
 // settings translates the options for package operation.
@@ -95,10 +109,22 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	if o.Service != nil { // not a nil pointer in an interface
 		s.Engine = o.Service
 	}
-	if s.RunsProgram() && o.Program == nil {
-		return s, errNoProgram
+	if s.RunsProgram() {
+		if o.Program == nil {
+			return s, errNoProgram
+		}
+		err = errors.Join(err, notNil("Program", o.Program))
 	}
-	return s, err
+	return s, errors.Join(err, notNil("Providers", o.Providers), notNil("State", o.State))
+}
+
+// notNil returns an error for an option that is set to a nil function or pointer, which would panic when it is used.
+func notNil(option string, value any) error {
+	v := reflect.ValueOf(value)
+	if (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil() {
+		return fmt.Errorf("Options.%s is a nil %s; give it a value, or leave it unset", option, v.Type())
+	}
+	return nil
 }
 
 // stageSettings returns the part of the options that the stages need.

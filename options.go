@@ -33,8 +33,8 @@ type Options struct {
 	Program source.Program
 	// Providers starts providers.
 	Providers providers.Host
-	// State is where the stack's state is read from and recorded: a stack of a backend, which [OpenBackend] opens, or a
-	// [MemoryState].
+	// State is where the stack's state is read from and recorded: a stack of a backend within [Locked], or a [MemoryState]. One
+	// operation at a time can record it.
 	State state.Store
 	// StackOutputs returns the outputs of another stack for stack references, StackResources its live resources. If nil,
 	// programs that ask for them fail.

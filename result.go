@@ -1,7 +1,9 @@
 package sluice
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
@@ -55,19 +57,28 @@ func (r *Result) Why(u urn.URN) *why.Explanation { return r.Decisions().Why(u) }
 // FailedError says that an operation failed or was canceled. Everything in it has been reported as diagnostics already.
 type FailedError struct {
 	Operation string
-	Canceled  bool  // it was interrupted, and nothing failed but what the providers were asked to abort
-	Err       error // the failures, ordered by URN; a *multierror.Error; nil if there are none
+	Canceled  bool // it was interrupted, and nothing failed but what the providers were asked to abort
+	// Cause is why the caller's context ended before the operation did; nil if it did not. It is [context.Canceled] or
+	// [context.DeadlineExceeded], and what [context.Cause] returns.
+	Cause error
+	Err   error // the failures, ordered by URN; a *multierror.Error; nil if there are none
 }
 
 func (e *FailedError) Error() string {
-	if e.Canceled && e.Err == nil {
-		return e.Operation + " canceled"
-	}
+	text := e.Operation + " failed"
 	if e.Canceled {
-		return fmt.Sprintf("%s canceled: %v", e.Operation, e.Err)
+		text = e.Operation + " canceled"
 	}
-	return fmt.Sprintf("%s failed: %v", e.Operation, e.Err)
+	if e.Canceled && e.Cause != nil && e.Cause != context.Canceled {
+		text += fmt.Sprintf(" (%v)", e.Cause)
+	}
+	if e.Canceled && e.Err == nil {
+		return text
+	}
+	return fmt.Sprintf("%s: %v", text, e.Err)
 }
 
-// Unwrap returns the failures.
-func (e *FailedError) Unwrap() error { return e.Err }
+// Unwrap returns the failures and the cause.
+func (e *FailedError) Unwrap() []error {
+	return slices.DeleteFunc([]error{e.Err, e.Cause}, func(err error) bool { return err == nil })
+}

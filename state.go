@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,14 +12,15 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// MemoryState is a [state.Store] in memory. The zero value is a stack without state. It may be used from many goroutines, but
-// one operation at a time should record.
+// MemoryState is a [state.Store] in memory. The zero value is a stack without state. It may be used from many goroutines. One
+// operation at a time can record: another one is refused before it does anything.
 type MemoryState struct {
 	// Now is the clock for the manifest; nil is the real one. Set it before the first use.
 	Now func() time.Time
 
-	mu       sync.Mutex
-	snapshot *state.Snapshot
+	mu        sync.Mutex // guards what follows
+	snapshot  *state.Snapshot
+	recording bool
 }
 
 // NewMemoryState returns a stack with the given state.
@@ -33,14 +36,48 @@ func (m *MemoryState) Snapshot() *state.Snapshot {
 	return m.snapshot
 }
 
-// Record begins a recording. The state at its end becomes that of the stack.
+// ErrRecording is wrapped by the error of an operation on a [MemoryState] that another operation is recording, or has recorded since the
+// state was loaded. Nothing was done.
+var ErrRecording = errors.New("another operation records the state in memory")
+
+// Record begins a recording. The state at its end becomes that of the stack. It returns [ErrRecording] while another recording is open,
+// and if one has ended since base was loaded: what that one made would be lost.
 func (m *MemoryState) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.recording:
+		return nil, fmt.Errorf("%w; nothing was done, wait until it has ended", ErrRecording)
+	case m.snapshot != nil && base != m.snapshot:
+		return nil, fmt.Errorf("%w: it has ended since this one loaded the state; nothing was done, try again", ErrRecording)
+	}
+	m.recording = true
+	r := &memoryRecording{state: m}
 	ledger := state.NewLedger(base, state.LedgerOptions{Version: manifestVersion, Now: m.Now})
-	return state.NewMemoryRecorder(ledger, func(s *state.Snapshot) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		m.snapshot = s
-	}), nil
+	r.MemoryRecorder = state.NewMemoryRecorder(ledger, func(s *state.Snapshot) { r.final = s })
+	return r, nil
+}
+
+// memoryRecording is a recording of a state in memory.
+type memoryRecording struct {
+	*state.MemoryRecorder
+	state *MemoryState
+	final *state.Snapshot // nil until the recorder has closed
+	once  sync.Once
+}
+
+// Close ends the recording, also if the final state is refused. A second one does nothing.
+func (r *memoryRecording) Close(ctx context.Context) (err error) {
+	r.once.Do(func() {
+		err = r.MemoryRecorder.Close(ctx)
+		r.state.mu.Lock()
+		defer r.state.mu.Unlock()
+		r.state.recording = false
+		if r.final != nil {
+			r.state.snapshot = r.final
+		}
+	})
+	return err
 }
 
 // ProtectedURNs returns the names of the protected resources of a stack and of everything that they depend on: what a destroy

@@ -140,10 +140,8 @@ func updateOnce(t *testing.T, url, name, mark string) {
 	require.NoError(t, f.Close())
 
 	declared := append(names(t, stack), name)
-	fence := sluice.NewFence(stack)
-	fence.Guard(taken.Check)
 	_, err = sluice.Update(ctx, sluice.Options{
-		Project: "shop", Stack: "dev", State: fence, Providers: providertest.NewCloud(providertest.Options{}).Host(),
+		Project: "shop", Stack: "dev", State: stack, Providers: providertest.NewCloud(providertest.Options{}).Host(),
 		Program: source.Func(func(ctx context.Context, m stages.Monitor) error {
 			for _, name := range declared {
 				if _, err := m.Register(ctx, &stages.RegisterRequest{

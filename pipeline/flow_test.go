@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -312,4 +313,83 @@ func TestRunLeavesNothingBehindWhenTheContextIsAlreadyDone(t *testing.T) {
 		})
 		require.Equal(t, why, Run(ctx, f, nil))
 	})
+}
+
+// keeper keeps what it gets until Idle, and then emits the sum.
+func keeper(workers int) (Stage[int, int], *atomic.Int64) {
+	var running, sum, calls atomic.Int64
+	return Stage[int, int]{
+		Name: "keeper", Workers: workers,
+		Run: func(_ context.Context, v int, _ Emit[int]) error {
+			running.Add(1)
+			defer running.Add(-1)
+			nap(1, v, time.Second)
+			sum.Add(int64(v))
+			return nil
+		},
+		Idle: func(_ context.Context, emit Emit[int]) error {
+			calls.Add(1)
+			if n := running.Load(); n > 0 {
+				return fmt.Errorf("%d are running", n)
+			}
+			return emit(int(sum.Swap(0)))
+		},
+	}, &calls
+}
+
+// The source waits for each answer before it sends more, as a program does.
+func TestIdleIsCalledWhenNoInputWaits(t *testing.T) {
+	for _, workers := range []int{1, 3, Unbounded} {
+		synctest.Test(t, func(t *testing.T) {
+			answered := make(chan int, 1)
+			f := From("source", 0, func(_ context.Context, emit Emit[int]) error {
+				for v := range 20 {
+					if err := emit(v + 1); err != nil {
+						return err
+					}
+					if got := <-answered; got != v+1 {
+						return fmt.Errorf("%d came instead of %d", got, v+1)
+					}
+				}
+				return nil
+			})
+			st, calls := keeper(workers)
+			require.NoError(t, Run(t.Context(), Via(f, st), func(_ context.Context, v int) error {
+				answered <- v
+				return nil
+			}))
+			require.EqualValues(t, 20, calls.Load())
+		})
+	}
+}
+
+func TestNothingIsKeptAfterTheLastIdle(t *testing.T) {
+	for _, workers := range []int{1, 3, Unbounded} {
+		synctest.Test(t, func(t *testing.T) {
+			st, calls := keeper(workers)
+			got, err := collect(t.Context(), Via(numbers(100, 10), st))
+			require.NoError(t, err)
+			total := 0
+			for _, v := range got {
+				total += v
+			}
+			require.Equal(t, 99*100/2, total)
+			require.Less(t, calls.Load(), int64(100), "waiting input comes first")
+		})
+	}
+}
+
+func TestTheErrorOfIdleEndsTheRun(t *testing.T) {
+	for _, idle := range []func(context.Context, Emit[int]) error{
+		func(context.Context, Emit[int]) error { return errBad },
+		func(context.Context, Emit[int]) error { panic(errBad) },
+		func(context.Context, Emit[int]) error { runtime.Goexit(); return nil },
+	} {
+		st, _ := keeper(1)
+		st.Idle = idle
+		_, err := collect(t.Context(), Via(fixed(1), st))
+		var stage *StageError
+		require.ErrorAs(t, err, &stage)
+		require.Equal(t, "keeper", stage.Stage)
+	}
 }

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sourcegraph/conc"
 )
@@ -21,6 +23,9 @@ type Stage[In, Out any] struct {
 	// Flush is optional. It is called once, when all inputs have been worked on and no Run is active, unless the run is
 	// over by then.
 	Flush func(ctx context.Context, emit Emit[Out]) error
+	// Idle is optional, for a stage that keeps items from one Run to another, where more input may depend on what it keeps. It
+	// is called each time when no input waits and no Run is active, and no Run begins before it returns. An error ends the run.
+	Idle func(ctx context.Context, emit Emit[Out]) error
 	// Abandon is optional, for a stage that keeps items from one Run to another. It is called last and once, with the
 	// reason, if Flush failed or the run was over before the stage ended; Flush may have run by then. It rejects what the
 	// stage still keeps.
@@ -50,6 +55,9 @@ type stageRun[In, Out any] struct {
 	node *node
 	in   *link[In]
 	out  *link[Out]
+
+	busy  atomic.Int64 // inputs that have been taken; counted only for Idle
+	quiet sync.RWMutex // Idle excludes Run
 }
 
 func (s *stageRun[In, Out]) serve() {
@@ -64,7 +72,30 @@ func (s *stageRun[In, Out]) process(p parcel[In], emit Emit[Out]) {
 		drop(s.node, p.value)
 		return
 	}
+	if s.Idle != nil {
+		s.busy.Add(1)
+		s.quiet.RLock()
+		defer s.rest(emit)
+	}
 	workOn(s.node, p.value, p.arrival, func() error { return s.Run(s.node.run.ctx, p.value, emit) })
+}
+
+// rest is the end of the work on one input. The last of those that end at the same time calls Idle. If another Run has begun by
+// then, that one comes here, too.
+func (s *stageRun[In, Out]) rest(emit Emit[Out]) {
+	s.quiet.RUnlock()
+	if s.busy.Add(-1) > 0 || len(s.in.ch) > 0 || !s.quiet.TryLock() {
+		return
+	}
+	defer s.quiet.Unlock()
+	if s.node.run.isOver() {
+		return
+	}
+	callAside(func() error { return s.Idle(s.node.run.ctx, emit) }, func(err error) {
+		if err != nil {
+			s.node.fail(lastRank, err)
+		}
+	})
 }
 
 // flush returns the error of Flush as it was reported.

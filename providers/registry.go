@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/urn"
 	"github.com/sourcegraph/conc"
+	"github.com/sourcegraph/conc/panics"
 )
 
 // RegistryOptions configure the [Registry] of a run. The zero value is usable.
@@ -134,7 +135,7 @@ func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	stop := context.AfterFunc(r.run, func() { cancel(context.Cause(r.run)) })
 	defer stop()
 
-	p, err := r.host.Load(ctx, spec)
+	p, err := loadFrom(ctx, r.host, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +152,17 @@ func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 		return nil, errRegistryClosed
 	}
 	return i, nil
+}
+
+// loadFrom calls the host. A caller's host may be wrong: it must not end the process, or return nothing.
+func loadFrom(ctx context.Context, h Host, spec Spec) (p Provider, err error) {
+	if caught := panics.Try(func() { p, err = h.Load(ctx, spec) }); caught != nil {
+		return nil, fmt.Errorf("the host of providers panicked when it loaded package %q: %v", spec.Package, caught.Value)
+	}
+	if p == nil && err == nil {
+		return nil, fmt.Errorf("the host of providers returned neither a provider nor an error for package %q", spec.Package)
+	}
+	return p, err
 }
 
 // configuration is what configure needs to know.

@@ -37,6 +37,20 @@ type ReportedError struct{ Err error }
 // IsReported reports whether err only says that the run stopped because of a failure that is already recorded.
 func IsReported(err error) bool { return errors.As(err, new(*ReportedError)) }
 
+// SlotError says that a stage that a caller put into the pipeline has broken the rules of its slot.
+type SlotError struct {
+	Slot  string // as the field of the engine
+	Stage string
+	Seq   int     // of the registration; 0 if it had none yet
+	URN   urn.URN // "" if it had none yet
+	// Problem says what the stage has done.
+	Problem string
+}
+
+func (e *SlotError) Error() string {
+	return fmt.Sprintf("stage %q in the slot %s: %s", e.Stage, e.Slot, e.Problem)
+}
+
 // InterruptedCreateError says that a resource was not created, because it is not known whether an earlier operation has.
 type InterruptedCreateError struct {
 	URN urn.URN

@@ -50,9 +50,10 @@ func NewPendingReply(reportsResult bool) *PendingReply {
 // Wait returns the answer, waiting for it if need be.
 func (q *PendingReply) Wait(ctx context.Context) (*RegisterReply, error) { return q.promise.Wait(ctx) }
 
-// Reject tells the program that the item goes no further. It does nothing if the reply has been given, or for nil.
+// Reject tells the program that the item goes no further. It does nothing if the reply has been given, or for nil and the zero
+// value, for which nobody waits.
 func (q *PendingReply) Reject(err error) {
-	if q == nil {
+	if q == nil || q.promise == nil {
 		return
 	}
 	if err == nil || errors.Is(err, pipeline.ErrStopped) || errors.As(err, new(*ReportedError)) {
@@ -70,6 +71,38 @@ func (q *PendingReply) Answer(r *RegisterReply) {
 	q.promise.Resolve(r)
 }
 
+// IsGiven reports whether the reply has been given.
+func (q *PendingReply) IsGiven() bool { return q.promise.Decided() }
+
+// Identity is what makes an item the one that it is, whatever a stage changes about it. Identities are comparable.
+type Identity struct {
+	reply *PendingReply
+	kind  kind
+	seq   int
+	urn   urn.URN
+}
+
+type kind uint8
+
+const (
+	kindNone kind = iota // neither a registration nor a read
+	kindRegistration
+	kindRead
+	kindInternal
+)
+
+// URN returns the name of the resource; "" for an item that has none yet.
+func (i Identity) URN() urn.URN { return i.urn }
+
+// Seq returns the number of the registration; 0 for an item that has none yet.
+func (i Identity) Seq() int { return i.seq }
+
+// IsSettled reports whether the item needs to go no further: it has no number yet, and its program has the reply.
+func (i Identity) IsSettled() bool { return i.seq == 0 && i.Owes() && i.reply.IsGiven() }
+
+// Owes reports whether the item has a reply to give.
+func (i Identity) Owes() bool { return i.reply != nil && i.reply.promise != nil }
+
 // Registered is a registration whose goal is complete, or a read.
 type Registered struct {
 	*PendingReply
@@ -80,8 +113,36 @@ type Registered struct {
 
 // String names the item for messages about a panic.
 func (r Registered) String() string {
+	if r.Goal == nil && r.Read == nil {
+		return "a registration without a goal"
+	}
 	s := r.Subject()
 	return fmt.Sprintf("%s %q", s.Typ, s.Name)
+}
+
+// Identity returns what must stay as it is.
+func (r Registered) Identity() Identity {
+	i := Identity{reply: r.PendingReply}
+	switch {
+	case r.Goal != nil && r.Internal:
+		i.kind = kindInternal
+	case r.Goal != nil:
+		i.kind = kindRegistration
+	case r.Read != nil:
+		i.kind = kindRead
+	}
+	return i
+}
+
+// Validate returns an error for what cannot go through the pipeline: it needs a goal, and a reply that the program gets.
+func (r Registered) Validate() error {
+	switch {
+	case !r.Identity().Owes():
+		return fmt.Errorf("%s has no PendingReply; emit what came in, changed, or make one with NewPendingReply", r)
+	case (r.Goal == nil) == (r.Read == nil):
+		return fmt.Errorf("%s needs either a Goal or a Read", r)
+	}
+	return nil
 }
 
 // ReadGoal is a resource that a program reads and does not manage (steps.md 4.1).
@@ -127,6 +188,13 @@ func (l Located) String() string { return string(l.URN) }
 
 // Sequence is the number of the registration: errors are listed by it.
 func (l Located) Sequence() int64 { return int64(l.Seq) }
+
+// Identity returns what must stay as it is.
+func (l Located) Identity() Identity {
+	i := l.Registered.Identity()
+	i.seq, i.urn = l.Seq, l.URN
+	return i
+}
 
 // Course is what a run does with a registration.
 type Course uint8
@@ -308,3 +376,6 @@ func (e Executed) String() string { return string(e.URN) }
 
 // Sequence is the number of the registration: errors are listed by it.
 func (e Executed) Sequence() int64 { return int64(e.Seq) }
+
+// Identity returns what must stay as it is.
+func (e Executed) Identity() Identity { return Identity{seq: e.Seq, urn: e.URN} }

@@ -23,7 +23,7 @@ func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
 	for _, err := range errs {
 		s.run.Fail(err)
 	}
-	out := &Outcome{Results: s.run.Results()}
+	out := &Outcome{Results: s.run.Results(), Interrupt: s.interrupt}
 	s.masks.results(&out.Results)
 	out.Ended, out.Err = s.conclude(out.Failures, len(errs) == 0)
 	if out.Ended == stages.Failed {
@@ -35,13 +35,19 @@ func (s *resolved) close(ctx context.Context, runErr error) *Outcome {
 	out.About = s.about(out.Ended)
 	s.emit(s.summary(out))
 	s.emit(stages.Ended{})
+	if err := s.events.failure(); err != nil && out.Ended != stages.Failed { // it panicked at one of the last events
+		out.Ended, out.Err = stages.Failed, multierror.Append(out.Err, err)
+	}
 	return out
 }
 
 // closeAll closes the record and ends everything that runs. It returns the errors that make the operation fail.
 func (s *resolved) closeAll(ctx context.Context) (errs []error) {
-	if err := s.record.close(ctx); err != nil {
+	if err := caught("closing the record", func() error { return s.record.close(ctx) }); err != nil {
 		errs = append(errs, fmt.Errorf("writing the state: %w", err))
+	}
+	if err := s.events.failure(); err != nil {
+		errs = append(errs, err)
 	}
 	errs = append(errs, s.lacking(ctx)...)
 	if err := s.server.Close(); err != nil {
@@ -61,7 +67,7 @@ func (s *resolved) closeAll(ctx context.Context) (errs []error) {
 	return errs
 }
 
-func (s *resolved) isInterrupted() bool { return s.Stopped() || s.interrupted }
+func (s *resolved) isInterrupted() bool { return s.Stopped() || s.interrupt != nil }
 
 // conclude returns how the operation has ended, from the failures of its run. whole is false if a failure belongs to the
 // operation as a whole; an interrupt explains no such failure.

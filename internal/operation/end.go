@@ -10,9 +10,10 @@ import (
 // not reported.
 func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	if err == nil && s.imports == nil && (s.RunsProgram() || s.Stages.Mode != stages.ModeRefresh) {
-		err = s.run.EndPhase(s.operations)
+		err = caught("deleting what is left", func() error { return s.run.EndPhase(s.operations) })
 	}
-	if finishErr := s.run.Finish(err != nil || s.imports != nil); err == nil {
+	failed := err != nil || s.imports != nil
+	if finishErr := caught("ending the run", func() error { return s.run.Finish(failed) }); err == nil {
 		err = finishErr
 	}
 	if stages.IsReported(err) {
@@ -20,7 +21,9 @@ func (s *resolved) end(ctx context.Context, p *program, err error) error {
 	}
 	s.run.ShutDown()
 	p.await()
-	s.interrupted = !s.release() && ctx.Err() != nil
+	if !s.release() && ctx.Err() != nil {
+		s.interrupt = interruptOf(ctx)
+	}
 	s.Messages(nil)
 	return err
 }

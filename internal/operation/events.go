@@ -8,21 +8,47 @@ import (
 )
 
 // events delivers events one at a time: those of the operation, and those of its run. All of them pass through it, without
-// the secrets in their texts.
+// the secrets in their texts. An observer that panics gets no more, and the run stops.
 type events struct {
-	masks   masks
-	mu      sync.Mutex
-	observe func(stages.Event) // nil discards
+	masks    masks
+	mu       sync.Mutex
+	observe  func(stages.Event) // nil discards
+	panicked error              // of the observer
+	stop     func()             // the run; nil before there is one
 }
 
 func (e *events) emit(ev stages.Event) {
 	ev = e.masks.event(ev)
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.observe == nil {
 		return
 	}
+	err := caught("the observer of events", func() error { e.observe(ev); return nil })
+	if err == nil {
+		return
+	}
+	e.observe, e.panicked = nil, err
+	if e.stop != nil {
+		e.stop()
+	}
+}
+
+// stopOnPanic makes a panic of the observer stop the run, at once if it has panicked already.
+func (e *events) stopOnPanic(stop func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.observe(ev)
+	e.stop = stop
+	if e.panicked != nil {
+		stop()
+	}
+}
+
+// failure returns the panic of the observer, nil if it has not panicked.
+func (e *events) failure() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.panicked
 }
 
 // show emits a message.

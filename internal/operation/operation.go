@@ -15,15 +15,21 @@ type Outcome struct {
 	Ended stages.RunResult
 	// Err holds the failures, ordered by URN, as a *multierror.Error; nil if there are none.
 	Err error
+	// Interrupt is why the caller's context ended before the run did; nil if it did not.
+	Interrupt error
 	// Plan allows what the operation did, or would do. It is nil when none was to be made, and when the operation failed.
 	Plan  *state.Plan
 	About why.About
 }
 
 // Perform carries out an operation from loading the state to the last event. An error means that nothing was done;
-// otherwise the outcome holds the failures.
+// otherwise the outcome holds the failures. A panic of what the caller has put in is such a failure, or an error.
 func Perform(ctx context.Context, s Settings) (*Outcome, error) {
-	o, err := open(ctx, s)
+	var o *opened
+	err := caught("preparing", func() (err error) {
+		o, err = open(ctx, s)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,8 @@ type resolved struct {
 	// release detaches the operation from the end of the caller's context, and reports whether that had not stopped it
 	// before.
 	release func() bool
-	// interrupted is true when the caller's context ended before the run did.
-	interrupted bool
+	// interrupt is why the caller's context ended before the run did; nil if it did not.
+	interrupt error
 	// failedBefore is set when the providers are asked to abort. It reports whether anything had failed by then.
 	failedBefore atomic.Pointer[bool]
 }
@@ -40,7 +40,7 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	s := o.prepare(packs)
 	s.watch(ctx)
 	if err == nil {
-		err = s.takeStock(ctx)
+		err = caught("preparing", func() error { return s.takeStock(ctx) })
 	}
 	return s, err
 }
@@ -64,6 +64,7 @@ func (o *opened) prepare(p *packs) *resolved {
 		settings.Recorder = s.record
 	}
 	s.run = standard.NewRun(o.operations, settings)
+	s.stopOnPanic(s.run.Halt)
 	s.server = monitor.NewServer(o.operations, s.monitor(), monitor.ProjectRoot(o.Root), monitor.WithViews(s.run),
 		monitor.Without(o.WithoutFeatures...))
 	o.Messages(func(m stages.LogMessage) { s.run.Monitor().Log(o.operations, m) })

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // programGrace is how long a program may take to end by itself after the run has stopped.
@@ -25,14 +26,18 @@ type program struct {
 func (s *resolved) perform(ctx context.Context) (*program, error) {
 	if s.imports != nil {
 		s.run.EndOfProgram()
-		return nil, s.run.ImportAll(s.operations, s.imports)
+		return nil, caught("importing", func() error { return s.run.ImportAll(s.operations, s.imports) })
+	}
+	var flow pipeline.Flow[stages.Executed]
+	if err := caught("assembling the pipeline", func() error { flow = s.Assemble(s.run); return nil }); err != nil {
+		return nil, err
 	}
 	p := &program{}
 	var programCtx context.Context
 	programCtx, p.cancel = context.WithCancel(s.operations)
 	s.OnInterrupt(func() {}, p.cancel) // whoever asks a second time waits for no program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx) })
-	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), s.Assemble(s.run), nil))
+	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), flow, nil))
 }
 
 // runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence
@@ -48,7 +53,7 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine,
 		})
 	}); p != nil {
-		err = p.AsError()
+		err = p.AsError() // with the stack: the program is the user's
 	}
 	switch {
 	case err == nil:

@@ -33,11 +33,17 @@ func (w *watchedState) Record(ctx context.Context, base *state.Snapshot) (state.
 	if err != nil {
 		return nil, err
 	}
-	return &watchedRecorder{r.(*state.MemoryRecorder), w}, nil
+	return &watchedRecorder{r.(readableRecorder), w}, nil
+}
+
+// readableRecorder is a recorder of a state in memory.
+type readableRecorder interface {
+	state.Recorder
+	Snapshot() (*state.Snapshot, error)
 }
 
 type watchedRecorder struct {
-	*state.MemoryRecorder
+	readableRecorder
 	state *watchedState
 }
 
@@ -47,7 +53,7 @@ func (w *watchedRecorder) Begin(ctx context.Context, p state.Pending) error {
 			return err
 		}
 	}
-	return w.seen(w.MemoryRecorder.Begin(ctx, p))
+	return w.seen(w.readableRecorder.Begin(ctx, p))
 }
 
 func (w *watchedRecorder) End(ctx context.Context, c state.Change) error {
@@ -56,7 +62,7 @@ func (w *watchedRecorder) End(ctx context.Context, c state.Change) error {
 			return err
 		}
 	}
-	err := w.seen(w.MemoryRecorder.End(ctx, c))
+	err := w.seen(w.readableRecorder.End(ctx, c))
 	if f := w.state.afterEnd; f != nil && err == nil {
 		err = f(c)
 	}

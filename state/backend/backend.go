@@ -54,7 +54,9 @@ type Catalog interface {
 // a part of it takes only that part.
 //
 // As a [state.Store], it loads the state with secrets opened and integrity checked. Errors of Load are a [*CorruptError] or an
-// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses; the caller holds the lock.
+// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses. It returns a [*NotLockedError] unless the
+// lock was taken with Lock of this value, or of one that WithSecrets has made of it or it of, and a [*RecordingError] while another
+// recording is open. Once the lock is released or lost, a recorder begins nothing more.
 type Stack interface {
 	state.Store
 	Editable

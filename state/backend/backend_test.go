@@ -385,8 +385,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 
 	rekeyed, err := secrets.New(ctx, secrets.FixedSource("q"))
 	require.NoError(t, err)
-	r, err := again.WithSecrets(rekeyed).Record(ctx, snapshot)
-	require.NoError(t, err)
+	r := record(t, again.WithSecrets(rekeyed), snapshot)
 	require.NoError(t, r.Close(ctx))
 	_, err = again.Load(ctx)
 	require.ErrorIs(t, err, secrets.ErrLocked)
@@ -649,8 +648,7 @@ func TestFailedWriteLeavesNoDebris(t *testing.T) {
 		}
 		return nil
 	}
-	r, err := s.Record(ctx, nil)
-	require.NoError(t, err)
+	r := record(t, s, nil)
 	require.ErrorIs(t, r.End(ctx, state.Change{Add: thing("a")}), full)
 	require.ErrorIs(t, r.Close(ctx), full)
 	require.Equal(t, before, f.read(stackFile))
@@ -667,8 +665,7 @@ func TestRejectedStateIsSetAside(t *testing.T) {
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
 	base.Resources = []*state.Resource{thing("a")}
-	r, err := s.Record(ctx, base)
-	require.NoError(t, err)
+	r := record(t, s, base)
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
 	err = r.Close(ctx)
 	require.ErrorContains(t, err, ".pulumi/sluice/rejected/shop/dev.")

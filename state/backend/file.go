@@ -47,7 +47,7 @@ func MaskURL(text string) string { return location.Mask(text) }
 // Close implements [Backend].
 func (f *File) Close() error { return f.store.Close() }
 
-func (f *File) stack(ref Ref) *fileStack { return &fileStack{stackFiles: f.files(ref)} }
+func (f *File) stack(ref Ref) *fileStack { return &fileStack{stackFiles: f.files(ref), hold: &hold{}} }
 
 // URL implements [Backend].
 func (f *File) URL() string { return f.options.URL }

@@ -25,6 +25,14 @@ func (f *fixture) listening() (*File, *[]string) {
 	return b, notes
 }
 
+// record begins a recording as a process does that dies without releasing its lock: the next one finds it free.
+func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
+	t.Helper()
+	r, err := s.(*fileStack).recorder(context.Background(), base)
+	require.NoError(t, err)
+	return r
+}
+
 // interrupt leaves an operation in the middle: "a" is made, and nobody knows of "b".
 func (f *fixture) interrupt() Ref {
 	f.Helper()
@@ -32,8 +40,7 @@ func (f *fixture) interrupt() Ref {
 	s := f.init(f.open(), "dev")
 	base, err := s.Load(ctx)
 	require.NoError(f, err)
-	r, err := s.Record(ctx, base)
-	require.NoError(f, err)
+	r := record(f, s, base)
 	require.NoError(f, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("a")}))
 	require.NoError(f, r.End(ctx, state.Change{Add: thing("a")}))
 	require.NoError(f, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: thing("b")}))
@@ -203,6 +210,8 @@ func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	require.NoError(t, err)
 	theirs := snapshotOf(thing("theirs"))
 	require.NoError(t, s.Save(ctx, theirs))
+	unlock, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
 	_, err = s.Record(ctx, base)
 	require.ErrorContains(t, err, "written by somebody else")
 
@@ -216,6 +225,7 @@ func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	require.ErrorContains(t, r.Close(ctx), "written by somebody else")
 	require.Contains(t, f.read(stackFile), "more")
 	require.Contains(t, f.files(), journalPath)
+	require.ErrorContains(t, unlock.Close(), "is kept")
 }
 
 func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
@@ -243,8 +253,7 @@ func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {
 	b := f.open()
 	b.options.Checkpoints = CheckpointsEveryStep
 	s := f.init(b, "dev")
-	r, err := s.Record(ctx, nil)
-	require.NoError(t, err)
+	r := record(t, s, nil)
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
 	require.Contains(t, f.read(stackFile), `"id":"a"`)
 	require.NotContains(t, f.files(), journalPath)
@@ -292,8 +301,7 @@ func TestKillAtAnyMomentOfARunLosesNothing(t *testing.T) {
 // runOf records until it is killed, and returns what was acknowledged.
 func (f *fixture) runOf(s Stack, base *state.Snapshot) (acknowledged []string) {
 	ctx := context.Background()
-	r, err := s.Record(ctx, base)
-	require.NoError(f, err)
+	r := record(f, s, base)
 	for _, id := range []string{"a", "b", "c"} {
 		res := thing(id)
 		if r.Begin(ctx, state.Pending{Type: state.Creating, Resource: res}) != nil {

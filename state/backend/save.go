@@ -8,8 +8,22 @@ import (
 	"github.com/sluice-iac/sluice/state/journal"
 )
 
-// Record implements [Stack]. The previous state stays in the .bak file: one file for the whole run.
+// Record implements [Stack].
 func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
+	l, err := s.hold.begin(ctx, s.ref)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.recorder(ctx, base)
+	if err != nil {
+		s.hold.end()
+		return nil, err
+	}
+	return &lockedRecorder{Recorder: r, ref: s.ref, hold: s.hold, lock: l}, nil
+}
+
+// recorder begins a recording. The lock is held. The previous state stays in the .bak file: one file for the whole run.
+func (s *fileStack) recorder(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
 	if err := s.prepareWrite(ctx); err != nil {
 		return nil, err
 	}

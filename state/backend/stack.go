@@ -11,12 +11,13 @@ import (
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
-// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. It is immutable.
+// fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. Only its hold changes.
 //
 // Invariant: when it returns a lock, nothing is left to recover on the stack.
 type fileStack struct {
 	stackFiles
 	secrets secrets.Manager // nil: what the state names
+	hold    *hold
 }
 
 var _ Stack = (*fileStack)(nil)
@@ -100,7 +101,11 @@ func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, err
 
 // Lock implements [Stack].
 func (s *fileStack) Lock(ctx context.Context, o LockOptions) (Lock, error) {
-	return remains{s.stackFiles}.acquire(ctx, o)
+	l, err := remains{s.stackFiles}.acquire(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.hold.own(l), nil
 }
 
 // Locks implements [Stack].

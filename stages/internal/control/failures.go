@@ -124,8 +124,12 @@ func (r *Control) Refuse(err error) error {
 	}
 	var refused *stages.RefusedError
 	l := stages.Located{}
-	if errors.As(err, &refused) {
+	var broken *stages.SlotError
+	switch {
+	case errors.As(err, &refused):
 		l.URN = refused.URN
+	case errors.As(err, &broken):
+		l.URN, l.Seq = broken.URN, broken.Seq
 	}
 	return r.Bail(l, 0, err)
 }

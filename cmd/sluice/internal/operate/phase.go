@@ -37,9 +37,6 @@ func runEngine(ctx context.Context, o *operation, preview bool, screen *screen) 
 		return nil, err
 	}
 	fence := sluice.NewFence(o.Stack.State)
-	if o.lock != nil {
-		fence.Guard(o.lock.Check)
-	}
 	options.State = fence
 	o.foreground.setProcesses(fence, closeAll)
 	defer func() {

@@ -59,7 +59,6 @@ func previewAndPerformLocked(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	o.lock = lock
 	o.foreground.setLock(lock)
 	err = previewAndPerform(ctx, o)
 	if unlockErr := lock.Close(); unlockErr != nil {

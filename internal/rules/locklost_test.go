@@ -9,29 +9,46 @@ import (
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/state"
 )
+
+// losing is a state whose lock is lost after some operations have begun.
+type losing struct {
+	*sluice.MemoryState
+	left int
+	lost error
+}
+
+func (l *losing) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
+	r, err := l.MemoryState.Record(ctx, base)
+	return &losingRecorder{r, l}, err
+}
+
+type losingRecorder struct {
+	state.Recorder
+	of *losing
+}
+
+func (r *losingRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if r.of.left--; r.of.left < 0 {
+		return r.of.lost
+	}
+	return r.Recorder.Begin(ctx, op)
+}
 
 // A run that has lost the lock of its stack begins no more steps; those that had begun are recorded.
 func TestARunThatHasLostItsLockBeginsNothing(t *testing.T) {
 	memory := &sluice.MemoryState{}
-	fence := sluice.NewFence(memory)
-	lost := errors.New("the lock was lost")
-	begun := 0
-	fence.Guard(func(context.Context) error {
-		if begun++; begun > 2 { // the default provider and the first resource
-			return lost
-		}
-		return nil
-	})
+	stack := &losing{memory, 2, errors.New("the lock was lost")} // after the default provider and the first resource
 	cloud := providertest.NewCloud(providertest.Options{})
 	_, err := sluice.Update(t.Context(), sluice.Options{
-		Project: "shop", Stack: "dev", State: fence, Providers: cloud.Host(),
+		Project: "shop", Stack: "dev", State: stack, Providers: cloud.Host(),
 		Program: program(func(s *script) {
 			s.thing("first", nil)
 			s.thing("second", nil)
 		}),
 	})
-	require.ErrorContains(t, err, lost.Error())
+	require.ErrorContains(t, err, stack.lost.Error())
 	records, _ := cloud.Records()
 	require.Len(t, records, 1)
 	var names []string

@@ -1,0 +1,17 @@
+package operation
+
+import (
+	"fmt"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/sluice-iac/sluice/pipeline"
+)
+
+// caught returns the error of f, or the panic with which it ended as an error that says what was being done.
+func caught(doing string, f func() error) (err error) {
+	if p := panics.Try(func() { err = f() }); p != nil {
+		return fmt.Errorf("%s: %w", doing, &pipeline.PanicError{Value: p.Value, Stack: p.Stack})
+	}
+	return err
+}

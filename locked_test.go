@@ -1,0 +1,227 @@
+package sluice_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/secrets"
+)
+
+var created = sluice.LockedOptions{Create: true, Secrets: secrets.Plain{}, Operation: "update", Message: "from a test"}
+
+// openDir opens a backend in a folder, as a process does.
+func openDir(t *testing.T, dir string) backend.Backend {
+	t.Helper()
+	b, err := sluice.OpenBackend(t.Context(), sluice.BackendOptions{
+		URL: "file://" + filepath.ToSlash(dir), Project: "shop", LookupEnv: func(string) (string, bool) { return "", false },
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+func declaring(names ...string) source.Func {
+	return func(ctx context.Context, m stages.Monitor) error {
+		for _, n := range names {
+			_, err := m.Register(ctx, &stages.RegisterRequest{Type: "test:index:Thing", Name: n, Custom: true, Inputs: property.NewMap(nil)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func optionsOn(s state.Store, c *providertest.Cloud, p source.Program) sluice.Options {
+	return sluice.Options{
+		Project: "shop", Stack: "dev", State: s, Providers: c.Host(), Program: p,
+		Config: sluice.Config{"shop:size": {Text: "3"}, "shop:password": {Text: "hunter2", Secret: true}},
+	}
+}
+
+func requireUnlocked(t *testing.T, b backend.Backend) {
+	t.Helper()
+	ref, err := b.Resolve("dev")
+	require.NoError(t, err)
+	s, err := b.Open(t.Context(), ref)
+	require.NoError(t, err)
+	held, err := s.Locks(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, held)
+}
+
+func TestLockedRunsOperationsAndWritesTheHistory(t *testing.T) {
+	dir := t.TempDir()
+	b, other := openDir(t, dir), openDir(t, dir)
+	cloud := providertest.NewCloud(providertest.Options{})
+	require.ErrorAs(t, sluice.Locked(t.Context(), b, "dev", sluice.LockedOptions{}, nil), new(*backend.NotFoundError))
+	err := sluice.Locked(t.Context(), b, "dev", created, func(ctx context.Context, s backend.Stack) error {
+		require.ErrorAs(t, sluice.Locked(ctx, other, "dev", created, nil), new(*lock.HeldError))
+		_, err := sluice.Preview(ctx, optionsOn(s, cloud, declaring("a")))
+		require.NoError(t, err)
+		_, err = sluice.Update(ctx, optionsOn(s, cloud, declaring("a")))
+		require.NoError(t, err)
+		_, err = sluice.Update(ctx, optionsOn(s.WithSecrets(secrets.Plain{}), cloud, source.Func(func(context.Context, stages.Monitor) error {
+			return errors.New("no program today")
+		})))
+		require.ErrorContains(t, err, "no program today")
+		return err
+	})
+	require.ErrorContains(t, err, "no program today")
+	requireUnlocked(t, other)
+
+	err = sluice.Locked(t.Context(), other, "dev", sluice.LockedOptions{}, func(ctx context.Context, s backend.Stack) error {
+		snapshot, err := s.Load(ctx)
+		require.NoError(t, err)
+		require.Equal(t, "a", snapshot.Resources[len(snapshot.Resources)-1].URN.Name())
+		history, warnings, err := s.History(ctx)
+		require.NoError(t, err)
+		require.Empty(t, warnings)
+		require.Len(t, history, 2, "a preview is not part of it")
+		require.Equal(t, []string{backend.ResultFailed, backend.ResultSucceeded}, []string{history[0].Result, history[1].Result})
+		first := history[1]
+		require.Equal(t, "update", first.Kind)
+		require.Equal(t, "from a test", first.Message)
+		require.Equal(t, 1, first.ResourceChanges["create"])
+		require.JSONEq(t, `{"shop:size": "3"}`, string(first.Config))
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestLockedReleasesTheLockHoweverItEnds(t *testing.T) {
+	why := errors.New("the office closes")
+	for name, f := range map[string]func(context.CancelCauseFunc) error{
+		"by an error": func(context.CancelCauseFunc) error { return why },
+		"by a panic":  func(context.CancelCauseFunc) error { panic(why) },
+		"canceled": func(cancel context.CancelCauseFunc) error {
+			cancel(why)
+			return context.Canceled
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := openDir(t, t.TempDir())
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var err error
+			func() {
+				defer func() {
+					if v := recover(); v != nil {
+						err = v.(error)
+					}
+				}()
+				err = sluice.Locked(ctx, b, "dev", created, func(context.Context, backend.Stack) error { return f(cancel) })
+			}()
+			require.ErrorIs(t, err, why)
+			requireUnlocked(t, b)
+			cancel(nil)
+		})
+	}
+}
+
+func TestAStackIsRecordedOnlyWithinLocked(t *testing.T) {
+	b := openDir(t, t.TempDir())
+	cloud := providertest.NewCloud(providertest.Options{})
+	var outside backend.Stack
+	require.NoError(t, sluice.Locked(t.Context(), b, "dev", created, func(_ context.Context, s backend.Stack) error {
+		outside = s
+		return nil
+	}))
+	_, err := sluice.Update(t.Context(), optionsOn(outside, cloud, declaring("a")))
+	var refused *backend.NotLockedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "dev", refused.Ref.Name)
+	records, err := cloud.Records()
+	require.NoError(t, err)
+	require.Empty(t, records, "nothing was made that is not recorded")
+}
+
+// Two updates at the same time: what one of them makes must not be lost.
+func TestOneOfTwoOperationsOnAStateIsRefused(t *testing.T) {
+	for name, store := range map[string]func(t *testing.T, f func(state.Store)){
+		"in memory": func(_ *testing.T, f func(state.Store)) { f(&sluice.MemoryState{}) },
+		"of a backend": func(t *testing.T, f func(state.Store)) {
+			require.NoError(t, sluice.Locked(t.Context(), openDir(t, t.TempDir()), "dev", created, func(_ context.Context, s backend.Stack) error {
+				f(s)
+				return nil
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store(t, func(s state.Store) {
+				cloud := providertest.NewCloud(providertest.Options{})
+				var second error
+				_, err := sluice.Update(t.Context(), optionsOn(s, cloud, source.Func(func(ctx context.Context, m stages.Monitor) error {
+					_, second = sluice.Update(ctx, optionsOn(s, cloud, declaring("b")))
+					return declaring("a")(ctx, m)
+				})))
+				require.NoError(t, err)
+				require.ErrorContains(t, second, "another operation")
+				requireRecorded(t, s, cloud, "a")
+			})
+		})
+	}
+}
+
+// An operation that began on a state that another one has changed since would forget what that one made.
+func TestAnOperationOnAStateThatHasChangedIsRefused(t *testing.T) {
+	s, cloud := &sluice.MemoryState{}, providertest.NewCloud(providertest.Options{})
+	loaded, changed := await.NewEvent(), await.NewEvent()
+	var late error
+	done := await.NewEvent()
+	go func() {
+		defer done.Fire()
+		_, late = sluice.Update(t.Context(), optionsOn(&slowlyLoaded{s, loaded, changed}, cloud, declaring("late")))
+	}()
+	require.NoError(t, loaded.Wait(t.Context()))
+	_, err := sluice.Update(t.Context(), optionsOn(s, cloud, declaring("a")))
+	require.NoError(t, err)
+	changed.Fire()
+	require.NoError(t, done.Wait(t.Context()))
+	require.ErrorIs(t, late, sluice.ErrRecording)
+	requireRecorded(t, s, cloud, "a")
+}
+
+// slowlyLoaded is a state that changes between its loading and its recording.
+type slowlyLoaded struct {
+	*sluice.MemoryState
+	loaded, changed *await.Event
+}
+
+func (s *slowlyLoaded) Load(ctx context.Context) (*state.Snapshot, error) {
+	snapshot, err := s.MemoryState.Load(ctx)
+	s.loaded.Fire()
+	return snapshot, errors.Join(err, s.changed.Wait(ctx))
+}
+
+// requireRecorded compares what is recorded with what exists.
+func requireRecorded(t *testing.T, s state.Store, cloud *providertest.Cloud, names ...string) {
+	t.Helper()
+	snapshot, err := s.Load(t.Context())
+	require.NoError(t, err)
+	var recorded, existing []string
+	for _, r := range snapshot.Resources {
+		if !r.Type.IsProvider() {
+			recorded = append(recorded, r.URN.Name())
+		}
+	}
+	records, err := cloud.Records()
+	require.NoError(t, err)
+	for _, r := range records {
+		existing = append(existing, r.URN.Name())
+	}
+	require.Equal(t, names, recorded)
+	require.Equal(t, names, existing)
+}

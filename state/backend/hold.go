@@ -1,0 +1,129 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// NotLockedError says that a stack was not recorded, or is not recorded any more, because its lock is not held.
+type NotLockedError struct {
+	Ref Ref
+	// Released is true if the lock was held when the recording began.
+	Released bool
+}
+
+func (e *NotLockedError) Error() string {
+	if e.Released {
+		return fmt.Sprintf("the lock of stack %s was released in the middle of an operation; no further step is started", e.Ref)
+	}
+	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded: run the operation within sluice.Locked, or call Lock of this "+
+		"stack value first", e.Ref)
+}
+
+// RecordingError says that a stack is being recorded already.
+type RecordingError struct{ Ref Ref }
+
+func (e *RecordingError) Error() string {
+	return fmt.Sprintf("stack %s is being recorded by another operation of this process; nothing was done, wait until that one has ended", e.Ref)
+}
+
+// hold is what a handle of a stack, and those that differ from it in their secrets alone, know of their lock.
+//
+// Invariant: there is at most one recording, and it began while the lock was held.
+type hold struct {
+	mu        sync.Mutex // guards what follows
+	lock      *ownLock   // nil while the handle does not hold the lock
+	recording bool
+}
+
+// ownLock is a lock that a handle has taken.
+type ownLock struct {
+	Lock
+	hold *hold
+}
+
+// own makes l the lock of the handle until it is closed.
+func (h *hold) own(l Lock) Lock {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lock = &ownLock{l, h}
+	return h.lock
+}
+
+// Close releases the lock. Whether or not that succeeds, the handle does not record under it any more.
+func (l *ownLock) Close() error {
+	l.hold.mu.Lock()
+	if l.hold.lock == l {
+		l.hold.lock = nil
+	}
+	l.hold.mu.Unlock()
+	return l.Lock.Close()
+}
+
+// begin claims the recording.
+func (h *hold) begin(ctx context.Context, ref Ref) (*ownLock, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.lock == nil:
+		return nil, &NotLockedError{Ref: ref}
+	case h.recording:
+		return nil, &RecordingError{Ref: ref}
+	}
+	if err := h.lock.Check(ctx); err != nil {
+		return nil, err
+	}
+	h.recording = true
+	return h.lock, nil
+}
+
+func (h *hold) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.recording = false
+}
+
+// check returns an error if l has been released or lost.
+func (h *hold) check(ctx context.Context, ref Ref, l *ownLock) error {
+	h.mu.Lock()
+	now := h.lock
+	h.mu.Unlock()
+	if now != l {
+		return &NotLockedError{Ref: ref, Released: true}
+	}
+	return l.Check(ctx)
+}
+
+// lockedRecorder begins operations only while the lock is held. The end of what has begun is still recorded.
+type lockedRecorder struct {
+	state.Recorder
+	ref   Ref
+	hold  *hold
+	lock  *ownLock
+	ended sync.Once
+}
+
+// Begin implements [state.Recorder].
+func (r *lockedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if err := r.hold.check(ctx, r.ref, r.lock); err != nil {
+		return err
+	}
+	return r.Recorder.Begin(ctx, op)
+}
+
+// Rebase implements [state.Recorder].
+func (r *lockedRecorder) Rebase(ctx context.Context, base *state.Snapshot) error {
+	if err := r.hold.check(ctx, r.ref, r.lock); err != nil {
+		return err
+	}
+	return r.Recorder.Rebase(ctx, base)
+}
+
+// Close implements [state.Recorder].
+func (r *lockedRecorder) Close(ctx context.Context) error {
+	defer r.ended.Do(r.hold.end)
+	return r.Recorder.Close(ctx)
+}
