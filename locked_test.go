@@ -125,6 +125,10 @@ func TestLockedReleasesTheLockHoweverItEnds(t *testing.T) {
 				err = sluice.Locked(ctx, b, "dev", created, func(context.Context, backend.Stack) error { return f(cancel) })
 			}()
 			require.ErrorIs(t, err, why)
+			if name == "canceled" {
+				require.ErrorIs(t, err, context.Canceled)
+				require.EqualError(t, err, "context canceled (the office closes)")
+			}
 			requireUnlocked(t, b)
 			cancel(nil)
 		})

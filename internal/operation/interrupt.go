@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // interruptOf returns an error for the end of a context: [context.Canceled] or [context.DeadlineExceeded], and the cause that the
@@ -28,5 +29,5 @@ func WithCause(ctx context.Context, err error) error {
 	if cause == nil || !errors.Is(err, ctx.Err()) || errors.Is(err, cause) {
 		return err
 	}
-	return &interruptError{err: err, cause: cause}
+	return fmt.Errorf("%w (%w)", err, cause)
 }
