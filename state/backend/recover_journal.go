@@ -54,6 +54,7 @@ func (j *journalFile) recover(ctx context.Context) error {
 		Checkpoint: state.CheckpointOptions{
 			SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
 		},
+		Aside:   j.setTornAside,
 		History: func(r *journal.Report) error { return history{s}.recordInterrupted(ctx, r) },
 	})
 	if err != nil {

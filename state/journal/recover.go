@@ -23,6 +23,9 @@ type Recovery struct {
 	Encoder    func(ctx context.Context, p *state.SecretsProvider) *state.Encoder
 	// Ledger is how the result is signed. Its provider of secrets is that of the journal.
 	Ledger state.LedgerOptions
+	// Aside keeps what is about to be cut off the end of the journal, and tells the user: the bytes of a write that never
+	// finished. After a recovery that was interrupted it may be called again with the same ones. nil keeps nothing.
+	Aside func(ctx context.Context, torn []byte) error
 	// History records that the run has ended, before its journal is removed; nil records nothing.
 	History func(*Report) error
 }
@@ -33,7 +36,7 @@ type Report struct {
 	Start time.Time // of the run
 	Done  []Completed
 	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
-	Torn  int             // bytes that were being written when the run was interrupted
+	Torn  int             // bytes of a write that never finished
 	// Written is true if the checkpoint was not up to date.
 	Written bool
 }
@@ -97,7 +100,11 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j == nil { // nothing was done under it
+	torn := data[len(data)-j.Torn:]
+	if !j.isBegun() {
+		if err := o.setAside(ctx, torn); err != nil {
+			return nil, err
+		}
 		return nil, o.Store.Remove(ctx)
 	}
 	report := &Report{Tool: j.Header.Tool, Start: j.Header.Start, Torn: j.Torn}
@@ -117,12 +124,13 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 		return nil, stale
 	}
 	present := state.Digest(o.Content)
-	switch {
-	case !j.wrote(present):
+	if !j.wrote(present) {
 		return nil, stale
-	case j.isCompacted(present):
-	default:
-		report.Written = true
+	}
+	if err := o.setAside(ctx, torn); err != nil {
+		return nil, err
+	}
+	if report.Written = !j.isCompacted(present); report.Written {
 		if err := o.compact(ctx, j, snapshot, encoder); err != nil {
 			return nil, err
 		}
@@ -133,6 +141,13 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 		}
 	}
 	return report, o.Store.Remove(ctx)
+}
+
+func (o Recovery) setAside(ctx context.Context, torn []byte) error {
+	if len(torn) == 0 || o.Aside == nil {
+		return nil
+	}
+	return o.Aside(ctx, torn)
 }
 
 // wrote reports whether a checkpoint is the base of the journal or was written under it.
@@ -219,7 +234,9 @@ func (o Recovery) compact(ctx context.Context, j *Journal, s *state.Snapshot, en
 		if last > 0 {
 			group = j.entries[last-1].Group
 		}
-		frame, err := appendEntry(nil, &entry{Number: last + 1, Group: group + 1, Kind: kindCheckpoint, Digest: state.Digest(b), Through: last})
+		frame, err := appendEntry(nil, &entry{
+			Number: last + 1, Group: group + 1, First: last + 1, Kind: kindCheckpoint, Digest: state.Digest(b), Through: last,
+		})
 		if err != nil {
 			return err
 		}
