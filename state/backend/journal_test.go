@@ -100,11 +100,15 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 		return nil
 	}
 	for range 2 {
-		_, err := b.Open(ctx, ref)
+		s, err := b.Open(ctx, ref)
 		require.NoError(t, err, "the stack can be read")
+		snapshot, err := s.Load(ctx)
+		require.NoError(t, err)
+		require.Len(t, snapshot.Resources, 1, "what is only in the journal is read, too")
 	}
 	require.Len(t, *notes, 1)
-	require.Contains(t, (*notes)[0], "could not be recovered from its journal now")
+	require.Contains(t, (*notes)[0], "could not be recovered from its journal now: ")
+	require.Contains(t, (*notes)[0], "no space left on device. What is read includes no change and 2 operations that have not ended")
 	require.Contains(t, f.files(), journalPath)
 
 	b, notes = f.listening()
@@ -340,7 +344,9 @@ func TestATornEndThatCannotBeKeptStaysInTheJournal(t *testing.T) {
 	f.write(journalPath, torn)
 	f.write(".pulumi/sluice/salvage", "not a folder")
 	b, notes := f.listening()
-	_, err := b.Open(context.Background(), ref)
+	s, err := b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	_, err = s.Load(context.Background())
 	require.NoError(t, err)
 	require.Contains(t, (*notes)[0], "keep the end of the journal of stack dev")
 	require.Equal(t, torn, f.read(journalPath))
