@@ -37,6 +37,8 @@ const (
 	Adopt Action = "adopt"
 	// CancelLock removes the lock of the stack.
 	CancelLock Action = "cancel lock"
+	// CancelDead removes the lock of a stack if its holder has died.
+	CancelDead Action = "cancel lock of the dead"
 	// DiscardJournal puts a journal aside, after comparing it with the stack.
 	DiscardJournal Action = "discard journal"
 	// DiscardMove puts the record of a move aside, after comparing the two stacks.

@@ -53,6 +53,8 @@ type Catalog interface {
 // Stack is one stack of a backend. It is safe for concurrent use, but only the holder of its lock may write. Whoever needs only
 // a part of it takes only that part.
 //
+// What it reads includes what is only in the journal of an operation that is running or could not be recovered; a note says so.
+//
 // As a [state.Store], it loads the state with secrets opened and integrity checked. Errors of Load are a [*CorruptError] or an
 // [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses. It returns a [*NotLockedError] unless the
 // lock was taken with Lock of this value, or of one that WithSecrets has made of it or it of, and a [*RecordingError] while another

@@ -19,6 +19,7 @@ import (
 // Invariant: what it lists and opens has been recovered if that could be done.
 type File struct {
 	*storage
+	reader   *reader
 	recovery *recovery
 }
 
@@ -38,7 +39,8 @@ func openFile(ctx context.Context, o Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{s, &recovery{storage: s}}, nil
+	r := &reader{storage: s}
+	return &File{s, r, &recovery{storage: s, reader: r}}, nil
 }
 
 // MaskURL is a backend's URL without the credentials in it, for messages.
@@ -47,7 +49,9 @@ func MaskURL(text string) string { return location.Mask(text) }
 // Close implements [Backend].
 func (f *File) Close() error { return f.store.Close() }
 
-func (f *File) stack(ref Ref) *fileStack { return &fileStack{stackFiles: f.files(ref), hold: &hold{}} }
+func (f *File) stack(ref Ref) *fileStack {
+	return &fileStack{stackFiles: f.files(ref), reader: f.reader, hold: &hold{}}
+}
 
 // URL implements [Backend].
 func (f *File) URL() string { return f.options.URL }
@@ -69,11 +73,19 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 	listings := iter.Mapper[Ref, Listing]{MaxGoroutines: parallelReads}.Map(refs, func(ref *Ref) Listing {
 		l := Listing{Ref: *ref}
 		if l.Err = ctx.Err(); l.Err == nil {
-			l.Summary, l.Err = f.files(*ref).summary(ctx)
+			l.Summary, l.Err = f.summary(ctx, f.files(*ref))
 		}
 		return l
 	})
 	return listings, ctx.Err()
+}
+
+func (f *File) summary(ctx context.Context, s stackFiles) (state.Summary, error) {
+	b, name, err := f.reader.read(ctx, s)
+	if err != nil {
+		return state.Summary{}, err
+	}
+	return s.summarise(ctx, b, name)
 }
 
 // Open implements [Backend].

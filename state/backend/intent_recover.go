@@ -72,7 +72,7 @@ func (p *intent) inBoth(ctx context.Context) (both []*state.Resource) {
 	type identity struct{ kind, id string }
 	there := map[identity]bool{}
 	for i, s := range p.stacks {
-		snapshot, err := s.load(ctx, nil)
+		snapshot, err := s.load(ctx)
 		if err != nil || snapshot == nil {
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 // journalFile keeps the journal of a stack beside the stacks, and with it the stack file that it begins with
 // (state.md 9.5).
 //
-// Invariant: a journal that was not applied is set aside before it is removed.
+// Invariant: a journal that was not applied, and what of one is not, is set aside before it is removed.
 type journalFile struct {
 	store.Log
 	stack stackFiles
@@ -75,10 +75,28 @@ func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
 	if err != nil || b == nil {
 		return "", err
 	}
-	s := j.stack
-	key := s.keys().Salvage(fmt.Sprintf("%s.%d.jnl", s.ref.Name, s.options.Now().UnixNano()))
-	if _, err := s.store.Write(ctx, key, b, store.Condition{}); err != nil {
+	if where, err = j.salvage(ctx, "jnl", b); err != nil {
 		return "", err
 	}
-	return s.store.Name(key), j.Remove(ctx)
+	return where, j.Remove(ctx)
+}
+
+// setTornAside keeps the bytes at the end of the journal that are from a write that never finished, and tells the user. They are cut
+// off next.
+func (j *journalFile) setTornAside(ctx context.Context, torn []byte) error {
+	where, err := j.salvage(ctx, "torn", torn)
+	if err != nil {
+		return fmt.Errorf("keep the end of the journal of stack %s: %w", j.stack.ref.Name, err)
+	}
+	j.stack.options.note(fmt.Sprintf("the journal of stack %s ends with %d bytes of a write that never finished. "+
+		"They are not applied, as nothing has relied on them, and are kept in %s", j.stack.ref.Name, len(torn), where))
+	return nil
+}
+
+// salvage writes something of the journal where no command uses it, and returns where.
+func (j *journalFile) salvage(ctx context.Context, kind string, content []byte) (where string, err error) {
+	s := j.stack
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.%s", s.ref.Name, s.options.Now().UnixNano(), kind))
+	_, err = s.store.Write(ctx, key, content, store.Condition{})
+	return s.store.Name(key), err
 }

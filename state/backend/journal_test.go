@@ -107,11 +107,15 @@ func TestAJournalThatCannotBeRecoveredNowIsToldOfOnceAndTriedAgainByTheNextComma
 		return nil
 	}
 	for range 2 {
-		_, err := b.Open(ctx, ref)
+		s, err := b.Open(ctx, ref)
 		require.NoError(t, err, "the stack can be read")
+		snapshot, err := s.Load(ctx)
+		require.NoError(t, err)
+		require.Len(t, snapshot.Resources, 1, "what is only in the journal is read, too")
 	}
 	require.Len(t, *notes, 1)
-	require.Contains(t, (*notes)[0], "could not be recovered from its journal now")
+	require.Contains(t, (*notes)[0], "could not be recovered from its journal now: ")
+	require.Contains(t, (*notes)[0], "no space left on device. What is read includes no change and 2 operations that have not ended")
 	require.Contains(t, f.files(), journalPath)
 
 	b, notes = f.listening()
@@ -314,4 +318,64 @@ func (f *fixture) runOf(s Stack, base *state.Snapshot) (acknowledged []string) {
 	}
 	_ = r.Close(ctx) // it may be killed, too
 	return acknowledged
+}
+
+func TestAJournalThatEndsInTheMiddleOfARecordIsRecoveredAndItsEndIsKept(t *testing.T) {
+	f := newFixture(t)
+	ref := f.interrupt()
+	whole := f.read(journalPath)
+	f.write(journalPath, whole[:len(whole)-7])
+	b, notes := f.listening()
+	s, err := b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	require.Len(t, *notes, 2)
+	require.Contains(t, (*notes)[0], "bytes of a write that never finished")
+	snapshot, err := s.Load(context.Background())
+	require.NoError(t, err)
+	require.Len(t, snapshot.Pending, 1, "what had begun last is in what was cut off")
+	aside, err := filepath.Glob(f.dir + "/.pulumi/sluice/salvage/shop/dev.*.torn")
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	require.Contains(t, (*notes)[0], aside[0])
+	kept, err := os.ReadFile(aside[0])
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(whole[:len(whole)-7], string(kept)))
+	require.Contains(t, string(kept), `"k":"begin"`)
+}
+
+// What cannot be kept is not cut off.
+func TestATornEndThatCannotBeKeptStaysInTheJournal(t *testing.T) {
+	f := newFixture(t)
+	ref := f.interrupt()
+	torn := f.read(journalPath)
+	torn = torn[:len(torn)-7]
+	f.write(journalPath, torn)
+	f.write(".pulumi/sluice/salvage", "not a folder")
+	b, notes := f.listening()
+	s, err := b.Open(context.Background(), ref)
+	require.NoError(t, err)
+	_, err = s.Load(context.Background())
+	require.NoError(t, err)
+	require.Contains(t, (*notes)[0], "keep the end of the journal of stack dev")
+	require.Equal(t, torn, f.read(journalPath))
+}
+
+func TestADamagedJournalIsRefusedAsAWhole(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	ref := f.interrupt()
+	whole, before := []byte(f.read(journalPath)), f.read(stackFile)
+	whole[len(whole)-7] ^= 1
+	f.write(journalPath, string(whole))
+	b, notes := f.listening()
+	s, err := b.Open(ctx, ref)
+	require.NoError(t, err)
+	require.Len(t, *notes, 1)
+	_, err = s.Lock(ctx, LockOptions{})
+	var undecided *JournalError
+	require.ErrorAs(t, err, &undecided)
+	require.ErrorAs(t, err, new(*journal.DamagedError))
+	require.Equal(t, []advice.Advice{advice.On(advice.DiscardJournal)}, advice.Of(err))
+	require.Equal(t, string(whole), f.read(journalPath))
+	require.Equal(t, before, f.read(stackFile))
 }

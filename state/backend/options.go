@@ -31,9 +31,10 @@ type Options struct {
 	Stores map[string]store.Opener
 	// Checkpoints says how often a run writes the stack file.
 	Checkpoints Cadence
-	// Note is called with one line about each interrupted operation that was found, and what can be done about it; nil discards.
+	// Note is called with one line about each operation that was interrupted, or is running while its stack is read, and what can be
+	// done about it; nil discards.
 	Note func(text string, as ...advice.Advice)
-	// Undecided is called when a stack is opened whose journal needs a decision before it may be applied. Locking the stack
+	// Undecided is called when a stack is opened or read whose journal needs a decision before it may be applied. Locking the stack
 	// returns the same error. nil means Note.
 	Undecided func(*JournalError)
 	// Renamed is called after a stack was renamed, or an interrupted rename was completed, so that what names the stack

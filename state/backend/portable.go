@@ -11,7 +11,7 @@ import (
 
 // Export implements [Stack].
 func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
-	b, name, err := s.read(ctx)
+	b, name, err := s.reader.read(ctx, s.stackFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error
 		}
 		return out, nil
 	}
-	snapshot, err := s.load(ctx, s.seal().Decrypter)
+	snapshot, err := s.decode(ctx, b, name, s.seal().Decrypter)
 	if err != nil {
 		return nil, err
 	}

@@ -42,20 +42,11 @@ func (j *journalFile) recover(ctx context.Context) error {
 	if !j.begins(ctx, state.Digest(content)) {
 		w.Continue()
 	}
-	o := s.options
-	report, err := journal.Recover(ctx, journal.Recovery{
-		Stack: s.ref.String(), Store: j, Content: content,
-		Decode: state.DecodeOptions{Name: j.Name()},
-		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
-			// Everything in a journal is encrypted already, so no passphrase is needed.
-			return sealing.CiphertextEncoder(p, errors.New("a journal holds a secret that is not encrypted"))
-		},
-		Ledger: state.LedgerOptions{Version: o.Version, Now: o.Now},
-		Checkpoint: state.CheckpointOptions{
-			SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,
-		},
-		History: func(r *journal.Report) error { return history{s}.recordInterrupted(ctx, r) },
-	})
+	o := j.recovery(content)
+	o.Checkpoint.SetAside, o.Checkpoint.Save = s.file().SetAside, w.Save
+	o.Aside = j.setTornAside
+	o.History = func(r *journal.Report) error { return history{s}.recordInterrupted(ctx, r) }
+	report, err := journal.Recover(ctx, o)
 	if err != nil {
 		return j.explain(ctx, err)
 	}
@@ -63,6 +54,21 @@ func (j *journalFile) recover(ctx context.Context) error {
 		s.options.note(recoveredNote(s.ref, report), howToEnd(report)...)
 	}
 	return nil
+}
+
+// recovery is how the journal is applied to what the stack file holds.
+func (j *journalFile) recovery(content []byte) journal.Recovery {
+	o := j.stack.options
+	return journal.Recovery{
+		Stack: j.stack.ref.String(), Store: j, Content: content,
+		Decode: state.DecodeOptions{Name: j.Name()},
+		Encoder: func(_ context.Context, p *state.SecretsProvider) *state.Encoder {
+			// Everything in a journal is encrypted already, so no passphrase is needed.
+			return sealing.CiphertextEncoder(p, errors.New("a journal holds a secret that is not encrypted"))
+		},
+		Ledger:     state.LedgerOptions{Version: o.Version, Now: o.Now},
+		Checkpoint: state.CheckpointOptions{SkipIntegrity: o.SkipIntegrity},
+	}
 }
 
 // shownChanges leaves out default providers, which no program declares (steps.md 1.6).
@@ -121,27 +127,22 @@ func (h history) recordInterrupted(ctx context.Context, r *journal.Report) error
 // explain explains a journal that may not be applied, and keeps a list of what it contains.
 func (j *journalFile) explain(ctx context.Context, err error) error {
 	s := j.stack
+	e := undecidable(s, err)
 	var stale *journal.StaleError
-	var newer *journal.FormatError
-	var damaged *journal.DamagedError
-	e := &JournalError{Stack: s.ref.Name, Err: err}
 	switch {
-	case errors.As(err, &stale):
-		if stale.Report == nil {
-			return e
-		}
-		text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
-		if fault != nil {
-			return errors.Join(e, fault)
-		}
-		key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
-		if _, fault := s.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
-			return errors.Join(e, fault)
-		}
-		e.Salvage = s.store.Name(key)
-		return e
-	case errors.As(err, &newer), errors.As(err, &damaged):
+	case e == nil:
+		return err
+	case !errors.As(err, &stale) || stale.Report == nil:
 		return e
 	}
-	return err
+	text, fault := json.MarshalIndent(stale.Report.List(), "", "    ")
+	if fault != nil {
+		return errors.Join(e, fault)
+	}
+	key := s.keys().Salvage(fmt.Sprintf("%s.%d.json", s.ref.Name, stale.Report.Start.UnixNano()))
+	if _, fault := s.store.Write(ctx, key, append(text, '\n'), store.Condition{}); fault != nil {
+		return errors.Join(e, fault)
+	}
+	e.Salvage = s.store.Name(key)
+	return e
 }

@@ -16,6 +16,7 @@ import (
 // Invariant: it changes a stack only while it holds its lock, and never waits for another holder.
 type recovery struct {
 	*storage
+	reader *reader
 	// unrecovered are the stacks, by [Ref], whose journals this process could not recover when it opened them. Only taking
 	// the lock tries again: there may be many readers.
 	unrecovered sync.Map
@@ -32,7 +33,8 @@ func (r *recovery) opened(ctx context.Context, s stackFiles) error {
 }
 
 // ifFree recovers the stack if left reports that there is something to recover and its lock is free. What cannot be
-// recovered now is only reported: reading does no harm, and writing needs the lock, which is refused then.
+// recovered now is only reported, a journal by who reads the stack: reading does no harm, and writing needs the lock, which is
+// refused then.
 func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.Context) (bool, error)) {
 	if _, tried := r.unrecovered.Load(s.ref); r.legacy || tried {
 		return
@@ -54,12 +56,21 @@ func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.C
 	case err == nil || errors.As(err, &held):
 		return
 	case errors.As(err, &undecided):
-		r.options.undecided(undecided)
+		r.reader.undecided(s, undecided)
 	default:
-		r.options.note(fmt.Sprintf("the last operation on stack %s was interrupted, and what it completed could not be recovered from its journal now: %v. "+
-			"What is read is the state before that; the next command tries again", s.ref.Name, err))
+		r.failed(ctx, s, err)
 	}
 	r.unrecovered.Store(s.ref, true)
+}
+
+// failed reports that a stack could not be recovered.
+func (r *recovery) failed(ctx context.Context, s stackFiles, err error) {
+	if there, fault := s.journal().Exists(ctx); there || fault != nil {
+		r.reader.failed.Store(s.ref, err)
+		return
+	}
+	r.options.note(fmt.Sprintf("the last operation on stack %s was interrupted, and could not be completed now: %v. "+
+		"What is read is the state before that; the next command tries again", s.ref.Name, err))
 }
 
 // listed recovers the stacks of a project, of all projects if it is "", one after the other.

@@ -13,9 +13,10 @@ import (
 
 // fileStack is a stack of a [File] backend: its files, and what opens and encrypts the secrets in them. Only its hold changes.
 //
-// Invariant: when it returns a lock, nothing is left to recover on the stack.
+// Invariant: when it returns a lock, nothing is left to recover on the stack. What it reads includes what is.
 type fileStack struct {
 	stackFiles
+	reader  *reader
 	secrets secrets.Manager // nil: what the state names
 	hold    *hold
 }
@@ -54,7 +55,7 @@ func (s *fileStack) SecretsProvider(ctx context.Context) (*state.SecretsProvider
 
 // Load implements [Stack].
 func (s *fileStack) Load(ctx context.Context) (*state.Snapshot, error) {
-	snapshot, err := s.load(ctx, s.seal().Decrypter)
+	snapshot, err := s.present(ctx, s.seal().Decrypter)
 	if err == nil {
 		err = s.Check(ctx, snapshot)
 	}
@@ -80,11 +81,22 @@ func (s *fileStack) Check(ctx context.Context, snapshot *state.Snapshot) error {
 }
 
 // LoadSealed implements [Stack].
-func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) { return s.load(ctx, nil) }
+func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
+	return s.present(ctx, nil)
+}
+
+// present returns the state, unchecked, with what is only in the journal. Without a decrypter its secrets are left sealed.
+func (s *fileStack) present(ctx context.Context, decrypter decrypters) (*state.Snapshot, error) {
+	b, name, err := s.reader.read(ctx, s.stackFiles)
+	if err != nil {
+		return nil, err
+	}
+	return s.decode(ctx, b, name, decrypter)
+}
 
 // Outputs implements [Stack].
 func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, error) {
-	b, name, err := s.read(ctx)
+	b, name, err := s.reader.read(ctx, s.stackFiles)
 	if err != nil {
 		return property.Map{}, err
 	}

@@ -112,22 +112,33 @@ func (s stackFiles) summary(ctx context.Context) (state.Summary, error) {
 	if err != nil {
 		return state.Summary{}, err
 	}
-	summary, err := state.Summarise(b, name)
+	return s.summarise(ctx, b, name)
+}
+
+// summarise returns what a list shows of the stack, from the content of the stack file.
+func (s stackFiles) summarise(ctx context.Context, content []byte, name string) (state.Summary, error) {
+	summary, err := state.Summarise(content, name)
 	if err != nil {
 		return state.Summary{}, s.explain(ctx, name, err)
 	}
 	return summary, nil
 }
 
-// load returns the state, unchecked. Without a decrypter its secrets are left sealed.
-func (s stackFiles) load(
-	ctx context.Context, decrypter func(context.Context, *state.SecretsProvider) (property.Decrypter, error),
-) (*state.Snapshot, error) {
+// decrypters returns what opens the secrets of a state.
+type decrypters func(context.Context, *state.SecretsProvider) (property.Decrypter, error)
+
+// load returns the state, unchecked, with its secrets sealed.
+func (s stackFiles) load(ctx context.Context) (*state.Snapshot, error) {
 	b, name, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := state.DecodeCheckpoint(ctx, b, state.DecodeOptions{Name: name, Decrypter: decrypter})
+	return s.decode(ctx, b, name, nil)
+}
+
+// decode returns the state in the content of the stack file, unchecked. Without a decrypter its secrets are left sealed.
+func (s stackFiles) decode(ctx context.Context, content []byte, name string, decrypter decrypters) (*state.Snapshot, error) {
+	c, err := state.DecodeCheckpoint(ctx, content, state.DecodeOptions{Name: name, Decrypter: decrypter})
 	if err != nil {
 		return nil, s.explain(ctx, name, err)
 	}

@@ -19,13 +19,21 @@ type JournalError struct {
 	Err     error // a *journal.StaleError, *journal.FormatError, *journal.DamagedError or *IntentError; says what is wrong
 }
 
+// undecidable returns the error for a journal that may not be applied, nil if err is another one.
+func undecidable(s stackFiles, err error) *JournalError {
+	if errors.As(err, new(*journal.StaleError)) || errors.As(err, new(*journal.FormatError)) || errors.As(err, new(*journal.DamagedError)) {
+		return &JournalError{Stack: s.ref.Name, Err: err}
+	}
+	return nil
+}
+
 func (e *JournalError) Error() string {
 	var b strings.Builder
 	var intent *IntentError
 	if errors.As(e.Err, &intent) {
 		return fmt.Sprintf("stack %s needs a decision: %v%s", e.Stack, intent, intent.both())
 	}
-	fmt.Fprintf(&b, "stack %s has a journal that needs a decision: %v", e.Stack, e.Err)
+	fmt.Fprintf(&b, "stack %s has a journal that needs a decision, and what is read is the state of its last checkpoint: %v", e.Stack, e.Err)
 	var stale *journal.StaleError
 	if errors.As(e.Err, &stale) && stale.Report != nil {
 		contents(&b, stale.Report)

@@ -68,8 +68,9 @@ const (
 // entry is one record after the header. Resources have numbers: those of the base, and those that records introduce, in the
 // order in which they do.
 type entry struct {
-	Number int  `json:"n"` // from 1, without gaps
-	Group  int  `json:"g"` // from 0, with the header: what was written and made durable at once
+	Number int  `json:"n"`           // from 1, without gaps
+	Group  int  `json:"g"`           // from 0, with the header: what was written and made durable at once
+	First  int  `json:"f,omitempty"` // record of its group; the first versions of sluice did not write it
 	Kind   kind `json:"k"`
 
 	// New are the resources that no record has referred to before; the first has the number At.

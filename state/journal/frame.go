@@ -10,7 +10,7 @@ import (
 // JSON object (state.md 9.5).
 const frameHeader = 8
 
-// payloadStart is how every payload begins; see [damagedAfter].
+// payloadStart is how every payload begins; see [nextFrame] and [isCut].
 const payloadStart = `{"n":`
 
 func checksum(payload []byte) uint32 {

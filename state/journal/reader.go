@@ -7,13 +7,16 @@ import (
 
 // Journal is what a journal contains. The content of its records is known to be what was written.
 type Journal struct {
-	Header Header
-	// Torn is how many bytes at the end are not whole records: what was being written when the run was interrupted.
+	Header Header // the zero Header if not even that was written; then nothing has been done under the journal
+	// Torn is how many bytes at the end are of a write that never finished: of records that nobody was told to be durable.
 	Torn int
 
 	size    int64 // of the whole records
 	entries []*entry
 }
+
+// isBegun reports whether there is a header.
+func (j *Journal) isBegun() bool { return j.Header.Format != 0 }
 
 // Records is how many records follow the header.
 func (j *Journal) Records() int { return len(j.entries) }
@@ -30,34 +33,29 @@ func (e *FormatError) Error() string {
 		"to recover it", e.Name, e.Tool, e.Format, format)
 }
 
-// DamagedError says that there are records after a place that cannot be read, although they were written only after what
-// is there was durable: it has been damaged since.
+// DamagedError says that a journal cannot be read from some place on, although what is there was complete once: it has been
+// damaged since. A write that never finished is no damage; see [Journal.Torn].
 type DamagedError struct {
 	Name   string // where the journal is
 	Offset int64  // of the first byte that cannot be understood
 	Whole  int    // records before it
-	Err    error  // what is wrong there, nil for what is not a frame
+	Err    error  // what is wrong there
 }
 
 func (e *DamagedError) Error() string {
-	text := fmt.Sprintf("%s is damaged at byte %d, after %d records", e.Name, e.Offset, e.Whole)
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
+	return fmt.Sprintf("%s is damaged at byte %d, after %d records: %v", e.Name, e.Offset, e.Whole, e.Err)
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Read reads a journal, whose name is for messages. A torn tail is left out. It returns nil for a journal of
-// which not even the header was written; nothing has been done under it. Errors are a [*FormatError] or a [*DamagedError].
+// Read reads a journal, whose name is for messages. A torn tail is left out. Errors are a [*FormatError] or a [*DamagedError].
 func Read(data []byte, name string) (*Journal, error) {
 	payload, rest, ok := cutFrame(data)
 	if !ok {
-		if nextFrame(data) >= 0 {
-			return nil, &DamagedError{Name: name}
+		if err := (tail{data, 0, -1, -1}).fault(); err != nil {
+			return nil, &DamagedError{Name: name, Err: err}
 		}
-		return nil, nil
+		return &Journal{Torn: len(data)}, nil
 	}
 	j := &Journal{}
 	if err := json.Unmarshal(payload, &j.Header); err != nil {
@@ -79,8 +77,8 @@ func Read(data []byte, name string) (*Journal, error) {
 		}
 		j.entries, group, rest = append(j.entries, e), e.Group, after
 	}
-	if damagedAfter(rest, group) {
-		return nil, &DamagedError{Name: name, Offset: j.size, Whole: len(j.entries)}
+	if err := (tail{rest, j.size, len(j.entries), group}).fault(); err != nil {
+		return nil, &DamagedError{name, j.size, len(j.entries), err}
 	}
 	j.Torn = len(rest)
 	return j, nil
@@ -95,22 +93,4 @@ func readEntry(payload []byte, number, group int) (*entry, error) {
 		return nil, fmt.Errorf("record %d of group %d follows record %d of group %d", e.Number, e.Group, number-1, group)
 	}
 	return e, nil
-}
-
-// damagedAfter distinguishes damage from a torn tail. What follows the last whole record is torn if it was never durable: the
-// group of that record, or the one after it, which may have reached the disk in any order. A record of a later group was
-// written only after those were durable.
-func damagedAfter(rest []byte, group int) bool {
-	for {
-		at := nextFrame(rest)
-		if at < 0 {
-			return false
-		}
-		payload, after, _ := cutFrame(rest[at:])
-		var e entry
-		if json.Unmarshal(payload, &e) == nil && e.Group > group+1 {
-			return true
-		}
-		rest = after
-	}
 }

@@ -23,6 +23,9 @@ type Recovery struct {
 	Encoder    func(ctx context.Context, p *state.SecretsProvider) *state.Encoder
 	// Ledger is how the result is signed. Its provider of secrets is that of the journal.
 	Ledger state.LedgerOptions
+	// Aside keeps what is about to be cut off the end of the journal, and tells the user: the bytes of a write that never
+	// finished. After a recovery that was interrupted it may be called again with the same ones. nil keeps nothing.
+	Aside func(ctx context.Context, torn []byte) error
 	// History records that the run has ended, before its journal is removed; nil records nothing.
 	History func(*Report) error
 }
@@ -33,8 +36,8 @@ type Report struct {
 	Start time.Time // of the run
 	Done  []Completed
 	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
-	Torn  int             // bytes that were being written when the run was interrupted
-	// Written is true if the checkpoint was not up to date.
+	Torn  int             // bytes of a write that never finished
+	// Written is true if the checkpoint was not up to date, so that it was written, or would be.
 	Written bool
 }
 
@@ -86,6 +89,59 @@ func (e *StaleError) Unwrap() error { return e.Err }
 // returns nil if there is none. Being killed in the middle does no harm: the next Recover does it again. A journal that may
 // not be applied is left as it is, and the error is a [*StaleError], a [*FormatError] or a [*DamagedError].
 func Recover(ctx context.Context, o Recovery) (*Report, error) {
+	f, err := o.find(ctx)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	if err := o.setAside(ctx, f.torn); err != nil {
+		return nil, err
+	}
+	if f.report == nil {
+		return nil, o.Store.Remove(ctx)
+	}
+	if f.report.Written {
+		if err := o.compact(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	if o.History != nil {
+		if err := o.History(f.report); err != nil {
+			return nil, err
+		}
+	}
+	return f.report, o.Store.Remove(ctx)
+}
+
+// Peek returns the checkpoint that [Recover] would write, and what it would report. It changes nothing, and may be called while
+// a run appends to the journal, if Content was read before. It returns no report if nothing has been done under the journal, or
+// there is none any more. Errors are those of Recover, or say that the run has ended meanwhile.
+func Peek(ctx context.Context, o Recovery) (content []byte, r *Report, err error) {
+	f, err := o.find(ctx)
+	if err != nil || f == nil || f.report == nil {
+		return o.Content, nil, err
+	}
+	if !f.report.Written {
+		return o.Content, f.report, nil
+	}
+	c := o.Checkpoint
+	c.Stack, c.Encoder, c.SetAside = o.Stack, f.encoder, nil
+	c.Save = func(_ context.Context, b []byte) error { content = b; return nil }
+	_, err = c.Write(ctx, f.snapshot)
+	return content, f.report, err
+}
+
+// found is a journal and what it leads to.
+type found struct {
+	journal *Journal
+	torn    []byte  // at its end
+	report  *Report // nil if nothing has been done under it
+	// snapshot is the state, and encoder encodes it.
+	snapshot *state.Snapshot
+	encoder  *state.Encoder
+}
+
+// find reads the journal and applies it in memory. It returns nil if there is none.
+func (o Recovery) find(ctx context.Context) (*found, error) {
 	data, err := o.Store.Read(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the journal of stack %s: %w", o.Stack, err)
@@ -97,11 +153,12 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if j == nil { // nothing was done under it
-		return nil, o.Store.Remove(ctx)
+	f := &found{journal: j, torn: data[len(data)-j.Torn:]}
+	if !j.isBegun() {
+		return f, nil
 	}
-	report := &Report{Tool: j.Header.Tool, Start: j.Header.Start, Torn: j.Torn}
-	stale := &StaleError{Name: o.Store.Name(), Stack: j.Header.Stack, Report: report}
+	f.report = &Report{Tool: j.Header.Tool, Start: j.Header.Start, Torn: j.Torn}
+	stale := &StaleError{Name: o.Store.Name(), Stack: j.Header.Stack, Report: f.report}
 	if j.Header.Stack != o.Stack {
 		stale.Other = true
 		return nil, stale
@@ -111,28 +168,23 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 		stale.Err = err
 		return nil, stale
 	}
-	snapshot, encoder, err := o.replay(ctx, j, base, report)
-	if err != nil {
+	if err := o.replay(ctx, f, base); err != nil {
 		stale.Err = fmt.Errorf("its records do not fit its base: %w", err)
 		return nil, stale
 	}
 	present := state.Digest(o.Content)
-	switch {
-	case !j.wrote(present):
+	if !j.wrote(present) {
 		return nil, stale
-	case j.isCompacted(present):
-	default:
-		report.Written = true
-		if err := o.compact(ctx, j, snapshot, encoder); err != nil {
-			return nil, err
-		}
 	}
-	if o.History != nil {
-		if err := o.History(report); err != nil {
-			return nil, err
-		}
+	f.report.Written = !j.isCompacted(present)
+	return f, nil
+}
+
+func (o Recovery) setAside(ctx context.Context, torn []byte) error {
+	if len(torn) == 0 || o.Aside == nil {
+		return nil
 	}
-	return report, o.Store.Remove(ctx)
+	return o.Aside(ctx, torn)
 }
 
 // wrote reports whether a checkpoint is the base of the journal or was written under it.
@@ -188,38 +240,39 @@ func (o Recovery) base(ctx context.Context, j *Journal) (*state.Snapshot, error)
 }
 
 // replay applies the records to a ledger as the run did.
-func (o Recovery) replay(ctx context.Context, j *Journal, base *state.Snapshot, report *Report) (*state.Snapshot, *state.Encoder, error) {
-	provider := j.Header.Secrets.provider()
+func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) error {
+	provider := f.journal.Header.Secrets.provider()
 	options := o.Ledger
 	options.SecretsProvider = provider
-	p, err := newReplay(ctx, j.Header, base, state.NewLedger(base, options), o.Decode)
+	p, err := newReplay(ctx, f.journal.Header, base, state.NewLedger(base, options), o.Decode)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	for _, e := range j.entries {
+	for _, e := range f.journal.entries {
 		if err := p.apply(ctx, e); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	report.Done = p.done
-	snapshot, err := p.ledger.Snapshot()
-	if err != nil {
-		return nil, nil, err
+	f.report.Done = p.done
+	if f.snapshot, err = p.ledger.Snapshot(); err != nil {
+		return err
 	}
-	report.Open = snapshot.Pending
-	return snapshot, o.Encoder(ctx, provider), nil
+	f.report.Open, f.encoder = f.snapshot.Pending, o.Encoder(ctx, provider)
+	return nil
 }
 
 // compact writes the checkpoint in the manner of a [Recorder].
-func (o Recovery) compact(ctx context.Context, j *Journal, s *state.Snapshot, encoder *state.Encoder) error {
-	c := o.Checkpoint
-	c.Stack, c.Encoder = o.Stack, encoder
+func (o Recovery) compact(ctx context.Context, f *found) error {
+	c, j := o.Checkpoint, f.journal
+	c.Stack, c.Encoder = o.Stack, f.encoder
 	c.Save = func(ctx context.Context, b []byte) error {
 		last, group := len(j.entries), 0
 		if last > 0 {
 			group = j.entries[last-1].Group
 		}
-		frame, err := appendEntry(nil, &entry{Number: last + 1, Group: group + 1, Kind: kindCheckpoint, Digest: state.Digest(b), Through: last})
+		frame, err := appendEntry(nil, &entry{
+			Number: last + 1, Group: group + 1, First: last + 1, Kind: kindCheckpoint, Digest: state.Digest(b), Through: last,
+		})
 		if err != nil {
 			return err
 		}
@@ -233,7 +286,7 @@ func (o Recovery) compact(ctx context.Context, j *Journal, s *state.Snapshot, en
 		}
 		return o.Checkpoint.Save(ctx, b)
 	}
-	written, err := c.Write(ctx, s)
+	written, err := c.Write(ctx, f.snapshot)
 	if written && err != nil {
 		// What the journal holds leads to an invalid state, of which the repaired form has been written.
 		return errors.Join(err, o.Store.Remove(ctx))

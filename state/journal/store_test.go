@@ -93,5 +93,5 @@ func (m *memory) check(what string) (float64, error) {
 func (m *memory) copy() *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &memory{journal: slices.Clip(m.journal), base: m.base, file: m.file, saves: m.saves}
+	return &memory{journal: slices.Clone(m.journal), base: m.base, file: m.file, saves: m.saves}
 }

@@ -48,6 +48,9 @@ func (r *Recorder) write(ctx context.Context, queue []*entry, group int, create 
 	}
 	for _, e := range queue {
 		e.Group = group
+		if !create {
+			e.First = queue[0].Number
+		}
 		if b, err = appendEntry(b, e); err != nil {
 			return 0, err
 		}

@@ -25,6 +25,13 @@ type Held struct {
 	folder string
 }
 
+// IsOurs reports whether this process holds the lock.
+func (l Held) IsOurs() bool {
+	self := Self()
+	o := l.Owner
+	return !l.Unknown && l.Life == Alive && o.PID == self.PID && o.Start == self.Start
+}
+
 // Life is what this process knows of another one.
 type Life uint8
 
@@ -47,12 +54,13 @@ func (e *HeldError) Error() string {
 	fmt.Fprintf(&b, "the stack is currently locked by %d lock(s). Either wait for the other process(es) to end or delete the "+
 		"lock file with `sluice cancel`.", len(e.Locks))
 	for _, l := range e.Locks {
-		fmt.Fprintf(&b, "\n  %s: created by %s", l.URL, l.describe())
+		fmt.Fprintf(&b, "\n  %s: created by %s", l.URL, l.Describe())
 	}
 	return b.String()
 }
 
-func (l Held) describe() string {
+// Describe says whose lock it is, since when, and what is known of its holder.
+func (l Held) Describe() string {
 	if l.Unknown && l.info.Key == "" {
 		return fmt.Sprintf("an unknown owner: the session %s of the role %s, which is not sluice's", l.Session.ID, l.Session.Account)
 	}
