@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,7 @@ func TestAPanicInAssemblyIsAFailureAndClosesTheRecord(t *testing.T) {
 		Providers: providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) {
 			return nil, errors.New("none")
 		}),
-		OnInterrupt: func(func(), func()) {}, Stopped: func() bool { return false },
+		OnInterrupt: func(func(), func()) {}, Stopped: func() bool { return false }, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	require.Equal(t, stages.Failed, out.Ended)
