@@ -38,6 +38,7 @@ type attempt struct {
 	calls   []*call
 	events  []stages.Event
 	faults  []string
+	cut     []effect // of the calls that were cut off
 	// failedLate is true when a step after the program has failed while others were running.
 	failedLate bool
 
@@ -100,7 +101,9 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 // try runs an operation in a world, which it does not change. held is a plan that the operation is held to, or nil.
 func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
 	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
-	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
+	cloud := cloudOptions(a.after.cloud, op, s)
+	cloud.Cut = a.cutOff
+	a.cloud = providertest.NewCloud(cloud)
 	a.journal = newJournal(a, w.snapshot, op.Crash)
 	var interrupts conc.WaitGroup
 	o := a.options(s, &interrupts)
@@ -109,6 +112,7 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 	a.took = time.Since(began)
 	interrupts.Wait()
 	a.after.snapshot = a.journal.last
+	a.after.late = append(slices.Clone(a.after.late), a.cut...)
 	return a
 }
 
@@ -119,6 +123,7 @@ func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Res
 	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
 		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
 	}
+	operations[Recover] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){sluice.Recover, sluice.Recover}
 	requests := a.imports()
 	operations[Import] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){
 		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {

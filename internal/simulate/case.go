@@ -37,7 +37,13 @@ type Mishaps struct {
 	Interrupt int  `json:",omitempty"`
 	Cancel    bool `json:",omitempty"` // the interrupt also cancels what runs
 	Crash     int  `json:",omitempty"`
+	// Late is what becomes of the calls that a crash cuts off; see [Landing].
+	Late Landing `json:",omitempty"`
 }
+
+// Landing is how many operations later a call takes effect whose answer is lost: the effect lands before that operation
+// begins. With 0 the call takes effect before it ends, and with less it never does.
+type Landing int
 
 // Flags are how an operation is done.
 type Flags struct {
@@ -63,7 +69,8 @@ const (
 	Update  Kind = "update"
 	Refresh Kind = "refresh"
 	Destroy Kind = "destroy"
-	Import  Kind = "import" // imports what the program's declarations name: no program runs
+	Import  Kind = "import"  // imports what the program's declarations name: no program runs
+	Recover Kind = "recover" // resolves what is pending, by reading; it has no preview
 )
 
 // Manner is how a program registers its resources.
@@ -144,6 +151,8 @@ type Failure struct {
 	// Applied failures come after the call took effect. Died failures leave the outcome uncertain: the plugin died.
 	Applied bool `json:",omitempty"`
 	Died    bool `json:",omitempty"`
+	// Late is when the call takes effect during which the plugin died; 0 leaves that to Applied.
+	Late Landing `json:",omitempty"`
 }
 
 // Edit is a change of the state or of the cloud between operations.

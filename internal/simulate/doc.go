@@ -12,7 +12,10 @@
 //   - each state that was recorded on the way is valid, and so is the last one;
 //   - an operation is recorded before its provider is called and ended after that;
 //   - no two calls change one object at once, and deletes come in the order of dependencies;
-//   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round;
+//   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round; of those that
+//     are in doubt there are no more than the state has doubts;
+//   - a call that the death of the engine or of a plugin cuts off stays pending, and may take effect at any time later, or never
+//     (late.go); a recovery after that finds what it made, and decides nothing against what exists;
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - the events report the beginning and the end of every step.

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -66,6 +67,64 @@ func Generate(c Choices) Case {
 			program = g.next(program)
 		}
 		out.Operations = append(out.Operations, g.byProgram(len(out.Operations), program, manner))
+	}
+	if !g.quiet && g.chance(3) {
+		g.cutOff(&out, program, manner)
+	}
+	return out
+}
+
+// cutOff ends a history with operations that are cut off in the middle of calls, with recoveries, and with updates after them.
+// What crashes before may be cut off too.
+func (g *generator) cutOff(c *Case, program []Declaration, manner Manner) {
+	for i := range c.Operations {
+		if o := &c.Operations[i]; o.Crash > 0 {
+			o.Late = g.landing()
+		}
+	}
+	for range 1 + g.IntN(2) {
+		before := len(program)
+		for range 1 + g.IntN(3) {
+			program = append(program[:len(program):len(program)], g.declaration(program))
+		}
+		program = g.named(program)
+		fresh := ofKind(program[before:], Thing)
+		o := Operation{Do: Update, Program: program, Manner: manner}
+		if g.chance(3) {
+			o.Crash, o.Late = 1+g.IntN(2*len(program)+4), g.landing()
+		} else {
+			for range 1 + g.IntN(2) {
+				f := Failure{Method: g.pick("create", "create", "update", "delete"), Name: g.pick(namesOf(program)...), Died: true, Late: g.landing()}
+				if len(fresh) > 0 && g.chance(2) {
+					f.Method, f.Name = "create", g.pick(fresh...)
+				}
+				o.Failures = append(o.Failures, f)
+			}
+			o.ContinueOnError = g.chance(2)
+		}
+		c.Operations = append(c.Operations, o)
+		if g.chance(2) {
+			c.Operations = append(c.Operations, Operation{Do: Recover, Flags: Flags{Pending: g.pick("", "", "clear")}})
+		}
+		program = g.next(program)
+		c.Operations = append(c.Operations, Operation{Do: Update, Program: program, Manner: manner, Flags: Flags{Pending: g.pick("", "create", "clear", "")}})
+		if g.chance(2) {
+			c.Operations = append(c.Operations, Operation{Do: Recover})
+		}
+	}
+	c.Operations = append(c.Operations, Operation{Do: Recover}, Operation{Do: Update, Program: program, Manner: manner})
+}
+
+func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }
+
+// named returns the program with names that are made up for some of its resources.
+func (g *generator) named(in []Declaration) []Declaration {
+	out := slices.Clone(in)
+	for i, d := range out {
+		if d.Kind == Thing && g.IntN(3) > 0 {
+			out[i].Values = maps.Clone(d.Values)
+			set(&out[i].Values, autoName, "a")
+		}
 	}
 	return out
 }

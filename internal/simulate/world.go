@@ -21,6 +21,7 @@ type world struct {
 	cloud    *providertest.Memory
 	// loose objects exist and do not belong to the stack. missing objects do not exist, although the state may name them.
 	loose, missing map[string]bool
+	late           []effect // of calls whose answers were lost, which may still land
 }
 
 func newWorld() *world {
@@ -28,7 +29,7 @@ func newWorld() *world {
 }
 
 func (w *world) clone() *world {
-	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing)}
+	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing), late: w.late}
 }
 
 // resources returns the resources of the state.
