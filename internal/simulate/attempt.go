@@ -105,13 +105,18 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 	cloud.Cut = a.cutOff
 	a.cloud = providertest.NewCloud(cloud)
 	a.journal = newJournal(a, w.snapshot, op.Crash)
-	var interrupts conc.WaitGroup
-	o := a.options(s, &interrupts)
+	a.journal.keep(ctx, s)
+	var others conc.WaitGroup
+	o := a.options(s, &others)
+	a.readers(ctx, &others)
 	began := time.Now()
 	a.result, a.err = a.operation()(ctx, o)
 	a.took = time.Since(began)
-	interrupts.Wait()
+	others.Wait()
 	a.after.snapshot = a.journal.last
+	if a.journal.depot != nil {
+		a.after.snapshot = a.observe(ctx, "after the end")
+	}
 	a.after.late = append(slices.Clone(a.after.late), a.cut...)
 	return a
 }

@@ -39,6 +39,8 @@ type Mishaps struct {
 	Crash     int  `json:",omitempty"`
 	// Late is what becomes of the calls that a crash cuts off; see [Landing].
 	Late Landing `json:",omitempty"`
+	// Reads are when other commands read the state, in milliseconds after the beginning.
+	Reads []int `json:",omitempty"`
 }
 
 // Landing is how many operations later a call takes effect whose answer is lost: the effect lands before that operation

@@ -16,6 +16,8 @@
 //     are in doubt there are no more than the state has doubts;
 //   - a call that the death of the engine or of a plugin cuts off stays pending, and may take effect at any time later, or never
 //     (late.go); a recovery after that finds what it made, and decides nothing against what exists;
+//   - whoever reads the state while an operation runs, or after its death, sees every record that was durable before, none
+//     that was not made, and a valid state (witness.go); what is recovered after a death is what the history goes on with;
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - the events report the beginning and the end of every step.

@@ -71,6 +71,9 @@ func Generate(c Choices) Case {
 	if !g.quiet && g.chance(3) {
 		g.cutOff(&out, program, manner)
 	}
+	if g.chance(3) {
+		g.reads(&out)
+	}
 	return out
 }
 
@@ -113,6 +116,18 @@ func (g *generator) cutOff(c *Case, program []Declaration, manner Manner) {
 		}
 	}
 	c.Operations = append(c.Operations, Operation{Do: Recover}, Operation{Do: Update, Program: program, Manner: manner})
+}
+
+// reads lets other commands read the state while operations run.
+func (g *generator) reads(c *Case) {
+	for i := range c.Operations {
+		if g.chance(2) {
+			continue
+		}
+		for range 1 + g.IntN(4) {
+			c.Operations[i].Reads = append(c.Operations[i].Reads, g.IntN(64)*100+g.IntN(100))
+		}
+	}
 }
 
 func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }
