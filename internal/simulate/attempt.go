@@ -31,6 +31,8 @@ type attempt struct {
 	after   *world      // the world after the attempt; the attempt works on its cloud
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
+	// guard is asked before anything is begun; nil allows everything.
+	guard func(context.Context) error
 
 	mu      sync.Mutex // guards the rest, and the journal
 	journal *journal
@@ -100,11 +102,23 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 
 // try runs an operation in a world, which it does not change. held is a plan that the operation is held to, or nil.
 func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
+	a := prepare(w, op, s, number, preview, held)
+	a.run(ctx, s)
+	return a
+}
+
+// prepare returns an attempt that has not begun.
+func prepare(w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
 	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
 	cloud := cloudOptions(a.after.cloud, op, s)
 	cloud.Cut = a.cutOff
 	a.cloud = providertest.NewCloud(cloud)
 	a.journal = newJournal(a, w.snapshot, op.Crash)
+	return a
+}
+
+// run runs the operation.
+func (a *attempt) run(ctx context.Context, s Schedule) {
 	a.journal.keep(ctx, s)
 	var others conc.WaitGroup
 	o := a.options(s, &others)
@@ -118,7 +132,6 @@ func try(ctx context.Context, w *world, op Operation, s Schedule, number int, pr
 		a.after.snapshot = a.observe(ctx, "after the end")
 	}
 	a.after.late = append(slices.Clone(a.after.late), a.cut...)
-	return a
 }
 
 // isLate reports whether the program, if there is one, has ended.
@@ -186,6 +199,11 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		o.ResolveCreate = func(state.Pending) stages.CreateResolution {
 			return stages.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
 		}
+	}
+	if a.guard != nil {
+		fence := sluice.NewFence(a.journal)
+		fence.Guard(a.guard)
+		o.State = fence
 	}
 	if op.Do == Update {
 		o.Plan, o.MakePlan = a.held, a.preview

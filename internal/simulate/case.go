@@ -28,6 +28,8 @@ type Operation struct {
 	Mishaps
 	Flags
 	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
+	// Race are engines that do the same once more, and at once.
+	Race *Race `json:",omitempty"`
 }
 
 // Mishaps are events from outside that an operation meets.

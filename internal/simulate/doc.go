@@ -18,6 +18,8 @@
 //     (late.go); a recovery after that finds what it made, and decides nothing against what exists;
 //   - whoever reads the state while an operation runs, or after its death, sees every record that was durable before, none
 //     that was not made, and a valid state (witness.go); what is recovered after a death is what the history goes on with;
+//   - of several engines that begin at once one works at a time, under the lock of package lock, and begins with what the one
+//     before has recorded, also if that has died (race.go);
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
 //   - the events report the beginning and the end of every step.
@@ -40,5 +42,6 @@
 //
 // A case that fails is printed as JSON. Put it into testdata/cases, where TestKnownCases runs it from then on.
 //
-// Invariant: what a case does depends on the case alone.
+// Invariant: what a case does depends on the case alone, but for the order in which engines get the lock: waiting for that is
+// random by itself.
 package simulate

@@ -74,6 +74,9 @@ func Generate(c Choices) Case {
 	if g.chance(3) {
 		g.reads(&out)
 	}
+	if g.chance(6) {
+		g.race(&out)
+	}
 	return out
 }
 
@@ -128,6 +131,19 @@ func (g *generator) reads(c *Case) {
 			c.Operations[i].Reads = append(c.Operations[i].Reads, g.IntN(64)*100+g.IntN(100))
 		}
 	}
+}
+
+// race makes several engines do one of the operations once more, at once.
+func (g *generator) race(c *Case) {
+	r := Race{Server: g.chance(2)}
+	for range 2 + g.IntN(2) {
+		e := Engine{After: g.IntN(40) * 50}
+		if !g.quiet && g.chance(3) {
+			e.Crash, e.Late = 1+g.IntN(24), []Landing{0, 0, 1, 2, -1}[g.IntN(5)]
+		}
+		r.Engines = append(r.Engines, e)
+	}
+	c.Operations[g.IntN(len(c.Operations))].Race = &r
 }
 
 func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }

@@ -96,6 +96,9 @@ func (h *history) step(i int, op Operation) {
 	if attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
 		h.achieved(i, op)
 	}
+	if len(h.Faults) == 0 {
+		h.race(i, op)
+	}
 }
 
 // reread makes the next operation begin with the state as it is read from a file.

@@ -44,17 +44,16 @@ func newJournal(a *attempt, base *state.Snapshot, crash int) *journal {
 // keep makes a depot if somebody may read the state before the operation is over.
 func (j *journal) keep(ctx context.Context, s Schedule) {
 	op := j.attempt.op
-	if j.attempt.preview || op.Crash == 0 && len(op.Reads) == 0 {
+	if j.attempt.preview || j.depot == nil && op.Crash == 0 && len(op.Reads) == 0 {
 		return
 	}
-	text, err := encode(ctx, j.base)
-	if err != nil {
-		j.attempt.fault("the state cannot be written: %v", err)
-		return
-	}
-	j.depot = &depot{}
-	if text != "" {
-		j.depot.file = []byte(text)
+	if j.depot == nil {
+		text, err := encode(ctx, j.base)
+		if err != nil {
+			j.attempt.fault("the state cannot be written: %v", err)
+			return
+		}
+		j.depot = &depot{file: []byte(text)}
 	}
 	j.process = &process{depot: j.depot, pause: pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10), isDead: func() error {
 		j.attempt.mu.Lock()
