@@ -32,7 +32,9 @@ type attempt struct {
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
 	// guard is asked before anything is begun; nil allows everything.
-	guard func(context.Context) error
+	guard   func(context.Context) error
+	judges  *judges // nil without policies
+	workers int
 
 	mu      sync.Mutex // guards the rest, and the journal
 	journal *journal
@@ -119,6 +121,7 @@ func prepare(w *world, op Operation, s Schedule, number int, preview bool, held 
 
 // run runs the operation.
 func (a *attempt) run(ctx context.Context, s Schedule) {
+	a.workers = s.Workers
 	a.journal.keep(ctx, s)
 	var others conc.WaitGroup
 	o := a.options(s, &others)
@@ -132,6 +135,11 @@ func (a *attempt) run(ctx context.Context, s Schedule) {
 		a.after.snapshot = a.observe(ctx, "after the end")
 	}
 	a.after.late = append(slices.Clone(a.after.late), a.cut...)
+}
+
+// pauses returns a function that waits as long as a short call may take.
+func (a *attempt) pauses(s Schedule) func() {
+	return pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10)
 }
 
 // isLate reports whether the program, if there is one, has ended.
@@ -199,6 +207,9 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		o.ResolveCreate = func(state.Pending) stages.CreateResolution {
 			return stages.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
 		}
+	}
+	if len(op.Policies) > 0 {
+		o.Analyzers, o.AnalyzeLimit = a.analyzers(s), op.AnalyzeLimit
 	}
 	if a.guard != nil {
 		fence := sluice.NewFence(a.journal)
@@ -294,8 +305,12 @@ func (a *attempt) errors() []string {
 func (a *attempt) diagnostics() string {
 	var out []stages.Diagnostic
 	for _, e := range a.events {
-		if d, ok := e.(stages.Diagnostic); ok {
-			out = append(out, d)
+		switch e := e.(type) {
+		case stages.Diagnostic:
+			out = append(out, e)
+		case stages.PolicyViolation:
+			message := fmt.Sprintf("violates %s %s: %s", e.Level, e.Policy, e.Message)
+			out = append(out, stages.Diagnostic{LogMessage: stages.LogMessage{URN: e.URN, Message: message}})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y stages.Diagnostic) int {

@@ -28,6 +28,9 @@ type Operation struct {
 	Mishaps
 	Flags
 	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
+	// Policies judge what the program declares, AnalyzeLimit of them at once; 0 is all.
+	Policies     []Policy `json:",omitempty"`
+	AnalyzeLimit int      `json:",omitempty"`
 	// Race are engines that do the same once more, and at once.
 	Race *Race `json:",omitempty"`
 }

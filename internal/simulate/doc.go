@@ -22,6 +22,9 @@
 //     before has recorded, also if that has died (race.go);
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
+//   - no more calls change objects at once than there are workers, and no more policies judge a resource at once than allowed;
+//   - what violates a mandatory policy is neither created nor updated, and what a policy remedies is so for the other policies,
+//     for the provider and in the state (policy.go);
 //   - the events report the beginning and the end of every step.
 //
 // And except where decision 0002 says otherwise (promise.go), plan, state, errors and waves of deletion are the same for every

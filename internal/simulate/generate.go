@@ -77,6 +77,9 @@ func Generate(c Choices) Case {
 	if g.chance(6) {
 		g.race(&out)
 	}
+	if g.chance(5) {
+		g.policies(&out)
+	}
 	return out
 }
 
@@ -144,6 +147,29 @@ func (g *generator) race(c *Case) {
 		r.Engines = append(r.Engines, e)
 	}
 	c.Operations[g.IntN(len(c.Operations))].Race = &r
+}
+
+// policies makes policies judge what programs declare, from some operation on.
+func (g *generator) policies(c *Case) {
+	var all []Policy
+	kinds := []string{string(Advise), string(Remedy), string(AdviseOnStack), string(Remedy), string(Advise)}
+	if !g.quiet {
+		kinds = append(kinds, string(Mandate), string(MandateOnStack))
+	}
+	first := g.IntN(len(c.Operations))
+	program := c.Operations[first].Program
+	for range 1 + g.IntN(4) {
+		p := Policy{Do: PolicyKind(g.pick(kinds...)), Property: g.pick(plainNames...)}
+		if len(program) > 0 && g.IntN(4) > 0 {
+			d := program[g.IntN(len(program))]
+			p.Name, p.Property = d.Name, g.pick(append(sorted(d.Values), p.Property)...)
+		}
+		all = append(all, p)
+	}
+	limit := g.IntN(3)
+	for i := first; i < len(c.Operations); i++ {
+		c.Operations[i].Policies, c.Operations[i].AnalyzeLimit = all, limit
+	}
 }
 
 func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }

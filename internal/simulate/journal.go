@@ -3,7 +3,6 @@ package simulate
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/sluice-iac/sluice/state"
 	journals "github.com/sluice-iac/sluice/state/journal"
@@ -55,7 +54,7 @@ func (j *journal) keep(ctx context.Context, s Schedule) {
 		}
 		j.depot = &depot{file: []byte(text)}
 	}
-	j.process = &process{depot: j.depot, pause: pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10), isDead: func() error {
+	j.process = &process{depot: j.depot, pause: j.attempt.pauses(s), isDead: func() error {
 		j.attempt.mu.Lock()
 		defer j.attempt.mu.Unlock()
 		if j.dead {

@@ -96,10 +96,20 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	if !a.journal.isOpen(u, id, as) {
 		a.fault("%s of %s %s is not recorded as begun", m, u, id)
 	}
+	running := 1
 	for _, other := range a.calls {
+		if other.end == 0 {
+			running++
+		}
 		if other.urn == u && other.end == 0 && (other.id == id || !a.buries(c) && !a.buries(other)) {
 			a.fault("%s of %s %s overlaps %s of %s", m, u, id, other.method, other.id)
 		}
+	}
+	if running > a.workers {
+		a.fault("%s of %s %s begins as number %d of the calls under way, with %d workers", m, u, id, running, a.workers)
+	}
+	if m != providers.MethodDelete && a.judges != nil && a.judges.forbids(u) {
+		a.fault("%s of %s, which violates a mandatory policy", m, u)
 	}
 	a.calls = append(a.calls, c)
 	return func(err error) {
@@ -161,6 +171,7 @@ func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (provider
 	if r.Preview {
 		return g.Provider.Create(ctx, r)
 	}
+	g.attempt.mustBeRemedied("a create of", r.URN, r.Properties)
 	end := g.attempt.begin(providers.MethodCreate, r.URN, "", state.Creating)
 	res, err := g.Provider.Create(ctx, r)
 	res.RefreshBeforeUpdate = has(r.Properties, refreshedName)
@@ -176,6 +187,7 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 	if r.Preview {
 		return g.Provider.Update(ctx, r)
 	}
+	g.attempt.mustBeRemedied("an update of", r.URN, r.NewInputs)
 	end := g.attempt.begin(providers.MethodUpdate, r.URN, r.ID, state.Updating)
 	res, err := g.Provider.Update(ctx, r)
 	res.RefreshBeforeUpdate = has(r.NewInputs, refreshedName)

@@ -26,6 +26,7 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyTime()
 	a.verifyEvents()
 	a.verifyReasons()
+	a.verifyPolicies()
 	if a.preview {
 		a.verifyPreview()
 		return a.faults
