@@ -34,6 +34,7 @@ type attempt struct {
 	// guard is asked before anything is begun; nil allows everything.
 	guard   func(context.Context) error
 	judges  *judges // nil without policies
+	slots   *slots  // nil without stages
 	workers int
 
 	mu      sync.Mutex // guards the rest, and the journal
@@ -127,7 +128,7 @@ func (a *attempt) run(ctx context.Context, s Schedule) {
 	o := a.options(s, &others)
 	a.readers(ctx, &others)
 	began := time.Now()
-	a.result, a.err = a.operation()(ctx, o)
+	a.result, a.err = a.operate(ctx, a.engine(o, s))
 	a.took = time.Since(began)
 	others.Wait()
 	a.after.snapshot = a.journal.last
@@ -145,30 +146,29 @@ func (a *attempt) pauses(s Schedule) func() {
 // isLate reports whether the program, if there is one, has ended.
 func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
 
-func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {
-	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
-		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
-	}
-	operations[Recover] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){sluice.Recover, sluice.Recover}
-	requests := a.imports()
-	operations[Import] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){
-		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
-			return sluice.Import(ctx, o, requests...)
-		},
-		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
-			return sluice.PreviewImport(ctx, o, requests...)
-		},
-	}
-	both, ok := operations[a.op.Do]
+// operate runs the operation with the stages that are put into the engine.
+func (a *attempt) operate(ctx context.Context, e *sluice.Engine) (*sluice.Result, error) {
 	switch {
-	case !ok:
-		return func(context.Context, sluice.Options) (*sluice.Result, error) {
-			return nil, fmt.Errorf("there is no operation %q", a.op.Do)
-		}
-	case a.preview:
-		return both[1]
+	case a.op.Do == Update && a.preview:
+		return e.Preview(ctx)
+	case a.op.Do == Update:
+		return e.Update(ctx)
+	case a.op.Do == Refresh && a.preview:
+		return e.PreviewRefresh(ctx)
+	case a.op.Do == Refresh:
+		return e.Refresh(ctx)
+	case a.op.Do == Destroy && a.preview:
+		return e.PreviewDestroy(ctx)
+	case a.op.Do == Destroy:
+		return e.Destroy(ctx)
+	case a.op.Do == Import && a.preview:
+		return e.PreviewImport(ctx, a.imports()...)
+	case a.op.Do == Import:
+		return e.Import(ctx, a.imports()...)
+	case a.op.Do == Recover:
+		return e.Recover(ctx)
 	}
-	return both[0]
+	return nil, fmt.Errorf("there is no operation %q", a.op.Do)
 }
 
 // imports returns the requests of an import. What they name is recorded or imported before.

@@ -31,6 +31,8 @@ type Operation struct {
 	// Policies judge what the program declares, AnalyzeLimit of them at once; 0 is all.
 	Policies     []Policy `json:",omitempty"`
 	AnalyzeLimit int      `json:",omitempty"`
+	// Stages are in the slots of the engine.
+	Stages []Stage `json:",omitempty"`
 	// Race are engines that do the same once more, and at once.
 	Race *Race `json:",omitempty"`
 }

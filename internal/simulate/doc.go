@@ -25,6 +25,7 @@
 //   - no more calls change objects at once than there are workers, and no more policies judge a resource at once than allowed;
 //   - what violates a mandatory policy is neither created nor updated, and what a policy remedies is so for the other policies,
 //     for the provider and in the state (policy.go);
+//   - what a caller's stage refuses is neither created nor updated, and what it changes comes to the provider (slots.go);
 //   - the events report the beginning and the end of every step.
 //
 // And except where decision 0002 says otherwise (promise.go), plan, state, errors and waves of deletion are the same for every

@@ -80,6 +80,9 @@ func Generate(c Choices) Case {
 	if g.chance(5) {
 		g.policies(&out)
 	}
+	if g.chance(5) {
+		g.stages(&out)
+	}
 	return out
 }
 
@@ -169,6 +172,32 @@ func (g *generator) policies(c *Case) {
 	limit := g.IntN(3)
 	for i := first; i < len(c.Operations); i++ {
 		c.Operations[i].Policies, c.Operations[i].AnalyzeLimit = all, limit
+	}
+}
+
+// stages puts stages into the slots of the engine, from some operation on.
+func (g *generator) stages(c *Case) {
+	first := g.IntN(len(c.Operations))
+	names := namesOf(c.Operations[first].Program)
+	var all []Stage
+	for range 1 + g.IntN(4) {
+		s := Stage{
+			In: SlotName(g.pick("registered", "located", "checked", "analyzed", "diffed", "built", "executed")),
+			Do: StageKind(g.pick("watch", "delay")), Workers: g.IntN(4),
+		}
+		if s.In == Registered && g.chance(2) {
+			s.Do = Change
+		}
+		if s.Do != Watch && g.IntN(3) > 0 {
+			s.Name = g.pick(names...)
+		}
+		if !g.quiet && s.In != Registered && g.chance(6) {
+			s.Do, s.Name = Refuse, g.pick(names...)
+		}
+		all = append(all, s)
+	}
+	for i := first; i < len(c.Operations); i++ {
+		c.Operations[i].Stages = all
 	}
 }
 

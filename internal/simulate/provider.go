@@ -111,6 +111,9 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	if m != providers.MethodDelete && a.judges != nil && a.judges.forbids(u) {
 		a.fault("%s of %s, which violates a mandatory policy", m, u)
 	}
+	if m != providers.MethodDelete && a.slots.refuses(u) {
+		a.fault("%s of %s, which a stage has refused", m, u)
+	}
 	a.calls = append(a.calls, c)
 	return func(err error) {
 		a.mu.Lock()
@@ -172,6 +175,7 @@ func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (provider
 		return g.Provider.Create(ctx, r)
 	}
 	g.attempt.mustBeRemedied("a create of", r.URN, r.Properties)
+	g.attempt.mustBeStaged("a create of", r.URN, r.Properties)
 	end := g.attempt.begin(providers.MethodCreate, r.URN, "", state.Creating)
 	res, err := g.Provider.Create(ctx, r)
 	res.RefreshBeforeUpdate = has(r.Properties, refreshedName)
@@ -188,6 +192,7 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 		return g.Provider.Update(ctx, r)
 	}
 	g.attempt.mustBeRemedied("an update of", r.URN, r.NewInputs)
+	g.attempt.mustBeStaged("an update of", r.URN, r.NewInputs)
 	end := g.attempt.begin(providers.MethodUpdate, r.URN, r.ID, state.Updating)
 	res, err := g.Provider.Update(ctx, r)
 	res.RefreshBeforeUpdate = has(r.NewInputs, refreshedName)

@@ -27,6 +27,9 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyEvents()
 	a.verifyReasons()
 	a.verifyPolicies()
+	if a.err == nil && a.slots.refuses("") {
+		a.fault("it succeeds, and a stage has refused something")
+	}
 	if a.preview {
 		a.verifyPreview()
 		return a.faults
