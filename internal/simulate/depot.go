@@ -10,8 +10,6 @@ import (
 	journals "github.com/sluice-iac/sluice/state/journal"
 )
 
-const stackName = "organization/p/dev"
-
 // depot is where the stack file of a stack and its journal are, in memory. It is safe for concurrent use.
 type depot struct {
 	mu                  sync.Mutex // guards the rest

@@ -8,6 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
+const stackName = "organization/p/dev"
+
 // clear is a secrets provider that does not encrypt.
 type clear struct{}
 

@@ -568,21 +568,6 @@ func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[strin
 	return slices.Compact(out)
 }
 
-// dependencies lists what d refers to, except its parent.
-func (d Declaration) dependencies() []string {
-	out := slices.Clone(d.DependsOn)
-	for _, n := range d.Refs {
-		out = append(out, n)
-	}
-	for _, n := range []string{d.DeletedWith, d.ReplaceWith, d.Provider} {
-		if n != "" {
-			out = append(out, n)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // changed returns the next version of a declaration that stays.
 func (g *generator) changed(d Declaration, gone map[string]bool, renamed map[string]string) Declaration {
 	c := d

@@ -3,32 +3,11 @@ package simulate
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
-)
-
-// Policy is one policy, in a pack of its own. It judges things.
-type Policy struct {
-	Do   PolicyKind
-	Name string `json:",omitempty"` // of the resource that it is about; "" is every one
-	// Property is what a resource must not have. A remedy makes its value "remedied" instead.
-	Property string
-}
-
-// PolicyKind is what a policy does.
-type PolicyKind string
-
-// The kinds of policies. Those of stacks judge outputs at the end.
-const (
-	Advise         PolicyKind = "advise"
-	Mandate        PolicyKind = "mandate"
-	Remedy         PolicyKind = "remedy"
-	AdviseOnStack  PolicyKind = "advise-stack"
-	MandateOnStack PolicyKind = "mandate-stack"
 )
 
 const remedied = "remedied"
@@ -188,30 +167,6 @@ func (a *attempt) mustBeRemedied(what string, u urn.URN, inputs property.Map) {
 			a.mu.Lock()
 			a.fault("%s %s with inputs that a policy remedies: %v", what, u, inputs.At(p.Property))
 			a.mu.Unlock()
-		}
-	}
-}
-
-// verifyPolicies checks that violations of what is mandatory are errors, and that what was made is recorded as it was
-// remedied.
-func (a verification) verifyPolicies() {
-	if a.judges == nil {
-		return
-	}
-	if a.err == nil && a.judges.hasMandatory() {
-		a.fault("it succeeds, and something violates a mandatory policy")
-	}
-	for _, r := range a.after.resources() {
-		made := slices.ContainsFunc(a.calls, func(c *call) bool {
-			return c.urn == r.URN && !r.Delete && c.err == nil && (c.method == "create" && c.id == "" || c.method == "update" && c.id == r.ID)
-		})
-		for _, p := range a.op.Policies {
-			if !made || p.Do != Remedy || !p.concerns(r.URN, r.Inputs) || a.op.Refresh {
-				continue
-			}
-			if v, _ := r.Inputs.At(p.Property).Unwrap(); !v.IsString() || v.AsString() != remedied {
-				a.fault("%s is recorded with inputs that a policy remedies: %v", r.URN, r.Inputs.At(p.Property))
-			}
 		}
 	}
 }

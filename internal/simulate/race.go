@@ -12,21 +12,6 @@ import (
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
-// Race is one operation that several engines begin at about the same time, each in a process of its own.
-type Race struct {
-	Engines []Engine
-	// Server says that the store knows which processes are alive, as Postgres does. Otherwise a person removes the locks of
-	// dead ones.
-	Server bool `json:",omitempty"`
-}
-
-// Engine is one of the engines of a race.
-type Engine struct {
-	After int     `json:",omitempty"` // milliseconds, that it begins after the first
-	Crash int     `json:",omitempty"` // as of an operation
-	Late  Landing `json:",omitempty"`
-}
-
 // race is a running race.
 type race struct {
 	history *history

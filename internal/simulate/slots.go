@@ -12,39 +12,6 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Stage is a stage that a caller has put into a slot.
-type Stage struct {
-	In      SlotName
-	Do      StageKind
-	Name    string `json:",omitempty"` // of the resource that it is about; "" is every one
-	Workers int    `json:",omitempty"`
-}
-
-// SlotName is the name of a slot.
-type SlotName string
-
-// The slots.
-const (
-	Registered SlotName = "registered"
-	Located    SlotName = "located"
-	Checked    SlotName = "checked"
-	Analyzed   SlotName = "analyzed"
-	Diffed     SlotName = "diffed"
-	Built      SlotName = "built"
-	Executed   SlotName = "executed"
-)
-
-// StageKind is what a stage does.
-type StageKind string
-
-// The kinds of stages. All of them watch what passes.
-const (
-	Watch  StageKind = "watch"
-	Delay  StageKind = "delay"
-	Refuse StageKind = "refuse" // behind register and before execute
-	Change StageKind = "change" // the goal, behind register: the property "staged" is added
-)
-
 const (
 	stagedName = "staged"
 	refusal    = "a stage refuses it"
