@@ -84,6 +84,21 @@ func TestRecoverLooksForWhatACreateHasMadeByTheNameThatWasMadeUpForIt(t *testing
 	}
 }
 
+// An object that is not healthy is there: it is adopted as it is, and the next update makes it healthy.
+func TestRecoverFindsWhatIsNotHealthy(t *testing.T) {
+	const name = "a-1a2b3c4d"
+	k := newKit(t)
+	declared := program(func(s *script) { s.thing("a", in{"name": name, "unhealthy": true}) })
+	k.fails(declared, "a is unhealthy")
+	require.NoError(t, k.cloud.Remove(idOf("a", 1)))
+	interrupt(k, "a")
+	k.exists(name, in{"name": name, "unhealthy": true})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Empty(t, k.state.Snapshot().Pending)
+	require.Equal(t, name, k.recorded("a").ID)
+	require.Equal(t, []string{name + " is unhealthy"}, k.recorded("a").InitErrors)
+}
+
 func TestRecoverAssumesThatNothingWasMadeOnlyWhereNothingIsFound(t *testing.T) {
 	for title, exists := range map[string]bool{"found": true, "not found": false} {
 		t.Run(title, func(t *testing.T) {

@@ -31,6 +31,11 @@ type attempt struct {
 	after   *world      // the world after the attempt; the attempt works on its cloud
 	cloud   *providertest.Cloud
 	program *program // nil when the operation runs none
+	// guard is asked before anything is begun; nil allows everything.
+	guard   func(context.Context) error
+	judges  *judges // nil without policies
+	slots   *slots  // nil without stages
+	workers int
 
 	mu      sync.Mutex // guards the rest, and the journal
 	journal *journal
@@ -38,6 +43,7 @@ type attempt struct {
 	calls   []*call
 	events  []stages.Event
 	faults  []string
+	cut     []effect // of the calls that were cut off
 	// failedLate is true when a step after the program has failed while others were running.
 	failedLate bool
 
@@ -99,45 +105,70 @@ func (a *attempt) answered(r *stages.RegisterReply) {
 
 // try runs an operation in a world, which it does not change. held is a plan that the operation is held to, or nil.
 func try(ctx context.Context, w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
-	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
-	a.cloud = providertest.NewCloud(cloudOptions(a.after.cloud, op, s))
-	a.journal = newJournal(a, w.snapshot, op.Crash)
-	var interrupts conc.WaitGroup
-	o := a.options(s, &interrupts)
-	began := time.Now()
-	a.result, a.err = a.operation()(ctx, o)
-	a.took = time.Since(began)
-	interrupts.Wait()
-	a.after.snapshot = a.journal.last
+	a := prepare(w, op, s, number, preview, held)
+	a.run(ctx, s)
 	return a
+}
+
+// prepare returns an attempt that has not begun.
+func prepare(w *world, op Operation, s Schedule, number int, preview bool, held *state.Plan) *attempt {
+	a := &attempt{op: op, preview: preview, held: held, number: number, before: w, after: w.clone()}
+	cloud := cloudOptions(a.after.cloud, op, s)
+	cloud.Cut = a.cutOff
+	a.cloud = providertest.NewCloud(cloud)
+	a.journal = newJournal(a, w.snapshot, op.Crash)
+	return a
+}
+
+// run runs the operation.
+func (a *attempt) run(ctx context.Context, s Schedule) {
+	a.workers = s.Workers
+	a.journal.keep(ctx, s)
+	var others conc.WaitGroup
+	o := a.options(s, &others)
+	a.readers(ctx, &others)
+	began := time.Now()
+	a.result, a.err = a.operate(ctx, a.engine(o, s))
+	a.took = time.Since(began)
+	others.Wait()
+	a.after.snapshot = a.journal.last
+	if a.journal.depot != nil {
+		a.after.snapshot = a.observe(ctx, "after the end")
+	}
+	a.after.late = append(slices.Clone(a.after.late), a.cut...)
+}
+
+// pauses returns a function that waits as long as a short call may take.
+func (a *attempt) pauses(s Schedule) func() {
+	return pauses(s.Seed, time.Duration(s.Milliseconds)*time.Millisecond/10)
 }
 
 // isLate reports whether the program, if there is one, has ended.
 func (a *attempt) isLate() bool { return a.program == nil || a.program.ended.Load() }
 
-func (a *attempt) operation() func(context.Context, sluice.Options) (*sluice.Result, error) {
-	operations := map[Kind][2]func(context.Context, sluice.Options) (*sluice.Result, error){
-		Update: {sluice.Update, sluice.Preview}, Refresh: {sluice.Refresh, sluice.PreviewRefresh}, Destroy: {sluice.Destroy, sluice.PreviewDestroy},
-	}
-	requests := a.imports()
-	operations[Import] = [2]func(context.Context, sluice.Options) (*sluice.Result, error){
-		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
-			return sluice.Import(ctx, o, requests...)
-		},
-		func(ctx context.Context, o sluice.Options) (*sluice.Result, error) {
-			return sluice.PreviewImport(ctx, o, requests...)
-		},
-	}
-	both, ok := operations[a.op.Do]
+// operate runs the operation with the stages that are put into the engine.
+func (a *attempt) operate(ctx context.Context, e *sluice.Engine) (*sluice.Result, error) {
 	switch {
-	case !ok:
-		return func(context.Context, sluice.Options) (*sluice.Result, error) {
-			return nil, fmt.Errorf("there is no operation %q", a.op.Do)
-		}
-	case a.preview:
-		return both[1]
+	case a.op.Do == Update && a.preview:
+		return e.Preview(ctx)
+	case a.op.Do == Update:
+		return e.Update(ctx)
+	case a.op.Do == Refresh && a.preview:
+		return e.PreviewRefresh(ctx)
+	case a.op.Do == Refresh:
+		return e.Refresh(ctx)
+	case a.op.Do == Destroy && a.preview:
+		return e.PreviewDestroy(ctx)
+	case a.op.Do == Destroy:
+		return e.Destroy(ctx)
+	case a.op.Do == Import && a.preview:
+		return e.PreviewImport(ctx, a.imports()...)
+	case a.op.Do == Import:
+		return e.Import(ctx, a.imports()...)
+	case a.op.Do == Recover:
+		return e.Recover(ctx)
 	}
-	return both[0]
+	return nil, fmt.Errorf("there is no operation %q", a.op.Do)
 }
 
 // imports returns the requests of an import. What they name is recorded or imported before.
@@ -176,6 +207,14 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		o.ResolveCreate = func(state.Pending) stages.CreateResolution {
 			return stages.CreateResolution{Again: op.Pending == "create", Clear: op.Pending == "clear"}
 		}
+	}
+	if len(op.Policies) > 0 {
+		o.Analyzers, o.AnalyzeLimit = a.analyzers(s), op.AnalyzeLimit
+	}
+	if a.guard != nil {
+		fence := sluice.NewFence(a.journal)
+		fence.Guard(a.guard)
+		o.State = fence
 	}
 	if op.Do == Update {
 		o.Plan, o.MakePlan = a.held, a.preview
@@ -266,8 +305,12 @@ func (a *attempt) errors() []string {
 func (a *attempt) diagnostics() string {
 	var out []stages.Diagnostic
 	for _, e := range a.events {
-		if d, ok := e.(stages.Diagnostic); ok {
-			out = append(out, d)
+		switch e := e.(type) {
+		case stages.Diagnostic:
+			out = append(out, e)
+		case stages.PolicyViolation:
+			message := fmt.Sprintf("violates %s %s: %s", e.Level, e.Policy, e.Message)
+			out = append(out, stages.Diagnostic{LogMessage: stages.LogMessage{URN: e.URN, Message: message}})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y stages.Diagnostic) int {

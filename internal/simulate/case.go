@@ -1,5 +1,7 @@
 package simulate
 
+import "slices"
+
 // Case is the history of one stack, and the timings under which each of its operations is tried.
 type Case struct {
 	About      string `json:",omitempty"` // what it is an example of
@@ -28,6 +30,13 @@ type Operation struct {
 	Mishaps
 	Flags
 	Planned bool `json:",omitempty"` // it is also tried held to the plan that its preview makes
+	// Policies judge what the program declares, AnalyzeLimit of them at once; 0 is all.
+	Policies     []Policy `json:",omitempty"`
+	AnalyzeLimit int      `json:",omitempty"`
+	// Stages are in the slots of the engine.
+	Stages []Stage `json:",omitempty"`
+	// Race are engines that do the same once more, and at once.
+	Race *Race `json:",omitempty"`
 }
 
 // Mishaps are events from outside that an operation meets.
@@ -37,7 +46,15 @@ type Mishaps struct {
 	Interrupt int  `json:",omitempty"`
 	Cancel    bool `json:",omitempty"` // the interrupt also cancels what runs
 	Crash     int  `json:",omitempty"`
+	// Late is what becomes of the calls that a crash cuts off; see [Landing].
+	Late Landing `json:",omitempty"`
+	// Reads are when other commands read the state, in milliseconds after the beginning.
+	Reads []int `json:",omitempty"`
 }
+
+// Landing is how many operations later a call takes effect whose answer is lost: the effect lands before that operation
+// begins. With 0 the call takes effect before it ends, and with less it never does.
+type Landing int
 
 // Flags are how an operation is done.
 type Flags struct {
@@ -63,7 +80,8 @@ const (
 	Update  Kind = "update"
 	Refresh Kind = "refresh"
 	Destroy Kind = "destroy"
-	Import  Kind = "import" // imports what the program's declarations name: no program runs
+	Import  Kind = "import"  // imports what the program's declarations name: no program runs
+	Recover Kind = "recover" // resolves what is pending, by reading; it has no preview
 )
 
 // Manner is how a program registers its resources.
@@ -144,6 +162,8 @@ type Failure struct {
 	// Applied failures come after the call took effect. Died failures leave the outcome uncertain: the plugin died.
 	Applied bool `json:",omitempty"`
 	Died    bool `json:",omitempty"`
+	// Late is when the call takes effect during which the plugin died; 0 leaves that to Applied.
+	Late Landing `json:",omitempty"`
 }
 
 // Edit is a change of the state or of the cloud between operations.
@@ -169,3 +189,86 @@ const (
 	Vanish             EditKind = "vanish"              // somebody deleted the object
 	Foreign            EditKind = "foreign"             // an object of that ID exists that is not the stack's
 )
+
+// dependencies lists what d refers to, except its parent.
+func (d Declaration) dependencies() []string {
+	out := slices.Clone(d.DependsOn)
+	for _, n := range d.Refs {
+		out = append(out, n)
+	}
+	for _, n := range []string{d.DeletedWith, d.ReplaceWith, d.Provider} {
+		if n != "" {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Policy is one policy, in a pack of its own. It judges things.
+type Policy struct {
+	Do   PolicyKind
+	Name string `json:",omitempty"` // of the resource that it is about; "" is every one
+	// Property is what a resource must not have. A remedy makes its value "remedied" instead.
+	Property string
+}
+
+// PolicyKind is what a policy does.
+type PolicyKind string
+
+// The kinds of policies. Those of stacks judge outputs at the end.
+const (
+	Advise         PolicyKind = "advise"
+	Mandate        PolicyKind = "mandate"
+	Remedy         PolicyKind = "remedy"
+	AdviseOnStack  PolicyKind = "advise-stack"
+	MandateOnStack PolicyKind = "mandate-stack"
+)
+
+// Stage is a stage that a caller has put into a slot.
+type Stage struct {
+	In      SlotName
+	Do      StageKind
+	Name    string `json:",omitempty"` // of the resource that it is about; "" is every one
+	Workers int    `json:",omitempty"`
+}
+
+// SlotName is the name of a slot.
+type SlotName string
+
+// The slots.
+const (
+	Registered SlotName = "registered"
+	Located    SlotName = "located"
+	Checked    SlotName = "checked"
+	Analyzed   SlotName = "analyzed"
+	Diffed     SlotName = "diffed"
+	Built      SlotName = "built"
+	Executed   SlotName = "executed"
+)
+
+// StageKind is what a stage does.
+type StageKind string
+
+// The kinds of stages. All of them watch what passes.
+const (
+	Watch  StageKind = "watch"
+	Delay  StageKind = "delay"
+	Refuse StageKind = "refuse" // behind register and before execute
+	Change StageKind = "change" // the goal, behind register: the property "staged" is added
+)
+
+// Race is one operation that several engines begin at about the same time, each in a process of its own.
+type Race struct {
+	Engines []Engine
+	// Server says that the store knows which processes are alive, as Postgres does. Otherwise a person removes the locks of
+	// dead ones.
+	Server bool `json:",omitempty"`
+}
+
+// Engine is one of the engines of a race.
+type Engine struct {
+	After int     `json:",omitempty"` // milliseconds, that it begins after the first
+	Crash int     `json:",omitempty"` // as of an operation
+	Late  Landing `json:",omitempty"`
+}

@@ -12,9 +12,20 @@
 //   - each state that was recorded on the way is valid, and so is the last one;
 //   - an operation is recorded before its provider is called and ended after that;
 //   - no two calls change one object at once, and deletes come in the order of dependencies;
-//   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round;
+//   - nothing is lost and nothing leaks: every object that exists is in the state, and the other way round; of those that
+//     are in doubt there are no more than the state has doubts;
+//   - a call that the death of the engine or of a plugin cuts off stays pending, and may take effect at any time later, or never
+//     (late.go); a recovery after that finds what it made, and decides nothing against what exists;
+//   - whoever reads the state while an operation runs, or after its death, sees every record that was durable before, none
+//     that was not made, and a valid state (witness.go); what is recovered after a death is what the history goes on with;
+//   - of several engines that begin at once one works at a time, under the lock of package lock, and begins with what the one
+//     before has recorded, also if that has died (race.go);
 //   - a preview changes nothing and shows what the update does;
 //   - an update or a refresh that is done again does nothing, and a destroy leaves nothing;
+//   - no more calls change objects at once than there are workers, and no more policies judge a resource at once than allowed;
+//   - what violates a mandatory policy is neither created nor updated, and what a policy remedies is so for the other policies,
+//     for the provider and in the state (policy.go);
+//   - what a caller's stage refuses is neither created nor updated, and what it changes comes to the provider (slots.go);
 //   - the events report the beginning and the end of every step.
 //
 // And except where decision 0002 says otherwise (promise.go), plan, state, errors and waves of deletion are the same for every
@@ -35,5 +46,6 @@
 //
 // A case that fails is printed as JSON. Put it into testdata/cases, where TestKnownCases runs it from then on.
 //
-// Invariant: what a case does depends on the case alone.
+// Invariant: what a case does depends on the case alone, but for the order in which engines get the lock: waiting for that is
+// random by itself.
 package simulate

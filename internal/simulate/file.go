@@ -8,6 +8,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
+const stackName = "organization/p/dev"
+
 // clear is a secrets provider that does not encrypt.
 type clear struct{}
 
@@ -25,7 +27,7 @@ func encode(ctx context.Context, s *state.Snapshot) (string, error) {
 	if s == nil {
 		return "", nil
 	}
-	text, err := state.NewEncoder(state.EncoderOptions{Encrypter: clear{}}).Checkpoint(ctx, "organization/p/dev", s)
+	text, err := encoder().Checkpoint(ctx, stackName, s)
 	return string(text), err
 }
 
@@ -34,12 +36,18 @@ func decode(ctx context.Context, text string) (*state.Snapshot, error) {
 	if text == "" {
 		return nil, nil
 	}
-	c, err := state.DecodeCheckpoint(ctx, []byte(text), state.DecodeOptions{
-		Name:      "the state",
-		Decrypter: func(context.Context, *state.SecretsProvider) (property.Decrypter, error) { return clear{}, nil },
-	})
+	c, err := state.DecodeCheckpoint(ctx, []byte(text), decodeOptions())
 	if err != nil {
 		return nil, err
 	}
 	return c.Latest, nil
+}
+
+func encoder() *state.Encoder { return state.NewEncoder(state.EncoderOptions{Encrypter: clear{}}) }
+
+func decodeOptions() state.DecodeOptions {
+	return state.DecodeOptions{
+		Name:      "the state",
+		Decrypter: func(context.Context, *state.SecretsProvider) (property.Decrypter, error) { return clear{}, nil },
+	}
 }

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -66,6 +67,150 @@ func Generate(c Choices) Case {
 			program = g.next(program)
 		}
 		out.Operations = append(out.Operations, g.byProgram(len(out.Operations), program, manner))
+	}
+	if !g.quiet && g.chance(3) {
+		g.cutOff(&out, program, manner)
+	}
+	if g.chance(3) {
+		g.reads(&out)
+	}
+	if g.chance(6) {
+		g.race(&out)
+	}
+	if g.chance(5) {
+		g.policies(&out)
+	}
+	if g.chance(5) {
+		g.stages(&out)
+	}
+	return out
+}
+
+// cutOff ends a history with operations that are cut off in the middle of calls, with recoveries, and with updates after them.
+// What crashes before may be cut off too.
+func (g *generator) cutOff(c *Case, program []Declaration, manner Manner) {
+	for i := range c.Operations {
+		if o := &c.Operations[i]; o.Crash > 0 {
+			o.Late = g.landing()
+		}
+	}
+	for range 1 + g.IntN(2) {
+		before := len(program)
+		for range 1 + g.IntN(3) {
+			program = append(program[:len(program):len(program)], g.declaration(program))
+		}
+		program = g.named(program)
+		fresh := ofKind(program[before:], Thing)
+		o := Operation{Do: Update, Program: program, Manner: manner}
+		if g.chance(3) {
+			o.Crash, o.Late = 1+g.IntN(2*len(program)+4), g.landing()
+		} else {
+			for range 1 + g.IntN(2) {
+				f := Failure{Method: g.pick("create", "create", "update", "delete"), Name: g.pick(namesOf(program)...), Died: true, Late: g.landing()}
+				if len(fresh) > 0 && g.chance(2) {
+					f.Method, f.Name = "create", g.pick(fresh...)
+				}
+				o.Failures = append(o.Failures, f)
+			}
+			o.ContinueOnError = g.chance(2)
+		}
+		c.Operations = append(c.Operations, o)
+		if g.chance(2) {
+			c.Operations = append(c.Operations, Operation{Do: Recover, Flags: Flags{Pending: g.pick("", "", "clear")}})
+		}
+		program = g.next(program)
+		c.Operations = append(c.Operations, Operation{Do: Update, Program: program, Manner: manner, Flags: Flags{Pending: g.pick("", "create", "clear", "")}})
+		if g.chance(2) {
+			c.Operations = append(c.Operations, Operation{Do: Recover})
+		}
+	}
+	c.Operations = append(c.Operations, Operation{Do: Recover}, Operation{Do: Update, Program: program, Manner: manner})
+}
+
+// reads lets other commands read the state while operations run.
+func (g *generator) reads(c *Case) {
+	for i := range c.Operations {
+		if g.chance(2) {
+			continue
+		}
+		for range 1 + g.IntN(4) {
+			c.Operations[i].Reads = append(c.Operations[i].Reads, g.IntN(64)*100+g.IntN(100))
+		}
+	}
+}
+
+// race makes several engines do one of the operations once more, at once.
+func (g *generator) race(c *Case) {
+	r := Race{Server: g.chance(2)}
+	for range 2 + g.IntN(2) {
+		e := Engine{After: g.IntN(40) * 50}
+		if !g.quiet && g.chance(3) {
+			e.Crash, e.Late = 1+g.IntN(24), []Landing{0, 0, 1, 2, -1}[g.IntN(5)]
+		}
+		r.Engines = append(r.Engines, e)
+	}
+	c.Operations[g.IntN(len(c.Operations))].Race = &r
+}
+
+// policies makes policies judge what programs declare, from some operation on.
+func (g *generator) policies(c *Case) {
+	var all []Policy
+	kinds := []string{string(Advise), string(Remedy), string(AdviseOnStack), string(Remedy), string(Advise)}
+	if !g.quiet {
+		kinds = append(kinds, string(Mandate), string(MandateOnStack))
+	}
+	first := g.IntN(len(c.Operations))
+	program := c.Operations[first].Program
+	for range 1 + g.IntN(4) {
+		p := Policy{Do: PolicyKind(g.pick(kinds...)), Property: g.pick(plainNames...)}
+		if len(program) > 0 && g.IntN(4) > 0 {
+			d := program[g.IntN(len(program))]
+			p.Name, p.Property = d.Name, g.pick(append(sorted(d.Values), p.Property)...)
+		}
+		all = append(all, p)
+	}
+	limit := g.IntN(3)
+	for i := first; i < len(c.Operations); i++ {
+		c.Operations[i].Policies, c.Operations[i].AnalyzeLimit = all, limit
+	}
+}
+
+// stages puts stages into the slots of the engine, from some operation on.
+func (g *generator) stages(c *Case) {
+	first := g.IntN(len(c.Operations))
+	names := namesOf(c.Operations[first].Program)
+	var all []Stage
+	for range 1 + g.IntN(4) {
+		s := Stage{
+			In: SlotName(g.pick("registered", "located", "checked", "analyzed", "diffed", "built", "executed")),
+			Do: StageKind(g.pick("watch", "delay")), Workers: g.IntN(4),
+		}
+		if s.In == Registered && g.chance(2) {
+			s.Do = Change
+		}
+		if s.Do != Watch && g.IntN(3) > 0 {
+			s.Name = g.pick(names...)
+		}
+		if !g.quiet && s.In != Registered && g.chance(6) {
+			s.Do, s.Name = Refuse, g.pick(names...)
+		}
+		all = append(all, s)
+	}
+	for i := first; i < len(c.Operations); i++ {
+		c.Operations[i].Stages = all
+	}
+}
+
+func (g *generator) landing() Landing { return []Landing{1, 2, 1, 2, 3, -1}[g.IntN(6)] }
+
+// named returns the program with names that are made up for some of its resources.
+func (g *generator) named(in []Declaration) []Declaration {
+	out := slices.Clone(in)
+	for i, d := range out {
+		if d.Kind == Thing && g.IntN(3) > 0 {
+			out[i].Values = maps.Clone(d.Values)
+			set(&out[i].Values, autoName, "a")
+		}
 	}
 	return out
 }
@@ -417,21 +562,6 @@ func (g *generator) waitsOf(d Declaration, gone map[string]bool, waits map[strin
 			out = append(out, waits[dep]...)
 		} else {
 			out = append(out, dep)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// dependencies lists what d refers to, except its parent.
-func (d Declaration) dependencies() []string {
-	out := slices.Clone(d.DependsOn)
-	for _, n := range d.Refs {
-		out = append(out, n)
-	}
-	for _, n := range []string{d.DeletedWith, d.ReplaceWith, d.Provider} {
-		if n != "" {
-			out = append(out, n)
 		}
 	}
 	slices.Sort(out)

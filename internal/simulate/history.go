@@ -32,9 +32,18 @@ type history struct {
 }
 
 // play runs a case. It must be called in a bubble of testing/synctest.
-func play(ctx context.Context, c Case) Report {
+func play(ctx context.Context, c Case) *history {
 	h := &history{Case: c, world: newWorld(), ctx: ctx, Report: Report{Excused: map[string]int{}}}
-	for i, op := range c.Operations {
+	if h.run(); len(h.Faults) == 0 { // anything after a fault is a consequence
+		h.destroy(len(c.Operations))
+	}
+	return h
+}
+
+// run runs the operations until a promise is broken.
+func (h *history) run() {
+	for i, op := range h.Case.Operations {
+		h.world.land()
 		for _, e := range op.Before {
 			h.world.apply(e)
 		}
@@ -43,11 +52,9 @@ func play(ctx context.Context, c Case) Report {
 			h.fault("%s %d: panic: %v\n%s", op.Do, i, p.Value, p.Stack)
 		}
 		if len(h.Faults) > 0 {
-			return h.Report // anything after this is a consequence
+			return
 		}
 	}
-	h.destroy(len(c.Operations))
-	return h.Report
 }
 
 // try makes an attempt and keeps its faults.
@@ -73,19 +80,24 @@ func (h *history) fault(format string, args ...any) {
 func (h *history) step(i int, op Operation) {
 	var previews, attempts []*attempt
 	for n, s := range h.Schedules {
-		if n < 2 {
+		if n < 2 && op.Do != Recover {
 			previews = append(previews, h.try(i, op.calm(), s, true))
 		}
 		attempts = append(attempts, h.try(i, op, s, false))
 	}
-	h.compare(i, "preview", previews)
 	h.compare(i, string(op.Do), attempts)
-	h.predicted(i, previews[0], attempts[0])
-	h.held(i, op, previews[0])
+	if len(previews) > 0 {
+		h.compare(i, "preview", previews)
+		h.predicted(i, previews[0], attempts[0])
+		h.held(i, op, previews[0])
+	}
 	h.world = attempts[0].after
 	h.reread(i, attempts[0].text)
 	if attempts[0].err == nil && len(h.Faults) == 0 && len(op.Targets)+len(op.Excludes) == 0 {
 		h.achieved(i, op)
+	}
+	if len(h.Faults) == 0 {
+		h.race(i, op)
 	}
 }
 

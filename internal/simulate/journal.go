@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sluice-iac/sluice/state"
+	journals "github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -13,6 +14,9 @@ import (
 var errCrashed = errors.New("the process was killed")
 
 // journal is the state of a stack and checks how it is recorded. The attempt's mutex guards it.
+//
+// Where an operation dies, or others read meanwhile, everything is recorded in a depot too, as a real run records it, and what
+// counts is what can be read there.
 type journal struct {
 	attempt *attempt
 	base    *state.Snapshot
@@ -24,10 +28,40 @@ type journal struct {
 	last    *state.Snapshot // as of the last record
 	ending  *state.Snapshot // before the first delete of the end phase
 	closed  bool
+
+	depot   *depot             // nil where nobody reads
+	process *process           // that records there
+	durably *journals.Recorder // what it records with
+	log     []*record          // of a depot
+	dead    bool               // nothing reaches the depot any more
 }
 
 func newJournal(a *attempt, base *state.Snapshot, crash int) *journal {
 	return &journal{attempt: a, base: base, crash: crash, last: base, open: map[*state.Resource]state.Pending{}}
+}
+
+// keep makes a depot if somebody may read the state before the operation is over.
+func (j *journal) keep(ctx context.Context, s Schedule) {
+	op := j.attempt.op
+	if j.attempt.preview || j.depot == nil && op.Crash == 0 && len(op.Reads) == 0 {
+		return
+	}
+	if j.depot == nil {
+		text, err := encode(ctx, j.base)
+		if err != nil {
+			j.attempt.fault("the state cannot be written: %v", err)
+			return
+		}
+		j.depot = &depot{file: []byte(text)}
+	}
+	j.process = &process{depot: j.depot, pause: j.attempt.pauses(s), isDead: func() error {
+		j.attempt.mu.Lock()
+		defer j.attempt.mu.Unlock()
+		if j.dead {
+			return errCrashed
+		}
+		return nil
+	}}
 }
 
 func (j *journal) Load(context.Context) (*state.Snapshot, error) { return j.base, nil }
@@ -35,12 +69,15 @@ func (j *journal) Load(context.Context) (*state.Snapshot, error) { return j.base
 func (j *journal) Record(_ context.Context, base *state.Snapshot) (state.Recorder, error) {
 	j.attempt.mu.Lock()
 	defer j.attempt.mu.Unlock()
-	j.ledger = state.NewLedger(base, state.LedgerOptions{Version: "simulate", Now: now})
+	j.ledger = state.NewLedger(base, ledgerOptions())
+	if j.depot != nil {
+		j.durably = j.process.recorder(base)
+	}
 	return j, nil
 }
 
-func (j *journal) Begin(_ context.Context, op state.Pending) error {
-	return j.record(func() error {
+func (j *journal) Begin(ctx context.Context, op state.Pending) error {
+	return j.record(ctx, record{begin: &op}, func() error {
 		if j.ending == nil && op.Type == state.Deleting && j.attempt.isLate() {
 			j.ending = j.last
 		}
@@ -52,8 +89,8 @@ func (j *journal) Begin(_ context.Context, op state.Pending) error {
 	})
 }
 
-func (j *journal) End(_ context.Context, c state.Change) error {
-	return j.record(func() error {
+func (j *journal) End(ctx context.Context, c state.Change) error {
+	return j.record(ctx, record{change: &c}, func() error {
 		if op, ok := j.open[c.Begun]; ok {
 			j.attempt.mustBeOver(op)
 			delete(j.open, c.Begun)
@@ -62,12 +99,18 @@ func (j *journal) End(_ context.Context, c state.Change) error {
 	})
 }
 
-func (j *journal) Rebase(_ context.Context, base *state.Snapshot) error {
-	return j.record(func() error { j.ledger.Rebase(base); return nil })
+func (j *journal) Rebase(ctx context.Context, base *state.Snapshot) error {
+	return j.record(ctx, record{rebase: base}, func() error { j.ledger.Rebase(base); return nil })
 }
 
-func (j *journal) Close(context.Context) error {
-	err := j.record(func() error { return nil })
+func (j *journal) Close(ctx context.Context) error {
+	err := j.apply(func() error { return nil })
+	if j.durably != nil {
+		gone := j.durably.Close(ctx)
+		if err == nil {
+			err = gone
+		}
+	}
 	j.attempt.mu.Lock()
 	defer j.attempt.mu.Unlock()
 	j.closed = true
@@ -77,14 +120,42 @@ func (j *journal) Close(context.Context) error {
 	return err
 }
 
-// record applies one record and checks the result.
-func (j *journal) record(apply func() error) error {
+// record applies one record, and makes it durable where somebody may read it.
+func (j *journal) record(ctx context.Context, r record, apply func() error) error {
+	err := j.apply(func() error {
+		r.issued = j.attempt.tick()
+		j.log = append(j.log, &r)
+		return apply()
+	})
+	if err != nil || j.durably == nil {
+		return err
+	}
+	switch {
+	case r.begin != nil:
+		err = j.durably.Begin(ctx, *r.begin)
+	case r.change != nil:
+		err = j.durably.End(ctx, *r.change)
+	default:
+		err = j.durably.Rebase(ctx, r.rebase)
+	}
+	j.attempt.mu.Lock()
+	defer j.attempt.mu.Unlock()
+	j.dead = j.dead || j.crashed()
+	if err == nil {
+		r.done = j.attempt.tick()
+	}
+	return err
+}
+
+// apply applies one record and checks the result.
+func (j *journal) apply(apply func() error) error {
 	j.attempt.mu.Lock()
 	defer j.attempt.mu.Unlock()
 	if j.closed {
 		j.attempt.fault("something is recorded after the recorder was closed")
 	}
 	if j.crashed() {
+		j.dead = true
 		return errCrashed
 	}
 	j.records++

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,21 +21,25 @@ import (
 //	unavailable  while it changes, the provider cannot compare
 //	refreshed    the resource is to be read before every update
 //	shown        the provider shows a view of the resource, see show
+//	auto         the provider makes up a name for the resource, which is the ID of its object
+//	name         that name
 const (
 	vagueName       = "vague"
 	unavailableName = "unavailable"
 	refreshedName   = "refreshed"
 	shownName       = "shown"
+	autoName        = "auto"
+	nameName        = "name"
 )
 
 // cloudOptions returns the options of the cloud of one attempt.
 func cloudOptions(table providertest.Table, op Operation, s Schedule) providertest.Options {
-	o := providertest.Options{Table: table, Seed: s.Seed, MaxLatency: time.Duration(s.Milliseconds) * time.Millisecond}
+	o := providertest.Options{Table: table, Seed: s.Seed, MaxLatency: time.Duration(s.Milliseconds) * time.Millisecond, Naming: nameName}
 	for _, f := range op.Failures {
-		x := providertest.Failure{Method: providers.Method(f.Method), Name: f.Name, Nth: f.Nth, Update: true, Applied: f.Applied}
-		if f.Method != "create" && f.Method != "update" {
-			x.Nth = 0 // copies of a resource are read and deleted at once, and the number of comparisons may depend on timing
+		if f.isLate() {
+			continue
 		}
+		x := providertest.Failure{Method: providers.Method(f.Method), Name: f.Name, Nth: f.nth(), Update: true, Applied: f.Applied}
 		if f.Died {
 			x.Err = &providers.UncertainError{Err: fmt.Errorf("the plugin died during %s of %s", f.Method, f.Name), Lost: true}
 		}
@@ -42,6 +47,17 @@ func cloudOptions(table providertest.Table, op Operation, s Schedule) providerte
 	}
 	return o
 }
+
+// nth is the number of the call that fails, 0 for every one.
+func (f Failure) nth() int {
+	if f.Method != "create" && f.Method != "update" {
+		return 0 // copies of a resource are read and deleted at once, and the number of comparisons may depend on timing
+	}
+	return f.Nth
+}
+
+// isLate reports whether the plugin dies and leaves the call to the cloud.
+func (f Failure) isLate() bool { return f.Died && f.Late != 0 && isChange(providers.Method(f.Method)) }
 
 // host returns a host that starts guarded providers.
 func (a *attempt) host() providers.Host {
@@ -80,10 +96,23 @@ func (a *attempt) begin(m providers.Method, u urn.URN, id string, as state.Pendi
 	if !a.journal.isOpen(u, id, as) {
 		a.fault("%s of %s %s is not recorded as begun", m, u, id)
 	}
+	running := 1
 	for _, other := range a.calls {
+		if other.end == 0 {
+			running++
+		}
 		if other.urn == u && other.end == 0 && (other.id == id || !a.buries(c) && !a.buries(other)) {
 			a.fault("%s of %s %s overlaps %s of %s", m, u, id, other.method, other.id)
 		}
+	}
+	if running > a.workers {
+		a.fault("%s of %s %s begins as number %d of the calls under way, with %d workers", m, u, id, running, a.workers)
+	}
+	if m != providers.MethodDelete && a.judges != nil && a.judges.forbids(u) {
+		a.fault("%s of %s, which violates a mandatory policy", m, u)
+	}
+	if m != providers.MethodDelete && a.slots.refuses(u) {
+		a.fault("%s of %s, which a stage has refused", m, u)
 	}
 	a.calls = append(a.calls, c)
 	return func(err error) {
@@ -123,6 +152,21 @@ func show(ctx context.Context, s providers.Status, name string, olds []providers
 	return s.Publish(ctx, step)
 }
 
+// Check makes up a name where one is to be made up. A resource keeps the name that it has.
+func (g *guard) Check(ctx context.Context, r providers.CheckRequest) (providers.CheckResponse, error) {
+	res, err := g.Provider.Check(ctx, r)
+	if err != nil || !has(res.Inputs, autoName) {
+		return res, err
+	}
+	name, named := r.Olds.Get(nameName)
+	if !named {
+		sum := sha256.Sum256(append([]byte(r.URN), r.RandomSeed...))
+		name = property.String(fmt.Sprintf("%s-0%x", r.Name, sum[:4]))
+	}
+	res.Inputs = res.Inputs.With(nameName, name)
+	return res, nil
+}
+
 func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (providers.CreateResponse, error) {
 	if err := show(ctx, r.Status, r.Name, nil, &r.Properties); err != nil {
 		return providers.CreateResponse{}, err
@@ -130,9 +174,12 @@ func (g *guard) Create(ctx context.Context, r providers.CreateRequest) (provider
 	if r.Preview {
 		return g.Provider.Create(ctx, r)
 	}
+	g.attempt.mustBeRemedied("a create of", r.URN, r.Properties)
+	g.attempt.mustBeStaged("a create of", r.URN, r.Properties)
 	end := g.attempt.begin(providers.MethodCreate, r.URN, "", state.Creating)
 	res, err := g.Provider.Create(ctx, r)
 	res.RefreshBeforeUpdate = has(r.Properties, refreshedName)
+	g.attempt.postpone(err, effect{Method: providers.MethodCreate, URN: r.URN, Inputs: r.Properties})
 	end(err)
 	return res, err
 }
@@ -144,9 +191,12 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 	if r.Preview {
 		return g.Provider.Update(ctx, r)
 	}
+	g.attempt.mustBeRemedied("an update of", r.URN, r.NewInputs)
+	g.attempt.mustBeStaged("an update of", r.URN, r.NewInputs)
 	end := g.attempt.begin(providers.MethodUpdate, r.URN, r.ID, state.Updating)
 	res, err := g.Provider.Update(ctx, r)
 	res.RefreshBeforeUpdate = has(r.NewInputs, refreshedName)
+	g.attempt.postpone(err, effect{Method: providers.MethodUpdate, URN: r.URN, ID: r.ID, Inputs: r.NewInputs})
 	end(err)
 	return res, err
 }
@@ -154,6 +204,7 @@ func (g *guard) Update(ctx context.Context, r providers.UpdateRequest) (provider
 func (g *guard) Delete(ctx context.Context, r providers.DeleteRequest) error {
 	end := g.attempt.begin(providers.MethodDelete, r.URN, r.ID, state.Deleting)
 	err := errors.Join(show(ctx, r.Status, r.Name, r.OldViews, nil), g.Provider.Delete(ctx, r))
+	g.attempt.postpone(err, effect{Method: providers.MethodDelete, URN: r.URN, ID: r.ID})
 	end(err)
 	return err
 }

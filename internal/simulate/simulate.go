@@ -65,7 +65,7 @@ func Run(t *testing.T, c Case) (r Report) {
 			r.Faults = append(r.Faults, fmt.Sprintf("the end: panic: %v", p)) // of synctest: a deadlock, or goroutines left behind
 		}
 	}()
-	synctest.Test(t, func(t *testing.T) { r = play(t.Context(), c) })
+	synctest.Test(t, func(t *testing.T) { r = play(t.Context(), c).Report })
 	return r
 }
 

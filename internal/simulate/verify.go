@@ -1,8 +1,10 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,12 +26,17 @@ func verify(ctx context.Context, of *attempt) []string {
 	a.verifyTime()
 	a.verifyEvents()
 	a.verifyReasons()
+	a.verifyPolicies()
+	if a.err == nil && a.slots.refuses("") {
+		a.fault("it succeeds, and a stage has refused something")
+	}
 	if a.preview {
 		a.verifyPreview()
 		return a.faults
 	}
 	a.verifyRefusal(ctx)
 	a.verifyPending()
+	a.verifyCut()
 	a.verifyObjects()
 	a.verifyEntries()
 	a.verifyDeletes()
@@ -71,7 +78,7 @@ func (a verification) verifyEvents() {
 			started[key{e.Step.Op, e.Step.URN}]++
 		case stages.StepDone:
 			k := key{e.Step.Op, e.Step.URN}
-			if a.op.Do == Refresh && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
+			if (a.op.Do == Refresh || a.op.Do == Recover) && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
 				k.op = stages.OpRefresh // reported as what it found
 			}
 			if !e.Outputs {
@@ -148,6 +155,10 @@ func (a verification) verifyPending() {
 			a.fault("%s %s is pending for no reason", op.Type, op.Resource.URN)
 		}
 	}
+	if a.op.Do == Recover {
+		a.verifyRecovery()
+		return
+	}
 	if a.before.snapshot == nil || a.op.Pending != "" {
 		return
 	}
@@ -189,19 +200,21 @@ func (a verification) verifyObjects() {
 			known[r.ID] = true
 		}
 	}
-	creating := map[urn.URN]bool{}
-	if a.after.snapshot != nil {
-		for _, p := range a.after.snapshot.Pending {
-			if p.Type == state.Creating {
-				creating[p.Resource.URN] = true
-			}
-		}
-	}
 	existed := a.before.exists()
-	for id, r := range a.after.exists() {
+	exists := a.after.exists()
+	ids := slices.SortedFunc(maps.Keys(exists), func(x, y string) int { // what is new first: that is in doubt now
+		_, oldX := existed[x]
+		_, oldY := existed[y]
+		return cmp.Or(compareBools(oldX, oldY), cmp.Compare(x, y))
+	})
+	doubts := a.after.doubts()
+	for _, id := range ids {
+		r := exists[id]
 		_, old := existed[id]
 		switch {
-		case known[id], creating[r.URN], a.after.loose[id]:
+		case known[id], a.after.loose[id]:
+		case doubts[r.URN] > 0:
+			doubts[r.URN]-- // each doubt is about one object
 		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // it was resolved
 			a.after.loose[id] = true
 		case old:
@@ -212,6 +225,16 @@ func (a verification) verifyObjects() {
 			a.after.loose[id] = true
 		}
 	}
+}
+
+func compareBools(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
 }
 
 // wasLetGo reports whether the state said that an object is to be retained, or to be deleted by deleting another one.

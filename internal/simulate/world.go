@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
@@ -21,6 +22,17 @@ type world struct {
 	cloud    *providertest.Memory
 	// loose objects exist and do not belong to the stack. missing objects do not exist, although the state may name them.
 	loose, missing map[string]bool
+	late           []effect // of calls whose answers were lost, which may still land
+}
+
+// effect is what a call does to the cloud whose answer nobody has heard, because the engine or the plugin died. The cloud has
+// the request, and may carry it out at any time.
+type effect struct {
+	Method providers.Method
+	URN    urn.URN
+	ID     string // "" for a create
+	Inputs property.Map
+	after  Landing
 }
 
 func newWorld() *world {
@@ -28,7 +40,7 @@ func newWorld() *world {
 }
 
 func (w *world) clone() *world {
-	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing)}
+	return &world{snapshot: w.snapshot, cloud: w.cloud.Clone(), loose: maps.Clone(w.loose), missing: maps.Clone(w.missing), late: w.late}
 }
 
 // resources returns the resources of the state.

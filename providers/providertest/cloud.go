@@ -3,6 +3,7 @@ package providertest
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strconv"
@@ -27,6 +28,12 @@ type Options struct {
 	Latency func(Call) time.Duration
 	// Failures are the calls that fail.
 	Failures []Failure
+	// Cut, when it is set, is asked about each call that is about to take effect. If it returns an error, the call does
+	// nothing and returns that.
+	Cut func(Call) error
+	// Naming is the input that is the ID of what is created with it. There cannot be two with one name. Without the input,
+	// and with "", the cloud makes up the ID.
+	Naming string
 }
 
 // Cloud is a simulated cloud; see the package comment. Its methods, and those of its providers, may be called from many
@@ -101,6 +108,20 @@ func (c *Cloud) Peak(m providers.Method) int {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
 	return c.log.peak[m]
+}
+
+// newID is the ID of what is about to be created.
+func (o Options) newID(t Table, r Record) (string, error) {
+	if v, ok := r.Inputs.Get(o.Naming); ok && o.Naming != "" && v.IsString() {
+		id := v.AsString()
+		_, taken, err := t.Read(id)
+		if err == nil && taken {
+			err = fmt.Errorf("the cloud has a resource %q already", id)
+		}
+		return id, err
+	}
+	made, err := t.Made(r.URN)
+	return ID(r.URN, made+1), err
 }
 
 // idStem is what the IDs of everything with this URN begin with.

@@ -29,6 +29,11 @@ func do[T any](ctx context.Context, p *provider, c Call, work func() (T, error))
 	if err := await.For(ctx, p.cloud.options.latency(c)); err != nil {
 		return none, err
 	}
+	if cut := p.cloud.options.Cut; cut != nil {
+		if err := cut(c); err != nil {
+			return none, err
+		}
+	}
 	for _, f := range p.cloud.options.Failures {
 		if !f.matches(c) {
 			continue
@@ -93,11 +98,11 @@ func (p *provider) Create(ctx context.Context, req providers.CreateRequest) (pro
 		if req.Preview {
 			return providers.CreateResponse{Properties: outputs(req.Properties, "", true)}, nil
 		}
-		made, err := p.cloud.table.Made(req.URN)
-		if err != nil {
+		r := Record{URN: req.URN, Type: req.Type, Inputs: req.Properties}
+		var err error
+		if r.ID, err = p.cloud.options.newID(p.cloud.table, r); err != nil {
 			return providers.CreateResponse{}, err
 		}
-		r := Record{ID: ID(req.URN, made+1), URN: req.URN, Type: req.Type, Inputs: req.Properties}
 		if err := p.cloud.table.Write(r); err != nil {
 			return providers.CreateResponse{}, err
 		}

@@ -219,3 +219,35 @@ func TestHangingCallEndsWithCancel(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+func TestCallThatIsCutOffDoesNothing(t *testing.T) {
+	boom := errors.New("boom")
+	cloud := providertest.NewCloud(providertest.Options{
+		Cut: func(c providertest.Call) error {
+			if c.Method == providers.MethodCreate && c.Nth == 1 {
+				return boom
+			}
+			return nil
+		},
+		Failures: []providertest.Failure{{Method: providers.MethodCreate, Applied: true}},
+	})
+	p := cloud.Provider("simple")
+	_, err := p.Create(t.Context(), providers.CreateRequest{URN: named("a")})
+	require.ErrorIs(t, err, boom)
+	records, err := cloud.Records()
+	require.NoError(t, err)
+	require.Empty(t, records)
+}
+
+func TestNamesAreIDsAndUnique(t *testing.T) {
+	p := providertest.NewCloud(providertest.Options{Naming: "name"}).Provider("simple")
+	in := object("name", "x")
+	made, err := p.Create(t.Context(), providers.CreateRequest{URN: named("a"), Properties: in})
+	require.NoError(t, err)
+	require.Equal(t, "x", made.ID)
+	_, err = p.Create(t.Context(), providers.CreateRequest{URN: named("b"), Properties: in})
+	require.EqualError(t, err, `the cloud has a resource "x" already`)
+	made, err = p.Create(t.Context(), providers.CreateRequest{URN: named("b")})
+	require.NoError(t, err)
+	require.Equal(t, providertest.ID(named("b"), 1), made.ID)
+}

@@ -1,7 +1,9 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -209,11 +211,16 @@ func isMadeUp(text, resource string) bool {
 	return digit
 }
 
-// exists asks the provider for an object by a name; "" means that there is none.
+// exists asks the provider for an object by a name; "" means that there is none. An object that is not healthy is there.
 func (r *Recoverer) exists(p providers.Provider, res *state.Resource, n name) (id string, err error) {
 	found, err := p.Read(r.Operations, providers.ReadRequest{
 		URN: res.URN, Name: res.URN.Name(), Type: res.Type, ID: n.value, Timeout: res.CustomTimeouts.Read,
 	})
+	var unhealthy *providers.InitError
+	if errors.As(err, &unhealthy) {
+		found = providers.ReadResponse{ID: cmp.Or(unhealthy.ID, n.value), Exists: true, Inputs: unhealthy.Inputs, Properties: unhealthy.Properties}
+		err = nil
+	}
 	if err != nil || !found.Exists || found.ID == "" {
 		return "", err
 	}

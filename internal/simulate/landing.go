@@ -1,0 +1,73 @@
+package simulate
+
+import (
+	"slices"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// doubts counts the creates of which the state says that nobody knows what they have made.
+func (w *world) doubts() map[urn.URN]int {
+	out := map[urn.URN]int{}
+	if w.snapshot != nil {
+		for _, p := range w.snapshot.Pending {
+			if p.Type == state.Creating {
+				out[p.Resource.URN]++
+			}
+		}
+	}
+	return out
+}
+
+// land makes the effects happen whose time has come. What lands after its doubt was decided is nobody's object: that had to be
+// decided before there was anything to find.
+func (w *world) land() {
+	var waiting []effect
+	for _, e := range w.late {
+		switch e.after--; {
+		case e.after > 0:
+			waiting = append(waiting, e)
+		case e.after == 0:
+			w.carryOut(e)
+		}
+	}
+	w.late = waiting
+}
+
+func (w *world) carryOut(e effect) {
+	r, exists := w.exists()[e.ID]
+	switch {
+	case e.Method == providers.MethodCreate:
+		w.carryOutCreate(e)
+	case !exists: // the cloud refuses it
+	case e.Method == providers.MethodUpdate:
+		w.put(r.ID, r.URN, e.Inputs)
+	default:
+		_ = w.cloud.Remove(r.ID)
+		w.missing[r.ID] = true
+	}
+}
+
+func (w *world) carryOutCreate(e effect) {
+	made, _ := w.cloud.Made(e.URN) // a table in memory does not fail
+	id := providertest.ID(e.URN, made+1)
+	if v, ok := e.Inputs.Get(nameName); ok && v.IsString() {
+		id = v.AsString()
+	}
+	if _, taken := w.exists()[id]; taken {
+		return
+	}
+	w.put(id, e.URN, e.Inputs)
+	open := w.doubts()[e.URN]
+	for other, r := range w.exists() {
+		if r.URN == e.URN && other != id && !w.loose[other] && !slices.ContainsFunc(w.resources(), func(r *state.Resource) bool { return r.ID == other }) {
+			open--
+		}
+	}
+	if open <= 0 {
+		w.loose[id] = true
+	}
+}

@@ -1,0 +1,146 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/pipeline"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+const (
+	stagedName = "staged"
+	refusal    = "a stage refuses it"
+)
+
+// slots is what the stages of an attempt have seen. Its methods may be called from many goroutines.
+type slots struct {
+	attempt *attempt
+
+	mu      sync.Mutex // guards the rest
+	seen    map[string]bool
+	refused map[urn.URN]bool
+}
+
+// engine returns an engine with the stages of the operation.
+func (a *attempt) engine(o sluice.Options, s Schedule) *sluice.Engine {
+	e := sluice.Standard(o)
+	if len(a.op.Stages) == 0 {
+		return e
+	}
+	a.slots = &slots{attempt: a, seen: map[string]bool{}, refused: map[urn.URN]bool{}}
+	for i, st := range a.op.Stages {
+		at := inserted{Stage: st, number: i, slots: a.slots, pause: a.pauses(s)}
+		switch st.In {
+		case Registered:
+			e.Registered.Insert(func() pipeline.Stage[stages.Registered, stages.Registered] { return at.registered() })
+		case Located:
+			insert(&e.Located, at, func(l stages.Located) stages.Located { return l })
+		case Checked:
+			insert(&e.Checked, at, func(c stages.Checked) stages.Located { return c.Located })
+		case Analyzed:
+			insert(&e.Analyzed, at, func(x stages.Analyzed) stages.Located { return x.Located })
+		case Diffed:
+			insert(&e.Diffed, at, func(d stages.Diffed) stages.Located { return d.Located })
+		case Built:
+			insert(&e.Built, at, func(b stages.Built) stages.Located { return b.Located })
+		case Executed:
+			insert(&e.Executed, at, func(x stages.Executed) stages.Located { return stages.Located{Seq: x.Seq, URN: x.URN} })
+		}
+	}
+	return e
+}
+
+// inserted is a stage in its slot.
+type inserted struct {
+	Stage
+	number int
+	slots  *slots
+	pause  func()
+}
+
+func (i inserted) concerns(name string) bool { return i.Name == "" || i.Name == name }
+
+func insert[T any](slot *sluice.Slot[T], i inserted, located func(T) stages.Located) {
+	slot.Insert(func() pipeline.Stage[T, T] {
+		return pipeline.Stage[T, T]{Name: fmt.Sprint("stage ", i.number), Workers: i.Workers, Run: func(_ context.Context, in T, emit pipeline.Emit[T]) error {
+			l := located(in)
+			i.slots.passes(i.number, l)
+			switch {
+			case !i.concerns(l.URN.Name()):
+			case i.Do == Delay:
+				i.pause()
+			case i.Do == Refuse && i.In != Executed && l.URN.Type() == "test:index:Thing":
+				i.slots.refuse(l.URN)
+				return l.Refuse(refusal)
+			}
+			return emit(in)
+		}}
+	})
+}
+
+// registered returns the stage for the first slot, where goals can be changed and have no URN.
+func (i inserted) registered() pipeline.Stage[stages.Registered, stages.Registered] {
+	run := func(_ context.Context, r stages.Registered, emit pipeline.Emit[stages.Registered]) error {
+		if g := r.Goal; g != nil && g.Type == "test:index:Thing" && i.concerns(g.Name) {
+			switch i.Do {
+			case Delay:
+				i.pause()
+			case Change:
+				changed := *g
+				changed.Inputs = g.Inputs.With(stagedName, property.String("yes"))
+				r.Goal = &changed
+			}
+		}
+		return emit(r)
+	}
+	return pipeline.Stage[stages.Registered, stages.Registered]{Name: fmt.Sprint("stage ", i.number), Run: run} // one worker keeps the order of arrival
+}
+
+// passes notes that a registration has come to a stage. It may come once.
+func (s *slots) passes(stage int, l stages.Located) {
+	key := fmt.Sprint(stage, " ", l.Seq)
+	s.mu.Lock()
+	twice := s.seen[key]
+	s.seen[key] = true
+	s.mu.Unlock()
+	if twice {
+		s.attempt.mu.Lock()
+		s.attempt.fault("%s comes to stage %d twice", l.URN, stage)
+		s.attempt.mu.Unlock()
+	}
+}
+
+func (s *slots) refuse(u urn.URN) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused[u] = true
+}
+
+// refuses reports whether a stage has refused a resource, or anything if the URN is "".
+func (s *slots) refuses(u urn.URN) bool {
+	if s == nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refused[u] || u == "" && len(s.refused) > 0
+}
+
+// mustBeStaged reports a fault if a provider gets inputs that a stage should have changed.
+func (a *attempt) mustBeStaged(what string, u urn.URN, inputs property.Map) {
+	if u.Type() != "test:index:Thing" || has(inputs, stagedName) {
+		return
+	}
+	for _, st := range a.op.Stages {
+		if st.In == Registered && st.Do == Change && (st.Name == "" || st.Name == u.Name()) {
+			a.mu.Lock()
+			a.fault("%s %s with inputs that a stage has changed, as they were before", what, u)
+			a.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// record is one call of the recorder. The attempt's mutex guards it.
+type record struct {
+	begin  *state.Pending
+	change *state.Change
+	rebase *state.Snapshot
+	// issued is when it was made, and done when the recorder returned without an error; 0 until then. Both are by the clock
+	// of the attempt.
+	issued, done int
+}
+
+// isElided reports whether the record may be written later.
+func (r *record) isElided() bool { return r.change != nil && r.change.Elide }
+
+// durable returns the records that certainly are: the recorder has returned from them, or from a later one that takes what
+// was elided before along. The mutex is held.
+func (j *journal) durable() map[*record]bool {
+	last := 0 // when the latest record that is durable was made
+	for _, r := range j.log {
+		if r.done > 0 && !r.isElided() {
+			last = max(last, r.issued)
+		}
+	}
+	out := map[*record]bool{}
+	for _, r := range j.log {
+		out[r] = r.done > 0 && (!r.isElided() || r.done < last)
+	}
+	return out
+}
+
+// observe reads the state as another command would that comes while the operation runs, or after its death.
+func (a *attempt) observe(ctx context.Context, when string) *state.Snapshot {
+	a.mu.Lock()
+	durable := a.journal.durable()
+	a.mu.Unlock()
+	seen, err := a.journal.depot.read(ctx)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil {
+		a.fault("the state cannot be read %s: %v", when, err)
+		return a.journal.last
+	}
+	if seen != nil {
+		if err := state.Verify(seen); err != nil {
+			a.fault("the state that is read %s is not valid: %v", when, err)
+		}
+	}
+	for _, f := range a.journal.judge(seen, durable) {
+		a.fault("the state that is read %s %s", when, f)
+	}
+	return seen
+}
+
+// bounds are what a reader must see and what it may see: recorded states (*state.Resource) and pending operations
+// (state.Pending).
+type bounds struct {
+	must map[any][]any // each with what may have taken its place meanwhile, and itself
+	may  map[any]bool
+}
+
+// add notes that something is there from a record on.
+func (b bounds) add(k any, durable bool) {
+	b.may[k] = true
+	if durable {
+		b.must[k] = []any{k}
+	}
+}
+
+// remove notes that something is gone from a record on, and what is there instead.
+func (b bounds) remove(k any, durable bool, instead ...any) {
+	if durable {
+		delete(b.may, k)
+	}
+	for must, those := range b.must {
+		switch {
+		case !slices.Contains(those, k):
+		case durable || len(instead) == 0: // what is there instead is required by itself
+			delete(b.must, must)
+		default:
+			b.must[must] = append(slices.Clone(those), instead...)
+		}
+	}
+}
+
+// rebase notes that a snapshot takes the place of everything.
+func (b bounds) rebase(s *state.Snapshot, durable bool) {
+	now := contents(s)
+	for k := range b.may {
+		if !slices.Contains(now, k) {
+			b.remove(k, durable)
+		}
+	}
+	for _, k := range now {
+		op, pending := k.(state.Pending)
+		b.add(k, durable && (!pending || op.Type == state.Creating)) // a run takes over nothing but creates
+	}
+}
+
+// apply notes what a record does.
+func (b bounds) apply(r *record, durable bool) {
+	switch {
+	case r.rebase != nil:
+		b.rebase(r.rebase, durable)
+	case r.begin != nil:
+		b.add(*r.begin, durable)
+	case r.change != nil:
+		b.change(*r.change, durable)
+	}
+}
+
+func (b bounds) change(c state.Change, durable bool) {
+	var added []any
+	for _, p := range c.Replace {
+		b.remove(p.Old, durable, p.New)
+		added = append(added, p.New)
+	}
+	if c.Add != nil {
+		added = append(added, c.Add)
+	}
+	for k := range b.may {
+		if op, ok := k.(state.Pending); ok && op.Resource == c.Begun {
+			b.remove(op, durable, added...)
+		}
+	}
+	for _, old := range c.Remove {
+		b.remove(old, durable, added...)
+	}
+	for _, k := range added {
+		b.add(k, durable)
+	}
+}
+
+// contents lists what is in a snapshot; nil is an empty one.
+func contents(s *state.Snapshot) []any {
+	var all []any
+	if s != nil {
+		for _, r := range s.Resources {
+			all = append(all, r)
+		}
+		for _, op := range s.Pending {
+			all = append(all, op)
+		}
+	}
+	return all
+}
+
+// judge compares what a reader has seen with the records that were durable before it began and those that were made before it
+// ended. The mutex is held.
+func (j *journal) judge(seen *state.Snapshot, durable map[*record]bool) (faults []string) {
+	b := bounds{map[any][]any{}, map[any]bool{}}
+	b.rebase(j.base, true)
+	for _, r := range j.log {
+		b.apply(r, durable[r])
+	}
+	is, may, lacking := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, k := range contents(seen) {
+		is[outlineOf(k)] = true
+	}
+	for k := range b.may {
+		may[outlineOf(k)] = true
+	}
+	for k, those := range b.must {
+		if !slices.ContainsFunc(those, func(k any) bool { return is[outlineOf(k)] }) {
+			lacking[outlineOf(k)] = true
+		}
+	}
+	for _, text := range sorted(lacking) {
+		faults = append(faults, "lacks what was recorded before: "+text)
+	}
+	for _, text := range sorted(is) {
+		if !may[text] {
+			faults = append(faults, "has what was not recorded, or no longer: "+text)
+		}
+	}
+	return faults
+}
+
+// outlineOf returns what identifies a recorded state or a pending operation to a reader. What is in another resource gets another
+// URN when that is renamed, and an old copy another name.
+func outlineOf(k any) string {
+	if op, ok := k.(state.Pending); ok {
+		return fmt.Sprintf("%s %s", op.Type, op.Resource.URN.Name())
+	}
+	r := k.(*state.Resource)
+	name := r.URN.Name()
+	if r.Delete {
+		name = "old copy"
+	}
+	text, err := encoder().Resource(context.Background(), &state.Resource{
+		ID: r.ID, Type: r.Type, Custom: r.Custom, Delete: r.Delete, External: r.External, PendingReplacement: r.PendingReplacement,
+		Taint: r.Taint, Protect: r.Protect, Inputs: r.Inputs, Outputs: r.Outputs,
+	}, false)
+	return fmt.Sprintf("%s: %s %v", name, text, err)
+}
+
+// readers reads the state at the times that the operation says.
+func (a *attempt) readers(ctx context.Context, wg *conc.WaitGroup) {
+	if a.preview {
+		return // the state does not change
+	}
+	for _, at := range a.op.Reads {
+		wg.Go(func() {
+			time.Sleep(time.Duration(at) * time.Millisecond)
+			a.observe(ctx, fmt.Sprintf("after %d ms", at))
+		})
+	}
+}
