@@ -119,7 +119,7 @@ func (s *fileStack) BreakLocks(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return lock.Remove(ctx, s.store, held)
+	return lock.Remove(ctx, s.lockOptions(), held)
 }
 
 // DiscardJournal implements [Stack].
