@@ -82,7 +82,7 @@ func breakLocks(ctx context.Context, t *terminal.Terminal, locks backend.Locks, 
 			return err
 		}
 	}
-	n, err := locks.BreakLocks(ctx)
+	n, err := locks.BreakLocks(ctx, held)
 	if err != nil {
 		return err
 	}

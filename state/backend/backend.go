@@ -116,8 +116,9 @@ type Locks interface {
 	// Locks lists who has the lock. While an operation on this stack and another one has not ended, it lists the locks
 	// of both.
 	Locks(ctx context.Context) ([]lock.Held, error)
-	// BreakLocks removes all locks and returns how many there were.
-	BreakLocks(ctx context.Context) (int, error)
+	// BreakLocks removes locks that Locks has listed, and no others: whoever decides about them has seen them. It returns how
+	// many it has removed.
+	BreakLocks(ctx context.Context, held []lock.Held) (int, error)
 }
 
 // Tags are what a stack is labelled with (state.md 7.9).

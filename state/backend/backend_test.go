@@ -571,7 +571,7 @@ func TestExportAndImport(t *testing.T) {
 	var held *lock.HeldError
 	require.ErrorAs(t, err, &held)
 	require.Contains(t, held.Locks[0].URL, "file://")
-	n, err := s.BreakLocks(ctx)
+	n, err := s.BreakLocks(ctx, held.Locks)
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	require.NoError(t, unlock.Close())

@@ -114,11 +114,7 @@ func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
 }
 
 // BreakLocks implements [Stack].
-func (s *fileStack) BreakLocks(ctx context.Context) (int, error) {
-	held, err := s.Locks(ctx)
-	if err != nil {
-		return 0, err
-	}
+func (s *fileStack) BreakLocks(ctx context.Context, held []lock.Held) (int, error) {
 	return lock.Remove(ctx, s.lockOptions(), held)
 }
 
