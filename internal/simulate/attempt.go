@@ -212,9 +212,7 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		o.Analyzers, o.AnalyzeLimit = a.analyzers(s), op.AnalyzeLimit
 	}
 	if a.guard != nil {
-		fence := sluice.NewFence(a.journal)
-		fence.Guard(a.guard)
-		o.State = fence
+		o.State = guardedStore{a.journal, a.guard}
 	}
 	if op.Do == Update {
 		o.Plan, o.MakePlan = a.held, a.preview

@@ -93,18 +93,38 @@ type exclusive struct{ *locks }
 
 // hold is a name that a process has. The mutex of its locks guards it.
 type hold struct {
-	locks *locks
-	name  string
+	locks        *locks
+	name, holder string
 }
 
-func (e exclusive) Exclude(_ context.Context, name string) (taken store.Hold, err error) {
+var _ store.Excluder = exclusive{}
+
+func (e exclusive) Exclude(_ context.Context, name, holder string) (taken store.Hold, err error) {
 	e.do(func() {
 		if e.holds[name] == nil {
-			h := &hold{e.locks, name}
+			h := &hold{e.locks, name, holder}
 			e.holds[name], taken = h, h
 		}
 	})
 	return taken, nil
+}
+
+func (e exclusive) Holding(_ context.Context, name string) (s *store.Session, err error) {
+	e.do(func() {
+		if h := e.holds[name]; h != nil {
+			s = &store.Session{ID: h.holder, Holder: h.holder}
+		}
+	})
+	return s, nil
+}
+
+func (e exclusive) End(_ context.Context, name string, s store.Session) error {
+	e.do(func() {
+		if h := e.holds[name]; h != nil && h.holder == s.Holder {
+			delete(e.holds, name)
+		}
+	})
+	return nil
 }
 
 func (e exclusive) Now(context.Context) (time.Time, error) { return time.Now(), nil }

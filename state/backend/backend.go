@@ -120,7 +120,8 @@ type Locks interface {
 	// Locks lists who has the lock. While an operation on this stack and another one has not ended, it lists the locks
 	// of both.
 	Locks(ctx context.Context) ([]lock.Held, error)
-	// BreakLocks removes locks that Locks has listed, ends the sessions that hold them, and returns how many there were.
+	// BreakLocks removes locks that Locks has listed, and no others: whoever decides about them has seen them. It ends the sessions
+	// that hold them, and returns how many locks there were.
 	BreakLocks(ctx context.Context, held []lock.Held) (int, error)
 }
 

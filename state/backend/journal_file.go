@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
@@ -54,9 +55,12 @@ func (j *journalFile) Create(ctx context.Context, first, base []byte) error {
 	return j.Log.Create(ctx, first)
 }
 
-// Remove implements [journal.Store].
+// Remove implements [journal.Store]. The base of another journal stays.
 func (j *journalFile) Remove(ctx context.Context) error {
 	if err := j.Log.Remove(ctx); err != nil {
+		return err
+	}
+	if another, err := j.Exists(ctx); err != nil || another {
 		return err
 	}
 	return j.stack.store.Remove(ctx, j.base())
@@ -68,7 +72,19 @@ func (j *journalFile) begins(ctx context.Context, digest string) bool {
 	return err != nil || base == nil || state.Digest(base) == digest
 }
 
-// setAside keeps what is in the journal where no command uses it, and removes the journal. It returns where, "" if there is
+// setAllAside sets every journal aside that there is.
+func (j *journalFile) setAllAside(ctx context.Context) (where string, err error) {
+	var all []string
+	for {
+		where, err := j.setAside(ctx)
+		if err != nil || where == "" {
+			return strings.Join(all, " and "), err
+		}
+		all = append(all, where)
+	}
+}
+
+// setAside keeps what is in a journal where no command uses it, and removes the journal. It returns where, "" if there is
 // nothing.
 func (j *journalFile) setAside(ctx context.Context) (where string, err error) {
 	b, err := j.Read(ctx)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/state/backend/internal/compression"
+	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/secrets"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -27,6 +28,8 @@ type Options struct {
 	SkipIntegrity bool
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
+	// Machine is what locks know of where this process runs; nil means this machine.
+	Machine lock.Machine
 	// Stores opens what URLs of other schemes than file name, by scheme.
 	Stores map[string]store.Opener
 	// Checkpoints says how often a run writes the stack file.

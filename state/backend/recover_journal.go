@@ -16,13 +16,27 @@ import (
 	"github.com/sluice-iac/sluice/state/store"
 )
 
-// recover brings the stack file up to date if an operation on this stack was interrupted. The lock is held. It returns a
-// [*JournalError] for a journal that may not be applied.
+// recoverAll brings the stack file up to date if an operation on this stack was interrupted. The lock is held. It returns a
+// [*JournalError] for a journal that may not be applied. There may be a second journal, which fits no more when the first one has
+// been applied: of a run that had lost the lock, or of a request that arrived after its process had died.
+func (j *journalFile) recoverAll(ctx context.Context) error {
+	for {
+		if there, err := j.Exists(ctx); err != nil || !there {
+			return err
+		}
+		if err := j.recover(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// recover applies a journal and removes it.
 func (j *journalFile) recover(ctx context.Context) error {
-	if there, err := j.Exists(ctx); err != nil || !there {
+	s := j.stack
+	w, err := s.file().Writer(ctx) // before the content is read: see Record
+	if err != nil {
 		return err
 	}
-	s := j.stack
 	content, err := s.content(ctx)
 	if err != nil {
 		return err
@@ -32,10 +46,6 @@ func (j *journalFile) recover(ctx context.Context) error {
 		if err == nil {
 			s.options.note(fmt.Sprintf("there was a journal of stack %s, which does not exist any more; it is kept in %s", s.ref.Name, where))
 		}
-		return err
-	}
-	w, err := s.file().Writer(ctx)
-	if err != nil {
 		return err
 	}
 	// After the first checkpoint of the run the .bak file is what was there before the run.

@@ -22,7 +22,7 @@ func (r remains) recover(ctx context.Context) error {
 	if err := r.intents().recover(ctx); err != nil {
 		return err
 	}
-	return r.journal().recover(ctx)
+	return r.journal().recoverAll(ctx)
 }
 
 // setAside keeps what interrupted operations have left where no command uses it, without applying it. The lock is held. It
@@ -30,7 +30,7 @@ func (r remains) recover(ctx context.Context) error {
 func (r remains) setAside(ctx context.Context) (where string, err error) {
 	aside, err := r.intents().setAside(ctx)
 	if err == nil {
-		where, err = r.journal().setAside(ctx)
+		where, err = r.journal().setAllAside(ctx)
 	}
 	if where != "" {
 		aside = append(aside, where)

@@ -71,7 +71,7 @@ func remove(ctx context.Context, s stackFiles, o RemoveOptions) error {
 	if err := s.file().Remove(ctx, !o.Backups); err != nil {
 		return err
 	}
-	_, err := s.journal().setAside(ctx)
+	_, err := s.journal().setAllAside(ctx)
 	return err
 }
 

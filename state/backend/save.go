@@ -30,6 +30,11 @@ func (s *fileStack) recorder(ctx context.Context, base *state.Snapshot) (state.R
 	if err := state.CheckMutable(base); err != nil {
 		return nil, err
 	}
+	// The writer is made before the content is read: what somebody writes in between is not written over.
+	w, err := s.file().Writer(ctx)
+	if err != nil {
+		return nil, err
+	}
 	content, err := s.content(ctx)
 	if err != nil {
 		return nil, err
@@ -44,10 +49,6 @@ func (s *fileStack) recorder(ctx context.Context, base *state.Snapshot) (state.R
 	o := s.options
 	seal := s.seal()
 	p := seal.Provider(present)
-	w, err := s.file().Writer(ctx)
-	if err != nil {
-		return nil, err
-	}
 	ledger := state.NewLedger(base, state.LedgerOptions{Version: o.Version, Now: o.Now, SecretsProvider: p})
 	checkpoint := state.CheckpointOptions{
 		Stack: s.ref.String(), Encoder: seal.Encoder(ctx, p), SetAside: s.file().SetAside, SkipIntegrity: o.SkipIntegrity, Save: w.Save,

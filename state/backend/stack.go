@@ -132,7 +132,7 @@ func (s *fileStack) Locks(ctx context.Context) ([]lock.Held, error) {
 
 // BreakLocks implements [Stack].
 func (s *fileStack) BreakLocks(ctx context.Context, held []lock.Held) (int, error) {
-	return lock.Remove(ctx, s.store, held)
+	return lock.Remove(ctx, s.lockOptions(), held)
 }
 
 // DiscardJournal implements [Stack].

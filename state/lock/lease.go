@@ -22,7 +22,7 @@ func (l *Lock) begin() {
 			if ctx.Err() != nil {
 				return
 			}
-			if l.keep() != nil {
+			if l.keep(context.Background()) != nil {
 				return
 			}
 		}
@@ -32,20 +32,23 @@ func (l *Lock) begin() {
 // Check returns a [*LostError] when the lock is no longer certainly this process's: another process has broken it, or it could
 // not be renewed in time. Call it before starting anything that only the holder may do. It usually takes no
 // time; after a pause of the whole machine it asks the store.
-func (l *Lock) Check(context.Context) error {
+func (l *Lock) Check(ctx context.Context) error {
 	l.mu.Lock()
 	lost, renewed := l.lost, l.renewed
 	l.mu.Unlock()
-	if lost != nil || time.Since(renewed) <= l.options.Lost {
+	if lost != nil || renewed.age(l.options.Machine) <= l.options.Lost {
 		return lost
 	}
-	return l.keep()
+	return l.keep(ctx)
 }
 
-// keep renews the lease. It returns an error when the lock is lost.
-func (l *Lock) keep() error {
-	l.renewing.Lock()
-	defer l.renewing.Unlock()
+// keep renews the lease, after the renewal that is under way. It returns an error when the lock is lost, or ctx has ended
+// before.
+func (l *Lock) keep(ctx context.Context) error {
+	if err := l.renewing.Acquire(ctx); err != nil {
+		return err
+	}
+	defer l.renewing.Release()
 	l.mu.Lock()
 	lost, renewed := l.lost, l.renewed
 	l.mu.Unlock()
@@ -53,7 +56,7 @@ func (l *Lock) keep() error {
 		return lost
 	}
 	// A write that was cancelled may still arrive, after the file has been removed: it gets the time that is left.
-	left := max(l.options.Lost-time.Since(renewed), l.options.Every)
+	left := max(l.options.Lost-renewed.age(l.options.Machine), l.options.Every)
 	ctx, done := context.WithTimeout(context.Background(), left)
 	defer done()
 	err := l.renewOnce(ctx)
@@ -62,10 +65,10 @@ func (l *Lock) keep() error {
 	case err == nil:
 		return nil
 	case errors.As(err, &gone):
-	case time.Since(renewed) <= l.options.Lost:
+	case renewed.age(l.options.Machine) <= l.options.Lost:
 		return nil // the store may answer again in time
 	default:
-		gone = &LostError{Path: l.Path(), Reason: fmt.Sprintf("it could not be renewed since %s: %v", renewed.Format(time.RFC3339), err)}
+		gone = &LostError{Path: l.Path(), Reason: fmt.Sprintf("it could not be renewed since %s: %v", renewed.wall.Format(time.RFC3339), err)}
 	}
 	l.lose(gone)
 	return gone

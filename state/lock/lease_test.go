@@ -76,7 +76,7 @@ func TestLeaseSaysWhoHoldsTheLockAndIsRenewed(t *testing.T) {
 func breakAll(t *testing.T, o Options) int {
 	held, err := List(context.Background(), o)
 	require.NoError(t, err)
-	n, err := Remove(context.Background(), o.Store, held)
+	n, err := Remove(context.Background(), o, held)
 	require.NoError(t, err)
 	return n
 }
@@ -247,7 +247,9 @@ func TestStoreThatExcludesLeavesLocksOfOtherMachinesUntilTheirLeaseIsOver(t *tes
 		after   time.Duration
 		taken   bool
 	}{
-		"lease is over":       {`{"hostname":"other","tool":"sluice","lease":{"run":"r","seconds":60}}`, 2 * time.Minute, true},
+		"lease is over": {`{"hostname":"other","tool":"sluice","lease":{"run":"r","seconds":60}}`, 2 * time.Minute, true},
+		"the holder's clock says otherwise": {`{"hostname":"other","tool":"sluice","lease":{"run":"r","renewed":"2999-01-02T03:04:05Z","seconds":60}}`,
+			2 * time.Minute, false},
 		"lease is not over":   {`{"hostname":"other","tool":"sluice","lease":{"run":"r","seconds":60}}`, 30 * time.Second, false},
 		"no lease":            {`{"hostname":"other","tool":"sluice"}`, time.Hour, false},
 		"another tool's lock": {`{"hostname":"other"}`, time.Hour, false},
@@ -267,4 +269,29 @@ func TestStoreThatExcludesLeavesLocksOfOtherMachinesUntilTheirLeaseIsOver(t *tes
 			require.NoError(t, l.Release())
 		})
 	}
+}
+
+// setBack is a machine whose clock is set back.
+type setBack struct {
+	thisMachine
+	by atomic.Int64
+}
+
+func (s *setBack) Now() time.Time { return time.Now().Add(-time.Duration(s.by.Load())) }
+
+func TestClockThatIsSetBackMakesNoLeaseLonger(t *testing.T) {
+	o := options(t)
+	synctest.Test(t, func(t *testing.T) {
+		s, m := &faulty{Store: o.Store}, &setBack{}
+		o.Store, o.Machine = s, m
+		l, err := Acquire(context.Background(), o)
+		require.NoError(t, err)
+		s.away.Store(true)
+		m.by.Store(int64(time.Hour))
+		time.Sleep(2 * time.Minute)
+		var lost *LostError
+		require.ErrorAs(t, l.Check(context.Background()), &lost)
+		s.away.Store(false)
+		require.NoError(t, l.Release())
+	})
 }

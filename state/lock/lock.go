@@ -2,11 +2,11 @@ package lock
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path"
 	"strings"
 	"sync"
@@ -16,7 +16,6 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/advice"
-	"github.com/sluice-iac/sluice/internal/process"
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store"
 )
@@ -28,11 +27,6 @@ type Store interface {
 	Read(ctx context.Context, key string) ([]byte, store.Info, error)
 	List(ctx context.Context, prefix string) ([]store.Info, error)
 	Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error)
-	Remover
-}
-
-// Remover removes keys as a [store.Store] does.
-type Remover interface {
 	Remove(ctx context.Context, keys ...string) error
 }
 
@@ -41,7 +35,9 @@ type Options struct {
 	Store Store
 	// Folder is the key of the folder that holds the lock files of one stack.
 	Folder string
-	// Owner describes the process; the zero Owner means this one.
+	// Machine is where the process runs; nil means this machine.
+	Machine Machine
+	// Owner describes the process; the zero Owner means the Machine's.
 	Owner Owner
 	// Operation says in a word what the lock is for; it may be "".
 	Operation string
@@ -65,13 +61,13 @@ type Lock struct {
 	key     string
 	owner   Owner // its Renewed is guarded by renewing
 
-	renewing sync.Mutex // held while the lease is renewed; guards gone and again
-	gone     error      // why the hold has to be taken again
-	again    bool       // the hold has been taken again
+	renewing *await.Slots // one, taken while the lease is renewed; guards gone and again
+	gone     error        // why the hold has to be taken again
+	again    bool         // the hold has been taken again
 
 	mu       sync.Mutex // guards what follows
 	hold     store.Hold // nil where the store has none; changes only while renewing is held, too
-	renewed  time.Time  // without monotonic part: a suspended machine has not renewed
+	renewed  moment
 	lost     error
 	released bool
 
@@ -86,15 +82,7 @@ const attempts = 8
 // first, and what such a process has started on this machine and still works is ended before. It does not wait for a holder
 // to end.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
-	if o.Owner == (Owner{}) {
-		o.Owner = Self()
-	}
-	if o.Every == 0 {
-		o.Every = defaultEvery
-	}
-	if o.Lost == 0 {
-		o.Lost = defaultLost
-	}
+	o = o.complete()
 	hold, err := o.exclude(ctx)
 	if err != nil {
 		return nil, err
@@ -118,6 +106,23 @@ func (o Options) tidy() {
 	if err := t.Tidy(); err != nil && o.Note != nil {
 		o.Note(fmt.Sprintf("what killed processes have left could not be removed: %v", err))
 	}
+}
+
+// complete returns the options with what they leave out.
+func (o Options) complete() Options {
+	if o.Machine == nil {
+		o.Machine = thisMachine{}
+	}
+	if o.Owner == (Owner{}) {
+		o.Owner = o.Machine.Self()
+	}
+	if o.Every == 0 {
+		o.Every = defaultEvery
+	}
+	if o.Lost == 0 {
+		o.Lost = defaultLost
+	}
+	return o
 }
 
 // exclude takes the hold of the store, if it has one, which keeps other processes away.
@@ -153,11 +158,17 @@ func (o Options) acquire(ctx context.Context, hold store.Hold) (*Lock, error) {
 			return nil, err
 		}
 		// All that tried have given way. Not all should come back at once.
-		_ = await.For(ctx, time.Duration(rand.Int64N(int64(20*time.Millisecond)<<attempt)))
+		_ = await.For(ctx, pause(attempt))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// pause is a random time that is longer on average the more attempts there were.
+func pause(attempt int) time.Duration {
+	id := uuid.New()
+	return time.Duration(binary.BigEndian.Uint32(id[:])%(20<<attempt)) * time.Millisecond
 }
 
 // try writes a lock file if there is none, and gives way if then there are others.
@@ -175,7 +186,7 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 	if len(others) > 0 {
 		return nil, false, &HeldError{others}
 	}
-	l = &Lock{options: o, key: mine, owner: o.Owner, hold: hold}
+	l = &Lock{options: o, key: mine, owner: o.Owner, hold: hold, renewing: await.NewSlots(1)}
 	l.owner.Lease = Lease{Run: id, Operation: o.Operation, Seconds: int(o.Lost / time.Second)}
 	if err := l.write(ctx, store.IfAbsent()); err != nil {
 		_ = o.Store.Remove(context.WithoutCancel(ctx), mine) // it is there if only the reply was lost
@@ -197,8 +208,8 @@ func (o Options) try(ctx context.Context, hold store.Hold) (l *Lock, collided bo
 
 // write writes the lock file with a lease that is renewed now.
 func (l *Lock) write(ctx context.Context, c store.Condition) error {
-	now := time.Now().Round(0)
-	l.owner.Lease.Renewed = now
+	now := momentOf(l.options.Machine)
+	l.owner.Lease.Renewed = now.wall
 	b, err := json.Marshal(l.owner)
 	if err != nil {
 		return err
@@ -259,6 +270,7 @@ func (l *Lock) Abandon() {
 // List returns the locks in a folder in the order of their names, and after them the session that holds the lock of a process
 // that has not written its lock file.
 func List(ctx context.Context, o Options) ([]Held, error) {
+	o = o.complete()
 	held, err := o.others(ctx, "")
 	if err != nil {
 		return nil, err
@@ -289,22 +301,23 @@ func List(ctx context.Context, o Options) ([]Held, error) {
 
 // Remove removes the files of locks that have been listed, whoever holds them, ends the sessions that hold them, and returns how
 // many locks there were (state.md 7.11). What a dead holder has started on this machine and still works is ended before.
-func Remove(ctx context.Context, s Store, locks []Held) (int, error) {
+func Remove(ctx context.Context, o Options, locks []Held) (int, error) {
+	o = o.complete()
 	for i, l := range locks {
-		if err := (Options{}).endOrphans(ctx, l); err != nil {
+		if err := o.endOrphans(ctx, l); err != nil {
 			return i, err
 		}
-		if err := endSession(ctx, s, l); err != nil {
+		if err := endSession(ctx, o.Store, l); err != nil {
 			return i, err
 		}
 		if l.info.Key == "" {
 			continue
 		}
-		if err := s.Remove(ctx, l.info.Key); err != nil {
+		if err := o.Store.Remove(ctx, l.info.Key); err != nil {
 			return i, fmt.Errorf("remove a lock file: %w", err)
 		}
 		// As long as there was a file, the holder may have connected again. It does not without one.
-		if err := endSession(ctx, s, l); err != nil {
+		if err := endSession(ctx, o.Store, l); err != nil {
 			return i, err
 		}
 	}
@@ -332,10 +345,6 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for locks: %w", err)
 	}
-	self := o.Owner
-	if self == (Owner{}) {
-		self = Self()
-	}
 	var held []Held
 	for _, info := range infos {
 		if info.Key == mine || path.Dir(info.Key) != o.Folder {
@@ -351,7 +360,7 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 		}
 		h.Unknown = err != nil || json.Unmarshal(b, &h.Owner) != nil
 		if !h.Unknown {
-			h.Life = h.Owner.life(self)
+			h.Life = o.Machine.Life(h.Owner)
 		}
 		held = append(held, h)
 	}
@@ -365,11 +374,10 @@ func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) 
 	for _, l := range locks {
 		dead := !l.Unknown && l.Owner.Tool == o.Owner.Tool && l.Life == Dead
 		if !dead && !l.Unknown && l.Owner.Tool == Tool && l.Life != Alive && hold != nil {
-			now, err := o.Store.(store.Excluder).Now(ctx)
-			if err != nil {
+			var err error
+			if dead, err = o.isOver(ctx, l); err != nil {
 				return nil, err
 			}
-			dead = l.Owner.Lease.Seconds > 0 && now.Sub(l.info.Modified) > time.Duration(l.Owner.Lease.Seconds)*time.Second
 		}
 		if !dead {
 			alive = append(alive, l)
@@ -385,15 +393,28 @@ func (o Options) removeDead(ctx context.Context, locks []Held, hold store.Hold) 
 	return alive, nil
 }
 
+// isOver reports whether a lease is certainly over. The clock of the store says so, which the renewals of all holders are
+// measured with, and the clocks of the two machines must not contradict it: that of a store is another one after it has moved
+// to another server.
+func (o Options) isOver(ctx context.Context, l Held) (bool, error) {
+	now, err := o.Store.(store.Excluder).Now(ctx)
+	if err != nil {
+		return false, err
+	}
+	lease := l.Owner.Lease
+	whole := time.Duration(lease.Seconds) * time.Second
+	return whole > 0 && now.Sub(l.info.Modified) > whole && o.Machine.Now().Sub(lease.Renewed) > whole, nil
+}
+
 // endOrphans ends what a dead holder has started on this machine and still works.
 func (o Options) endOrphans(ctx context.Context, l Held) error {
 	if l.Life != Dead {
 		return nil
 	}
-	ended, err := process.EndOrphans(ctx, l.Owner.PID, l.Owner.Start)
-	if err == nil && len(ended) > 0 && o.Note != nil {
+	ended, err := o.Machine.EndOrphans(ctx, l.Owner)
+	if err == nil && ended != "" && o.Note != nil {
 		o.Note(fmt.Sprintf("the process that had the lock of the stack (pid %d) died and left others that went on working; they were ended: %s",
-			l.Owner.PID, process.Names(ended)))
+			l.Owner.PID, ended))
 	}
 	return err
 }

@@ -82,7 +82,8 @@ func ofSession(s store.Session) (o Owner, known bool) {
 
 // life reports whether the owner has certainly ended: it ran on this machine, since it was booted, and its PID is free or
 // belongs to another process by now. It is alive when all of that is known and the process is there.
-func (o Owner) life(self Owner) Life {
+func (o Owner) life() Life {
+	self := Self()
 	if o.Hostname != self.Hostname || o.Boot == "" || o.Boot != self.Boot || o.Namespace != self.Namespace || o.PID <= 0 {
 		return LifeUnknown
 	}

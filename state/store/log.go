@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ type Log interface {
 	Append(ctx context.Context, b []byte) error
 	// Truncate cuts the log to its first size bytes.
 	Truncate(ctx context.Context, size int64) error
-	// Remove removes the log, if there is one.
+	// Remove removes the log that has been created or read, or else the one that is there, if there is one.
 	Remove(ctx context.Context) error
 }
 
@@ -128,8 +129,12 @@ func (l *fileLog) Truncate(_ context.Context, size int64) error {
 
 func (l *fileLog) Remove(context.Context) error {
 	if l.open != nil {
+		isThere := l.isThere()
 		_ = l.open.Close() // everything in it is durable
 		l.open = nil
+		if !isThere {
+			return nil
+		}
 	}
 	if err := removeIfExists(l.path); err != nil {
 		return err
@@ -140,8 +145,20 @@ func (l *fileLog) Remove(context.Context) error {
 	return nil
 }
 
+// isThere reports whether the file that is appended to still has its name. Who recovers the log removes it, and then another
+// one may be there.
+func (l *fileLog) isThere() bool {
+	ours, err := l.open.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(l.path)
+	return err == nil && os.SameFile(ours, there)
+}
+
 // segmentLog is a sequence of contents. The first one makes it a log: it is written first and removed first, so that what is
-// left of an interrupted removal is no log.
+// left of an interrupted removal is no log. Each log has a folder of its own: what a process writes that is no longer to write
+// makes another one, which stays until somebody has read it.
 type segmentLog struct {
 	store  Store
 	folder string
@@ -151,27 +168,27 @@ type segmentLog struct {
 
 const segmentName = "%012d.seg"
 
-// segments lists the log, nothing if there is none.
-func (l *segmentLog) segments(ctx context.Context) (keys []string, debris []string, err error) {
+// segments lists the log, nothing if there is none, and what belongs to no log. A log that is not known yet is the first one.
+func (l *segmentLog) segments(ctx context.Context) (keys, debris []string, err error) {
 	infos, err := l.store.List(ctx, l.folder)
 	if err != nil {
 		return nil, nil, err
 	}
 	first := "/" + fmt.Sprintf(segmentName, 1)
+	var log string // the folder of the log that the last key belonged to
 	for _, i := range infos {
 		rest := strings.TrimPrefix(i.Key, l.folder)
 		run, _, _ := strings.Cut(rest, "/")
-		if len(keys) == 0 && strings.HasSuffix(rest, first) {
-			l.run = run
+		if strings.HasSuffix(rest, first) {
+			log = run
+			l.run = cmp.Or(l.run, run)
 		}
-		if l.run != "" && run == l.run {
-			keys = append(keys, i.Key)
-		} else {
+		switch {
+		case run != log:
 			debris = append(debris, i.Key)
+		case run == l.run:
+			keys = append(keys, i.Key)
 		}
-	}
-	if len(keys) == 0 || !strings.HasSuffix(keys[0], first) {
-		return nil, append(debris, keys...), nil
 	}
 	return keys, debris, nil
 }
@@ -229,7 +246,8 @@ func (l *segmentLog) Append(ctx context.Context, b []byte) error {
 			return err
 		}
 	}
-	if _, err := l.store.Write(ctx, l.key(l.next), b, Condition{}); err != nil {
+	// Who recovers the log may have continued it already when a segment arrives.
+	if _, err := l.store.Write(ctx, l.key(l.next), b, New()); err != nil {
 		return err
 	}
 	l.next++
@@ -269,7 +287,6 @@ func (l *segmentLog) Truncate(ctx context.Context, size int64) error {
 }
 
 func (l *segmentLog) Remove(ctx context.Context) error {
-	l.run = ""
 	keys, debris, err := l.segments(ctx)
 	if err != nil {
 		return err

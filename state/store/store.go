@@ -43,11 +43,16 @@ type Info struct {
 // in one step with the write; directories and some object stores check it right before.
 type Condition struct {
 	absent   bool
+	blind    bool // nobody will ask what was written
 	revision string
 }
 
 // IfAbsent lets a Write happen when the key does not exist.
 func IfAbsent() Condition { return Condition{absent: true} }
+
+// New is IfAbsent for a key that is written once: what Write returns may lack the time and the revision, which cost some stores
+// a request.
+func New() Condition { return Condition{absent: true, blind: true} }
 
 // IfRevision lets a Write happen when the key has this revision.
 func IfRevision(revision string) Condition { return Condition{revision: revision} }
@@ -59,6 +64,9 @@ func IfUnchanged(i Info) Condition {
 	}
 	return IfRevision(i.Revision)
 }
+
+// Blind reports whether Write need not find out the time and the revision.
+func (c Condition) Blind() bool { return c.blind }
 
 // Absent reports whether the key must not exist.
 func (c Condition) Absent() bool { return c.absent }

@@ -151,6 +151,10 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	}
 	id := uuid.NewString()
 	refused := s.writeIf(ctx, key, content, c, id)
+	if refused == nil && c.Blind() {
+		s.doubts.forget(key)
+		return store.Info{Key: key, Size: int64(len(content))}, nil
+	}
 	info, writer, err := s.examine(ctx, key)
 	switch {
 	case err == nil && writer == id:

@@ -1,0 +1,267 @@
+package modelcheck
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/driver"
+	"gocloud.dev/gcerrors"
+
+	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/objects"
+)
+
+// content is what is kept under a key.
+type content struct {
+	bytes    []byte
+	metadata map[string]string
+	modified time.Time
+	revision string
+}
+
+// disk is where processes keep what they share. Each request is carried out at once or not at all.
+type disk struct {
+	contents map[string]content
+	writes   map[string]int // by key
+	flaw     func(d *disk, write *write)
+}
+
+// write is a request to write.
+type write struct {
+	key      string
+	bytes    []byte
+	metadata map[string]string
+	absent   bool
+	revision string // "" for any
+	discard  bool   // the disk answers and does nothing: a flaw
+}
+
+var (
+	errNone     = errors.New("there is none")
+	errConflict = errors.New("the condition does not hold")
+)
+
+func (d *disk) put(w write, now time.Time) error {
+	if d.flaw != nil {
+		d.flaw(d, &w)
+	}
+	present, there := d.contents[w.key]
+	if w.absent && there || w.revision != "" && (!there || present.revision != w.revision) {
+		return errConflict
+	}
+	if w.discard {
+		return nil
+	}
+	d.writes[w.key]++
+	d.contents[w.key] = content{w.bytes, w.metadata, now, fmt.Sprintf("%s-%d", w.key, d.writes[w.key])}
+	return nil
+}
+
+// put writes, and notes when a lock was renewed.
+func (p *process) put(w write, now time.Time) error {
+	err := p.disk.put(w, now)
+	if err == nil && strings.HasPrefix(w.key, ".pulumi/locks/") {
+		p.renewed[w.key] = p.clock()
+	}
+	return err
+}
+
+func (d *disk) list(prefix string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(d.contents)), func(key string) bool { return !strings.HasPrefix(key, prefix) })
+}
+
+func (d *disk) clone() *disk {
+	return &disk{contents: maps.Clone(d.contents), writes: maps.Clone(d.writes), flaw: d.flaw}
+}
+
+// matters reports whether what a key holds decides anything. Histories and backups are for people.
+func matters(key string) bool {
+	return !strings.Contains(key, "/history/") && !strings.Contains(key, "/backups/") && !strings.HasSuffix(key, ".bak")
+}
+
+// state describes what is there.
+func (d *disk) state() string {
+	var b strings.Builder
+	for _, key := range d.list("") {
+		if c := d.contents[key]; matters(key) {
+			b.WriteString(key + " " + c.revision + " ")
+			b.Write(c.bytes)
+			b.Write(strconv.AppendInt(nil, c.modified.UnixMilli(), 10))
+		}
+	}
+	return b.String()
+}
+
+// kindOf says what others see of a request, given what it would be if they saw it. Nobody changes these keys while processes run.
+func kindOf(key string, k kind) kind {
+	if !matters(key) || strings.HasSuffix(key, "meta.yaml") || strings.HasSuffix(key, ".gz") || strings.HasSuffix(key, ".zst") ||
+		strings.HasPrefix(key, ".pulumi/sluice/pairs/") {
+		return quiet
+	}
+	return k
+}
+
+// bucket is a bucket of an object store as a process sees it.
+type bucket struct {
+	*process
+	conditional bool // it can replace what has a revision, and nothing else
+}
+
+var _ driver.Bucket = bucket{}
+
+func (b bucket) ErrorCode(err error) gcerrors.ErrorCode {
+	switch {
+	case errors.Is(err, errNone):
+		return gcerrors.NotFound
+	case errors.Is(err, errConflict):
+		return gcerrors.FailedPrecondition
+	}
+	return gcerrors.Unknown
+}
+
+func (b bucket) As(any) bool             { return false }
+func (b bucket) ErrorAs(error, any) bool { return false }
+func (b bucket) Close() error            { return nil }
+
+func (b bucket) Attributes(ctx context.Context, key string) (a *driver.Attributes, err error) {
+	fault := b.do(ctx, "HEAD "+key, kindOf(key, look), func() string {
+		c, there := b.disk.contents[key]
+		if !there {
+			err = errNone
+			return "none"
+		}
+		a = &driver.Attributes{Metadata: c.metadata, ModTime: c.modified, Size: int64(len(c.bytes)), ETag: c.revision}
+		return fmt.Sprint(*a)
+	})
+	return a, errors.Join(fault, err)
+}
+
+func (b bucket) ListPaged(ctx context.Context, o *driver.ListOptions) (page *driver.ListPage, err error) {
+	err = b.do(ctx, "LIST "+o.Prefix, kindOf(o.Prefix, look), func() string {
+		page = &driver.ListPage{}
+		for _, key := range b.disk.list(o.Prefix) {
+			c := b.disk.contents[key]
+			page.Objects = append(page.Objects, &driver.ListObject{Key: key, ModTime: c.modified, Size: int64(len(c.bytes))})
+		}
+		return fmt.Sprint(b.disk.list(o.Prefix))
+	})
+	return page, err
+}
+
+// reader reads a content that has been sent.
+type reader struct {
+	*bytes.Reader
+	attributes driver.ReaderAttributes
+}
+
+func (r reader) Close() error                         { return nil }
+func (r reader) As(any) bool                          { return false }
+func (r reader) Attributes() *driver.ReaderAttributes { return &r.attributes }
+
+func (b bucket) NewRangeReader(ctx context.Context, key string, _, _ int64, _ *driver.ReaderOptions) (r driver.Reader, err error) {
+	fault := b.do(ctx, "GET "+key, kindOf(key, look), func() string {
+		c, there := b.disk.contents[key]
+		if !there {
+			err = errNone
+			return "none"
+		}
+		r = reader{bytes.NewReader(c.bytes), driver.ReaderAttributes{ModTime: c.modified, Size: int64(len(c.bytes))}}
+		return string(c.bytes)
+	})
+	return r, errors.Join(fault, err)
+}
+
+// writer sends a content when it is closed.
+type writer struct {
+	bytes.Buffer
+	ctx    context.Context
+	bucket bucket
+	write  write
+}
+
+var _ io.WriteCloser = (*writer)(nil)
+
+// condition is what a caller may set before a write.
+type condition struct{ revision string }
+
+func (b bucket) NewTypedWriter(ctx context.Context, key, _ string, o *driver.WriterOptions) (driver.Writer, error) {
+	w := &writer{ctx: ctx, bucket: b, write: write{key: key, metadata: o.Metadata, absent: o.IfNotExist}}
+	if o.BeforeWrite != nil {
+		var c condition
+		if err := o.BeforeWrite(func(i any) bool {
+			to, ok := i.(**condition)
+			if ok {
+				*to = &c
+			}
+			return ok
+		}); err != nil {
+			return nil, err
+		}
+		w.write.revision = c.revision
+	}
+	return w, nil
+}
+
+func (w *writer) Close() (err error) {
+	w.write.bytes = w.Bytes()
+	b := w.bucket
+	what := fmt.Sprintf("PUT %s %08x", w.write.key, uint32(b.digest(w.String(), w.write.revision)))
+	fault := b.do(w.ctx, what, kindOf(w.write.key, change), func() string {
+		err = b.put(w.write, b.clock())
+		return fmt.Sprint(err)
+	})
+	return errors.Join(fault, err)
+}
+
+func (b bucket) Copy(ctx context.Context, to, from string, _ *driver.CopyOptions) (err error) {
+	fault := b.do(ctx, "COPY "+from+" "+to, kindOf(to, change), func() string {
+		c, there := b.disk.contents[from]
+		if !there {
+			err = errNone
+			return "none"
+		}
+		err = b.disk.put(write{key: to, bytes: c.bytes, metadata: c.metadata}, b.clock())
+		return ""
+	})
+	return errors.Join(fault, err)
+}
+
+func (b bucket) Delete(ctx context.Context, key string, _ *driver.DeleteOptions) (err error) {
+	fault := b.do(ctx, "DELETE "+key, kindOf(key, change), func() string {
+		if _, there := b.disk.contents[key]; !there {
+			err = errNone
+		}
+		b.removed(key)
+		delete(b.disk.contents, key)
+		return fmt.Sprint(err)
+	})
+	return errors.Join(fault, err)
+}
+
+func (b bucket) SignedURL(context.Context, string, *driver.SignedURLOptions) (string, error) {
+	return "", errors.ErrUnsupported
+}
+
+// objectStore is the store in a bucket.
+func (b bucket) objectStore() store.Store {
+	o := objects.Options{URL: "test://states"}
+	if b.conditional {
+		o.Match = func(as func(any) bool, revision string) bool {
+			var c *condition
+			if as(&c) {
+				c.revision = revision
+			}
+			return c != nil
+		}
+	}
+	return objects.New(blob.NewBucket(b), o)
+}

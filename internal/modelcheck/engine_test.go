@@ -1,0 +1,345 @@
+package modelcheck
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// world is what processes share, and what became of it.
+type world struct {
+	setting
+	disk *disk
+
+	renewed       map[string]time.Time // when lock files were written
+	holder        *process             // whose session has the lock of the server; nil if none has
+	holderSession int
+	holderName    string // what it said of itself
+
+	objects   []object
+	acked     []object        // that an engine was told are recorded
+	absent    map[string]bool // names of which somebody has decided that an interrupted create has made nothing
+	forced    bool            // a lock of a process that works has been removed
+	disturbed bool            // other than by kills
+	faults    []string
+}
+
+// setting is where the processes are.
+type setting struct {
+	onServer    bool // a database, else an object store
+	conditional bool // the object store can make writes conditional
+	elsewhere   bool // each process is on a machine of its own
+	pauses      []time.Duration
+	serverSkew  time.Duration
+	jump        time.Duration // of the server's clock, when the database moves to another one
+	creates     []string      // names of the resources that each engine is to make
+	unlockEarly bool          // a flaw: the lock is removed before the state is written
+}
+
+// object is what a provider has made.
+type object struct {
+	name, id string
+	by       *process
+}
+
+var stackRef = backend.Ref{Project: "p", Name: "dev"}
+
+func urnOf(name string) urn.URN { return urn.New("dev", "p", "", "a:b:C", name) }
+
+// state describes what the processes share but for the disk's clock.
+func (w *world) state() string {
+	text := w.disk.state() + fmt.Sprintln(w.holderSession, w.serverSkew, w.forced, w.absent)
+	if w.holder != nil {
+		text += w.holder.name
+	}
+	for _, o := range w.objects {
+		text += fmt.Sprintln(o.name, o.id, o.by.name)
+	}
+	return text
+}
+
+// make is what a provider does.
+func (p *process) make(name string) string {
+	id := fmt.Sprintf("%s-%d", name, len(p.objects))
+	p.objects = append(p.objects, object{name, id, p})
+	return id
+}
+
+// made returns the ID of an object that exists and that nobody has recorded, "" if there is none.
+func (w *world) made(name string) string {
+	for _, o := range w.objects {
+		if o.name == name {
+			return o.id
+		}
+	}
+	return ""
+}
+
+// died ends the sessions of a process.
+func (w *world) died(p *process) {
+	if w.holder == p {
+		w.holder = nil
+	}
+}
+
+// machine is where a process runs.
+type machine struct{ *process }
+
+var _ lock.Machine = machine{}
+
+func (m machine) host() string {
+	if m.elsewhere {
+		return m.name
+	}
+	return "host"
+}
+
+func (m machine) Now() time.Time { return m.clock().Add(m.skew) }
+
+func (m machine) Self() lock.Owner {
+	return lock.Owner{PID: m.number, Hostname: m.host(), Tool: lock.Tool}
+}
+
+func (m machine) Life(o lock.Owner) (life lock.Life) {
+	_ = m.do(context.Background(), fmt.Sprintf("signal 0 to process %d", o.PID), look, func() string {
+		p := m.processes[o.PID-1]
+		switch {
+		case o.Hostname != m.host():
+		case p.dead || p.over:
+			life = lock.Dead
+		default:
+			life = lock.Alive
+		}
+		return fmt.Sprint(life)
+	})
+	return life
+}
+
+// removed notes that somebody removes a key. A lock of another process that works can be removed by force, and when its lease is
+// over.
+func (p *process) removed(key string) {
+	var o lock.Owner
+	if !strings.HasPrefix(key, ".pulumi/locks/") || json.Unmarshal(p.disk.contents[key].bytes, &o) != nil || o.PID == p.number {
+		return
+	}
+	holder := p.processes[o.PID-1]
+	if holder.dead || holder.over {
+		if p.elsewhere {
+			p.endPlugins(holder) // its guard has done so by now
+		}
+		return
+	}
+	p.forced, p.disturbed = true, true
+	if age := p.clock().Sub(p.renewed[key]); !p.forces && age <= time.Minute {
+		p.fail("%s has taken the lock of %s %s after it was renewed", p.name, holder.name, age)
+	}
+}
+
+func (m machine) EndOrphans(ctx context.Context, o lock.Owner) (string, error) {
+	return "", m.do(ctx, fmt.Sprintf("end what process %d has started", o.PID), change, func() string {
+		m.endPlugins(m.processes[o.PID-1])
+		return ""
+	})
+}
+
+// endPlugins ends the plugins of a process that has died.
+func (s *schedule) endPlugins(p *process) {
+	s.late = slices.DeleteFunc(slices.Clone(s.late), func(c *call) bool { return c.by == p && c.kind == create })
+}
+
+func (p *process) backend(ctx context.Context) (backend.Backend, error) {
+	return backend.Open(ctx, backend.Options{
+		URL: "test://", Project: "p", Version: "sluice/test", Now: machine{p}.Now, Machine: machine{p},
+		Stores: map[string]store.Opener{"test": func(context.Context, string, func(string) (string, bool)) (store.Store, error) {
+			if p.onServer {
+				return server{p}, nil
+			}
+			return bucket{p, p.conditional}.objectStore(), nil
+		}},
+	})
+}
+
+func (p *process) open(ctx context.Context) (backend.Stack, error) {
+	b, err := p.backend(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.Open(ctx, stackRef)
+}
+
+// update is an engine: it makes what is not recorded, in the order in which an operation does.
+func update(p *process) {
+	ctx := context.Background()
+	err := func() (err error) {
+		stack, err := p.open(ctx)
+		if err != nil {
+			return err
+		}
+		l, err := stack.Lock(ctx, backend.LockOptions{Operation: "update"})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, l.Close()) }()
+		return p.record(ctx, sluice.NewFence(stack))
+	}()
+	p.finish(err)
+}
+
+func (p *process) record(ctx context.Context, fence *sluice.Fence) error {
+	base, err := fence.Load(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := fence.Record(ctx, base)
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for _, res := range base.Resources {
+		there[res.URN.Name()] = true
+	}
+	for _, op := range base.Pending {
+		if err == nil {
+			there[op.Resource.URN.Name()], err = p.resolve(ctx, r, op)
+		}
+	}
+	for _, name := range p.creates {
+		if err == nil && !there[name] {
+			err = p.create(ctx, r, name)
+		}
+	}
+	if p.unlockEarly {
+		for _, key := range p.disk.list(".pulumi/locks/") {
+			delete(p.disk.contents, key)
+		}
+	}
+	return errors.Join(err, r.Close(ctx))
+}
+
+// resolve records what became of an interrupted create, as a person does who looks, and reports whether it made something.
+func (p *process) resolve(ctx context.Context, r state.Recorder, op state.Pending) (made bool, err error) {
+	name, id := op.Resource.URN.Name(), ""
+	if err := p.do(ctx, "look for "+name, look, func() string {
+		if id = p.made(name); id == "" {
+			p.absent[name] = true
+		}
+		return id
+	}); err != nil {
+		return false, err
+	}
+	c := state.Change{Begun: op.Resource}
+	if id != "" {
+		made := *op.Resource
+		made.ID = id
+		c.Add = &made
+	}
+	return id != "", p.end(ctx, r, c, name)
+}
+
+func (p *process) create(ctx context.Context, r state.Recorder, name string) error {
+	res := &state.Resource{URN: urnOf(name), Type: "a:b:C", Custom: true}
+	if err := r.Begin(ctx, state.Pending{Type: state.Creating, Resource: res}); err != nil {
+		return err
+	}
+	made := *res
+	if err := p.do(ctx, "create "+name, create, func() string { made.ID = p.make(name); return made.ID }); err != nil {
+		return err
+	}
+	return p.end(ctx, r, state.Change{Begun: res, Add: &made}, name)
+}
+
+func (p *process) end(ctx context.Context, r state.Recorder, c state.Change, name string) error {
+	err := r.End(ctx, c)
+	if err == nil && c.Add != nil {
+		p.acked = append(p.acked, object{name, c.Add.ID, p})
+	}
+	return err
+}
+
+// cancel is a person who removes the locks of the stack. One who does not force it leaves those of processes that work, and
+// makes sure before that the machine of a dead process has ended its plugins.
+func cancel(force bool) func(*process) {
+	return func(p *process) {
+		ctx := context.Background()
+		p.forces = force
+		stack, err := p.open(ctx)
+		if err == nil {
+			err = p.breakLocks(ctx, stack, force)
+		}
+		p.finish(err)
+	}
+}
+
+func (p *process) breakLocks(ctx context.Context, stack backend.Stack, force bool) error {
+	held, err := stack.Locks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range held {
+		err := p.do(ctx, fmt.Sprintf("look at process %d", l.Owner.PID), look, func() string {
+			holder := p.processes[l.Owner.PID-1]
+			if holder.dead || holder.over {
+				p.endPlugins(holder)
+				return "dead"
+			}
+			if !force {
+				err = &lock.HeldError{Locks: held}
+			}
+			return "alive"
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = stack.BreakLocks(ctx, held)
+	return err
+}
+
+// inspect is the one who comes after all others: it takes the lock in the documented way and reads the state.
+func inspect(found **state.Snapshot) func(*process) {
+	return func(p *process) {
+		ctx := context.Background()
+		p.finish(func() error {
+			stack, err := p.open(ctx)
+			if err != nil {
+				return err
+			}
+			l, err := stack.Lock(ctx, backend.LockOptions{})
+			var held *lock.HeldError
+			if errors.As(err, &held) {
+				if err := p.breakLocks(ctx, stack, false); err != nil {
+					return err
+				}
+				l, err = stack.Lock(ctx, backend.LockOptions{})
+			}
+			var undecided *backend.JournalError
+			if p.disturbed && errors.As(err, &undecided) {
+				if _, err := stack.DiscardJournal(ctx); err != nil {
+					return err
+				}
+				l, err = stack.Lock(ctx, backend.LockOptions{})
+			}
+			if err != nil {
+				return err
+			}
+			if *found, err = stack.Load(ctx); err != nil {
+				return err
+			}
+			return l.Close()
+		}())
+	}
+}

@@ -1,0 +1,433 @@
+package modelcheck
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// kind says what a call can do to other processes.
+type kind uint8
+
+const (
+	quiet  kind = iota // neither sees what others do nor is seen by them: the order does not matter
+	look               // sees what others do
+	change             // is seen by others; who dies in it may have done it or not
+	create             // a request to a plugin, which goes on working when the process dies
+)
+
+// call is what a process waits for. The scheduler carries it out, or does not.
+type call struct {
+	by     *process
+	what   string
+	kind   kind
+	effect func() string // returns what the process sees of it
+	answer chan answer
+}
+
+type answer uint8
+
+const (
+	done answer = iota
+	lost        // carried out, and the reply was lost
+	die
+)
+
+// errLost is what a process gets for a request whose reply was lost.
+var errLost = errors.New("the connection was reset")
+
+// process is one of those that use the stack.
+type process struct {
+	*schedule
+	number  int
+	name    string
+	run     func(*process)
+	skew    time.Duration // of its clock
+	mortal  bool
+	dead    bool
+	over    bool
+	result  error
+	seen    uint64 // of all that it has seen so far, and when: the code is deterministic, so this is where it is
+	random  uint64
+	session int  // of its connections to a server
+	forces  bool // it removes locks of processes that work
+}
+
+// do waits until the scheduler has carried a call out. A process that has been killed does not return from it.
+func (p *process) do(ctx context.Context, what string, k kind, effect func() string) error {
+	if k == quiet {
+		return p.doAtOnce(effect)
+	}
+	c := &call{by: p, what: what, kind: k, effect: effect, answer: make(chan answer, 1)}
+	if !p.park(c) {
+		runtime.Goexit()
+	}
+	select {
+	case a := <-c.answer:
+		switch a {
+		case die:
+			runtime.Goexit()
+		case lost:
+			return errLost
+		}
+		return nil
+	case <-ctx.Done():
+		p.giveUp(c)
+		return ctx.Err()
+	}
+}
+
+// doAtOnce carries out what others do not see.
+func (p *process) doAtOnce(effect func() string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dead {
+		runtime.Goexit()
+	}
+	effect()
+	return nil
+}
+
+func (p *process) park(c *call) (alive bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.dead {
+		p.parked = append(p.parked, c)
+	}
+	return !p.dead
+}
+
+// giveUp is for a call whose time is over. What it would change may still be changed.
+func (p *process) giveUp(c *call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.parked = slices.DeleteFunc(p.parked, func(other *call) bool { return other == c })
+	p.note(c, "given up")
+	if c.kind == change {
+		p.late = append(p.late, c)
+	}
+}
+
+// note adds what a process sees to what it has seen.
+func (p *process) note(c *call, reply string) {
+	p.seen = p.digest(fmt.Sprint(p.seen), c.what, reply, p.clock().String())
+}
+
+// budget is how often a schedule may be disturbed.
+type budget struct {
+	crashes     int // processes are killed
+	late        int // of those, in the middle of a request that takes effect later
+	preemptions int // a process that could go on has to wait
+	pauses      int // all processes stand still for some time
+	replies     int // the reply to a request is lost
+}
+
+// unlimited is a budget of preemptions that does not run out.
+const unlimited = 1000
+
+// schedule is one way in which processes can run: it owns every step of all of them.
+type schedule struct {
+	t    *testing.T
+	left budget
+	choose
+	*world
+	processes []*process
+
+	mu      sync.Mutex // guards what follows; other fields are the scheduler's
+	parked  []*call
+	late    []*call // may be carried out at any time; nobody waits for them
+	current *process
+	trace   []string
+}
+
+// choose decides how a schedule goes on: it returns which of n ways, or false if the state is known.
+type choose func(state func() uint64, ways int) (way int, on bool)
+
+// option is one way to go on.
+type option struct {
+	what string
+	take func()
+	cost budget
+}
+
+// steps is more than any schedule takes.
+const steps = 5000
+
+// clock is the time, without the parts of a millisecond that tell processes apart.
+func (s *schedule) clock() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+func (s *schedule) digest(parts ...string) uint64 {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = io.WriteString(h, part)
+		_, _ = h.Write([]byte{0})
+	}
+	return binary.LittleEndian.Uint64(h.Sum(nil))
+}
+
+// slots is how many processes there may be. Process n runs only at times that leave the remainder n in nanoseconds: all
+// timers are longer, so what the timer of a process wakes is known by the time.
+const slots = 8
+
+// add makes a process, which begins when the scheduler says so.
+func (s *schedule) add(name string, mortal bool, run func(*process)) *process {
+	p := &process{schedule: s, number: len(s.processes) + 1, name: name, mortal: mortal, run: run}
+	s.processes = append(s.processes, p)
+	begun := make(chan struct{})
+	go func() {
+		defer p.leave()
+		close(begun)
+		_ = p.do(context.Background(), "begin", look, func() string { return "" })
+		p.run(p)
+	}()
+	<-begun
+	return p
+}
+
+// leave notes that a process has ended.
+func (p *process) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// finish notes how a process has ended.
+func (p *process) finish(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.result = err
+}
+
+// explore runs the processes to their end, in the order that choose gives. It returns false if that leads to a state that is
+// known.
+func (s *schedule) explore() bool {
+	for range steps {
+		synctest.Wait()
+		if s.isOver() {
+			return true
+		}
+		options := s.options()
+		if len(options) == 0 {
+			if !s.sleepUntilSomethingHappens() {
+				s.fail("nobody can go on")
+				return true
+			}
+			continue
+		}
+		way := 0
+		if len(options) > 1 {
+			on := false
+			if way, on = s.choose(s.state, len(options)); !on {
+				return false
+			}
+		}
+		s.take(options[way])
+	}
+	s.fail("it does not end")
+	return true
+}
+
+func (s *schedule) take(o option) {
+	s.left.crashes -= o.cost.crashes
+	s.left.late -= o.cost.late
+	if s.left.preemptions < unlimited {
+		s.left.preemptions -= o.cost.preemptions
+	}
+	s.left.pauses -= o.cost.pauses
+	s.left.replies -= o.cost.replies
+	s.disturbed = s.disturbed || o.cost.late+o.cost.pauses+o.cost.replies > 0
+	s.trace = append(s.trace, o.what)
+	o.take()
+}
+
+// waiting returns the calls that wait, in an order that does not depend on chance.
+func (s *schedule) waiting() []*call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slices.SortStableFunc(s.parked, func(a, b *call) int {
+		return cmp.Or(cmp.Compare(a.by.number, b.by.number), cmp.Compare(a.what, b.what))
+	})
+	return slices.Clone(s.parked)
+}
+
+func (s *schedule) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !slices.ContainsFunc(s.processes, func(p *process) bool { return !p.over && !p.dead })
+}
+
+// carryOut carries a call out at a time of its process.
+func (s *schedule) carryOut(c *call, a answer) {
+	s.unpark(c)
+	s.align(c.by)
+	reply := c.effect()
+	if a == lost {
+		reply = "lost"
+	}
+	c.by.note(c, reply)
+	c.answer <- a
+}
+
+func (s *schedule) unpark(c *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parked = slices.DeleteFunc(s.parked, func(other *call) bool { return other == c })
+}
+
+func (s *schedule) align(p *process) {
+	off := (p.number - int(time.Now().UnixNano()%slots) + slots) % slots
+	time.Sleep(time.Duration(off))
+}
+
+// kill ends a process: nothing of it goes on. What it had asked for and not got happens later if it is in late.
+func (s *schedule) kill(p *process) {
+	s.mu.Lock()
+	p.dead = true
+	var ended []*call
+	s.parked = slices.DeleteFunc(s.parked, func(c *call) bool {
+		if c.by == p {
+			ended = append(ended, c)
+		}
+		return c.by == p
+	})
+	s.mu.Unlock()
+	for _, c := range ended {
+		c.answer <- die
+	}
+	p.died(p)
+}
+
+// killAll ends all processes, and waits until their timers have woken what is to end.
+func (s *schedule) killAll() {
+	for _, p := range s.processes {
+		s.kill(p)
+	}
+	time.Sleep(time.Hour)
+	synctest.Wait()
+	s.waiting() // and sees, by the mutex, what they have done
+}
+
+// sleepUntilSomethingHappens lets time pass until a timer wakes somebody.
+func (s *schedule) sleepUntilSomethingHappens() bool {
+	for d := 10 * time.Millisecond; d < time.Hour; d *= 2 {
+		time.Sleep(d)
+		synctest.Wait()
+		if len(s.waiting()) > 0 || s.isOver() {
+			s.trace = append(s.trace, "time passes")
+			return true
+		}
+	}
+	return false
+}
+
+// options lists the ways to go on, the undisturbed one first.
+func (s *schedule) options() []option {
+	calls := s.waiting()
+	slices.SortStableFunc(calls, func(a, b *call) int {
+		return cmp.Compare(s.rank(a), s.rank(b)) // who ran last goes on
+	})
+	var all []option
+	for i, c := range calls {
+		cost := budget{}
+		if i > 0 && calls[0].by == s.current {
+			cost.preemptions = 1
+		}
+		all = append(all, option{c.by.name + ": " + c.what, func() { s.current = c.by; s.carryOut(c, done) }, cost})
+	}
+	for _, c := range calls {
+		all = append(all, s.disturbances(c)...)
+	}
+	late := s.late
+	for i, c := range late {
+		all = append(all, option{"late, of " + c.by.name + ": " + c.what, func() {
+			s.late = slices.Delete(slices.Clone(late), i, i+1)
+			c.effect()
+		}, budget{}})
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	if s.holder != nil && !s.holder.dead {
+		all = append(all, option{"the session of " + s.holder.name + " is lost", s.failOver, budget{replies: 1}})
+	}
+	for _, d := range s.pauses {
+		all = append(all, option{fmt.Sprintf("everybody pauses for %s", d), func() { s.pause(d) }, budget{pauses: 1}})
+	}
+	return slices.DeleteFunc(all, func(o option) bool {
+		c, l := o.cost, s.left
+		return c.crashes > l.crashes || c.late > l.late || c.preemptions > l.preemptions || c.pauses > l.pauses || c.replies > l.replies
+	})
+}
+
+// pause lets time pass. Guards end the plugins of the dead meanwhile.
+func (s *schedule) pause(d time.Duration) {
+	for _, p := range s.processes {
+		if p.dead {
+			s.endPlugins(p)
+		}
+	}
+	time.Sleep(d)
+}
+
+// failOver moves the database to another server, which has no sessions and a clock of its own.
+func (s *schedule) failOver() {
+	s.holder = nil
+	s.serverSkew += s.jump
+}
+
+func (s *schedule) rank(c *call) int {
+	if c.by == s.current {
+		return 0
+	}
+	return 1
+}
+
+// disturbances are the ways in which a call can go wrong.
+func (s *schedule) disturbances(c *call) []option {
+	p := c.by
+	crash := func(what string, late int, also func()) option {
+		return option{p.name + " is killed " + what + ": " + c.what, func() { s.kill(p); also() }, budget{crashes: 1, late: late}}
+	}
+	linger := func() { s.late = append(s.late, c) }
+	switch {
+	case !p.mortal:
+		return nil
+	case c.kind == change:
+		return []option{
+			crash("before", 0, func() {}), crash("in the middle of what happens later", 1, linger),
+			{p.name + " gets no reply: " + c.what, func() { s.current = p; s.carryOut(c, lost) }, budget{replies: 1}},
+		}
+	case c.kind == create:
+		return []option{crash("before", 0, func() {}), crash("while its plugin goes on", 0, linger)}
+	}
+	return nil
+}
+
+// state identifies where all processes and everything that they share are.
+func (s *schedule) state() uint64 {
+	parts := []string{s.clock().String(), fmt.Sprint(s.left), s.world.state()}
+	for _, p := range s.processes {
+		parts = append(parts, fmt.Sprint(p.seen, p.dead, p.over, s.left.preemptions < unlimited && p == s.current))
+	}
+	for _, c := range s.waiting() {
+		parts = append(parts, c.by.name, c.what)
+	}
+	for _, c := range s.late {
+		parts = append(parts, "late", c.by.name, c.what)
+	}
+	return s.digest(parts...)
+}
+
+func (s *schedule) fail(format string, args ...any) {
+	s.faults = append(s.faults, fmt.Sprintf(format, args...))
+}

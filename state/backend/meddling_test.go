@@ -1,0 +1,72 @@
+package backend
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob/memblob"
+
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/objects"
+)
+
+// meddled is a store in which somebody writes right after the stack file has been read.
+type meddled struct {
+	store.Store
+	write func() // nil when nobody does
+}
+
+func (m *meddled) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	b, i, err := m.Store.Read(ctx, key)
+	if write := m.write; write != nil && strings.HasSuffix(key, "dev.json") {
+		m.write = nil
+		write()
+	}
+	return b, i, err
+}
+
+func TestWhatSomebodyWritesWhileARunBeginsIsNotWrittenOver(t *testing.T) {
+	ctx := context.Background()
+	m := &meddled{Store: objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://states"})}
+	b, err := openFile(ctx, Options{
+		URL: "mem://states", Project: "shop", Version: "sluice/test",
+		Stores: map[string]store.Opener{"mem": func(context.Context, string, func(string) (string, bool)) (store.Store, error) { return m, nil }},
+	})
+	require.NoError(t, err)
+	s, err := b.Init(ctx, Ref{"shop", "dev"}, nil)
+	require.NoError(t, err)
+	base, err := s.Load(ctx)
+	require.NoError(t, err)
+	m.write = func() { require.NoError(t, s.Save(ctx, snapshotOf(thing("theirs")))) }
+	r, err := s.Record(ctx, base)
+	require.NoError(t, err)
+	ours := thing("ours")
+	require.NoError(t, r.Begin(ctx, state.Pending{Type: state.Creating, Resource: ours}))
+	require.NoError(t, r.End(ctx, state.Change{Begun: ours, Add: ours}))
+	require.ErrorContains(t, r.Close(ctx), "written by somebody else")
+	now, err := s.Load(ctx)
+	require.NoError(t, err)
+	require.Len(t, now.Resources, 1)
+	require.Equal(t, "theirs", now.Resources[0].ID)
+}
+
+func TestOnlyLocksThatWereLookedAtAreRemoved(t *testing.T) {
+	ctx := context.Background()
+	f := newFixture(t)
+	b := f.open()
+	s := f.init(b, "dev")
+	held, err := s.Locks(ctx)
+	require.NoError(t, err)
+	l, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	n, err := s.BreakLocks(ctx, held)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	held, err = s.Locks(ctx)
+	require.NoError(t, err)
+	require.Len(t, held, 1)
+	require.NoError(t, l.Close())
+}
