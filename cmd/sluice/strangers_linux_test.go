@@ -78,10 +78,10 @@ func address(t *testing.T, written string) string {
 	return fmt.Sprintf("127.0.0.1:%d", port)
 }
 
-// slowUpdate begins an update whose only create takes some seconds, with a Go program and a plugin, and returns when the plugin
-// is at work.
-func (a *arena) slowUpdate() (engine *exec.Cmd, out fmt.Stringer) {
-	a.run(0, "config", "set", "simple:delayMs", "4000")
+// heldUpdate begins an update of a Go program with a plugin, and stops the plugin in the middle of its only create. finish lets the
+// plugin go on, waits for the end of the update, which must succeed, and returns what was printed.
+func (a *arena) heldUpdate() (engine int, finish func() string) {
+	a.run(0, "config", "set", "simple:delayMs", "5000")
 	a.run(0, "config", "set", "count", "1")
 	cmd, text := a.command("up", "--yes", "--skip-preview")
 	require.NoError(a, cmd.Start())
@@ -93,7 +93,15 @@ func (a *arena) slowUpdate() (engine *exec.Cmd, out fmt.Stringer) {
 		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return strings.Contains(string(journal), "thing-0")
 	}, time.Minute, 5*time.Millisecond, "%s", text)
-	return cmd, text
+	plugins := running(a.dir + "/tools/pulumi-resource-simple")
+	require.Len(a, plugins, 1)
+	require.NoError(a, syscall.Kill(plugins[0], syscall.SIGSTOP))
+	return cmd.Process.Pid, func() string {
+		require.NoError(a, syscall.Kill(plugins[0], syscall.SIGCONT))
+		require.NoError(a, cmd.Wait(), "%s", text)
+		require.Len(a, a.cloud(), 1)
+		return text.String()
+	}
 }
 
 // Any local user could call the monitor during an update, and have the engine's user run commands.
@@ -102,29 +110,28 @@ func TestOtherUsersCannotCallTheEngine(t *testing.T) {
 		t.Skip("NOT TESTED: only root can start a process of another user")
 	}
 	a := newArena(t)
-	cmd, out := a.slowUpdate()
+	engine, finish := a.heldUpdate()
 	var ports, own []string
 	require.Eventually(t, func() bool {
-		ports, _ = listeningSockets(t, cmd.Process.Pid)
+		ports, _ = listeningSockets(t, engine)
 		return len(ports) == 2 // the Engine service, and the monitor as soon as the create gets its address
-	}, time.Minute, 5*time.Millisecond, "%v", ports)
+	}, time.Minute, 5*time.Millisecond)
 	for _, port := range ports {
 		at := address(t, port)
 		require.Equal(t, "monitor: Unavailable, engine: Unavailable", call(t, 65534, at))
 		own = append(own, call(t, 0, at))
 	}
 	require.ElementsMatch(t, []string{"monitor: OK, engine: Unimplemented", "monitor: Unimplemented, engine: OK"}, own)
-	require.NoError(t, cmd.Wait(), "%s", out)
-	require.Len(t, a.cloud(), 1, "the update has gone on")
-	require.Equal(t, 2, strings.Count(out.String(), "was refused: 127.0.0.1:"), "once for each service: %s", out)
-	require.Contains(t, out.String(), "(uid 65534)")
+	out := finish()
+	require.Equal(t, 2, strings.Count(out, "was refused: 127.0.0.1:"), "once for each service: %s", out)
+	require.Contains(t, out, "(uid 65534)")
 }
 
 // A Go program, as one for Node.js, calls the engine at sockets that only the engine's user can open, and that are removed.
 func TestProgramsThatCanGetASocket(t *testing.T) {
 	a := newArena(t)
-	cmd, out := a.slowUpdate()
-	_, paths := listeningSockets(t, cmd.Process.Pid)
+	engine, finish := a.heldUpdate()
+	_, paths := listeningSockets(t, engine)
 	require.Len(t, paths, 2, "the monitor and the Engine service")
 	programs := running(a.dir + "/tools/program")
 	require.Len(t, programs, 1)
@@ -138,7 +145,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 			require.Equal(t, want, info.Mode(), of)
 		}
 	}
-	require.NoError(t, cmd.Wait(), "%s", out)
+	finish()
 	for _, path := range paths {
 		require.NoDirExists(t, filepath.Dir(path))
 	}

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -39,28 +38,20 @@ func address(a net.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// errHidden says that the tables lack a connection that exists.
-var errHidden = errors.New("/proc/net/tcp does not have the connection")
-
 // check finds the owners of the sockets of the other end in the tables of TCP. The connection must still stand afterwards:
 // otherwise another process could have made one with the same addresses meanwhile, and be the one that was found.
 func check(c *net.TCPConn, wanted pattern) error {
-	ours, theirs := ends(c)
-	own, isShown := connected(ours, theirs), false
+	_, theirs := ends(c)
 	for range attempts {
-		found, err := find(wanted, own)
+		owners, err := find(wanted)
 		switch {
 		case err != nil:
-			return &UntoldError{err}
+			return err
 		case !stands(c):
 			return errGone
-		case len(found.owners) > 0:
-			return judge(theirs, found.owners)
+		case len(owners) > 0:
+			return judge(theirs, owners)
 		}
-		isShown = isShown || found.own
-	}
-	if !isShown {
-		return &UntoldError{errHidden}
 	}
 	return &StrangerError{Address: theirs.String(), UID: -1}
 }

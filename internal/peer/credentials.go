@@ -16,7 +16,7 @@ import (
 // StrangerError says that a connection leads to a process of another user.
 type StrangerError struct {
 	Address string // of the other end, "127.0.0.1:<port>"
-	UID     int    // of the user; -1 if the system does not know the connection any more
+	UID     int    // of the user; -1 if the system does not say
 }
 
 func (e *StrangerError) Error() string {
@@ -43,8 +43,8 @@ var errGone = errors.New("the connection was closed at its other end")
 
 // Credentials returns credentials without encryption, for servers and clients. Before a server reads from a connection it
 // checks who has made it, and before a client sends anything it checks who listens there, if that is on the loopback
-// interface. report is called with a *[StrangerError] for each connection that is closed, and with an *[UntoldError] for each
-// that cannot be checked and is used all the same; perhaps from many goroutines. nil discards.
+// interface. report is called with a *[StrangerError] for each connection that is closed because of that, and with an
+// *[UntoldError] for each that cannot be checked and is used all the same; perhaps from many goroutines. nil discards.
 func Credentials(report func(error)) credentials.TransportCredentials {
 	if report == nil {
 		report = func(error) {}
@@ -85,12 +85,12 @@ func (t transport) judge(c net.Conn, check func(*net.TCPConn) error) error {
 		return nil
 	}
 	err := check(tcp)
-	if err == nil || errors.Is(err, errGone) {
-		return err
-	}
-	t.report(err)
-	if errors.As(err, new(*UntoldError)) {
+	switch {
+	case errors.As(err, new(*UntoldError)):
+		t.report(err)
 		return nil
+	case errors.As(err, new(*StrangerError)):
+		t.report(err)
 	}
 	return err
 }

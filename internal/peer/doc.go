@@ -5,5 +5,5 @@
 // It encrypts nothing, and knows nothing of what the connections are for. Only Linux says whose a connection is; on other
 // systems nobody is a stranger.
 //
-// Invariant: on Linux nothing that a stranger has sent is read, and nothing is sent to a stranger.
+// Invariant: where Linux shows its sockets, nothing that a stranger has sent is read, and nothing is sent to a stranger.
 package peer

@@ -110,6 +110,21 @@ func TestAConnectionWhoseListenerIsGoneIsNotUsed(t *testing.T) {
 	require.Equal(t, -1, stranger.UID)
 }
 
+// A flood of connections can use up the file descriptors of the engine. Nobody is accepted then who could not be checked.
+func TestWithoutFileDescriptorsNobodyIsAccepted(t *testing.T) {
+	_, accepted := pair(t)
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 0
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none))
+	err := checkCaller(accepted)
+	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+	require.ErrorIs(t, err, syscall.EMFILE)
+	require.NotErrorAs(t, err, new(*UntoldError))
+	require.NoError(t, checkCaller(accepted))
+}
+
 func TestAddressesAreWrittenAsInTheTables(t *testing.T) {
 	dialed, accepted := pair(t)
 	ours, theirs := ends(dialed)

@@ -77,45 +77,56 @@ func written(ip []byte, port uint16) string {
 	return b.String()
 }
 
-// found is what the tables say.
-type found struct {
-	owners []int // of the sockets that were looked for
-	own    bool  // this process's socket is there
-}
+// errEmpty says that the tables have no sockets, though the one that was asked about exists.
+var errEmpty = errors.New(table4 + " is empty")
 
-// find looks for sockets. Where the first table has some, the second one is not read: what listens for IPv4 alone gets the
-// connections to an IPv4 address, and what listens for IPv6 at the same port may belong to somebody else.
-func find(wanted, own pattern) (found, error) {
-	var f found
+// find returns the owners of sockets. Where the first table has some, the second one is not read: what listens for IPv4 alone
+// gets the connections to an IPv4 address, and what listens for IPv6 at the same port may belong to somebody else.
+//
+// The error is an *[UntoldError] only if the system shows no sockets. No caller can bring that about, unlike an error for want
+// of file descriptors, for example.
+func find(wanted pattern) ([]int, error) {
+	count := 0
 	for _, table := range []string{table4, table6} {
-		err := f.read(table, wanted[table], own[table])
-		if err != nil && (table != table6 || !errors.Is(err, fs.ErrNotExist)) {
-			return f, err
+		owners, n, err := read(table, wanted[table])
+		switch {
+		case table == table6 && errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			return nil, &UntoldError{err}
+		case err != nil:
+			return nil, err
+		case len(owners) > 0:
+			return owners, nil
 		}
-		if len(f.owners) > 0 {
-			break
-		}
+		count += n
 	}
-	return f, nil
+	if count == 0 {
+		return nil, &UntoldError{errEmpty}
+	}
+	return nil, nil
 }
 
-func (f *found) read(table string, wanted, own []string) error {
+// read returns the owners of the sockets in one table, and how many sockets the table has.
+func read(table string, wanted []string) (owners []int, count int, err error) {
 	file, err := os.Open(table)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer func() { _ = file.Close() }() // nothing was written
 	lines := bufio.NewScanner(file)
-	for lines.Scan() {
+	for heading := true; lines.Scan(); heading = false {
 		line := lines.Text()
+		if heading {
+			continue
+		}
+		count++
 		if hasOne(line, wanted) {
 			if uid, ok := ownerIn(line); ok {
-				f.owners = append(f.owners, uid)
+				owners = append(owners, uid)
 			}
 		}
-		f.own = f.own || hasOne(line, own)
 	}
-	return lines.Err()
+	return owners, count, lines.Err()
 }
 
 func hasOne(line string, texts []string) bool {

@@ -57,8 +57,8 @@ func Dial(ctx context.Context, port int) (*grpc.ClientConn, error) {
 
 func notConnected(port int, err error) error {
 	if stranger := (*peer.StrangerError)(nil); errors.As(err, &stranger) {
-		return fmt.Errorf("what listens there is not used: %w, and not to the user who runs sluice. Somebody may have taken the "+
-			"port of the plugin; try again", stranger)
+		return fmt.Errorf("the connection is not used: %w, and not to the user who runs sluice. Somebody may have taken the "+
+			"port; try again", stranger)
 	}
 	return fmt.Errorf("nothing answers on 127.0.0.1:%d: %w", port, err)
 }

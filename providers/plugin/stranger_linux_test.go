@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
-// Who takes the port of a plugin that has died would get the configuration of the provider, with its secrets.
+// Whoever takes the port of a plugin that has died would get the configuration of the provider, with its secrets.
 func TestAPortThatAnotherUserHasTakenIsNotCalled(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("NOT TESTED: only root can start a process of another user")
@@ -44,5 +44,5 @@ func TestAPortThatAnotherUserHasTakenIsNotCalled(t *testing.T) {
 	require.ErrorContains(t, err, "(uid 65534)")
 
 	_, err = newHost(setup{env: map[string]string{"PULUMI_DEBUG_PROVIDERS": "simple:" + line}}).Load(t.Context(), providers.Spec{Package: "simple"})
-	require.ErrorContains(t, err, "plugin simple: what listens there is not used")
+	require.ErrorContains(t, err, "plugin simple: the connection is not used")
 }
