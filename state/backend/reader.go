@@ -3,6 +3,7 @@ package backend
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -83,12 +84,15 @@ func (r *reader) undecided(s stackFiles, err *JournalError) {
 
 // tell says what of the journal is part of what is read, and why it was not recovered.
 func (r *reader) tell(ctx context.Context, s stackFiles, report *journal.Report) {
-	if _, told := r.told.LoadOrStore(s.ref, true); told {
+	if _, told := r.told.Load(s.ref); told {
 		return
 	}
 	locks, err := lock.List(ctx, s.lockOptions())
-	if err == nil && len(locks) == 1 && locks[0].IsOurs() {
-		return // of what this process does
+	if slices.ContainsFunc(locks, lock.Held.IsOurs) {
+		return // it is of what this process does
+	}
+	if _, told := r.told.LoadOrStore(s.ref, true); told {
+		return
 	}
 	failed, _ := r.failed.Load(s.ref)
 	if err == nil {

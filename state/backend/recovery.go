@@ -55,6 +55,8 @@ func (r *recovery) ifFree(ctx context.Context, s stackFiles, left func(context.C
 	switch {
 	case err == nil || errors.As(err, &held):
 		return
+	case errors.As(err, new(*IntentError)) && errors.As(err, &undecided):
+		r.options.undecided(undecided)
 	case errors.As(err, &undecided):
 		r.reader.undecided(s, undecided)
 	default:

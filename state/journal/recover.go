@@ -28,6 +28,8 @@ type Recovery struct {
 	Aside func(ctx context.Context, torn []byte) error
 	// History records that the run has ended, before its journal is removed; nil records nothing.
 	History func(*Report) error
+
+	peeking bool // see [Peek]
 }
 
 // Report describes what was found in a journal.
@@ -112,10 +114,12 @@ func Recover(ctx context.Context, o Recovery) (*Report, error) {
 	return f.report, o.Store.Remove(ctx)
 }
 
-// Peek returns the checkpoint that [Recover] would write, and what it would report. It changes nothing, and may be called while
-// a run appends to the journal, if Content was read before. It returns no report if nothing has been done under the journal, or
-// there is none any more. Errors are those of Recover, or say that the run has ended meanwhile.
+// Peek returns the checkpoint that [Recover] would write, and what it would report. The checkpoint bears the time at which the run
+// began, so that the same journal gives the same bytes. Peek changes nothing, and may be called while a run appends to the
+// journal, if Content was read before. It returns no report if nothing has been done under the journal, or there is none any
+// more. Errors are those of Recover, or say that the run has ended meanwhile.
 func Peek(ctx context.Context, o Recovery) (content []byte, r *Report, err error) {
+	o.peeking = true
 	f, err := o.find(ctx)
 	if err != nil || f == nil || f.report == nil {
 		return o.Content, nil, err
@@ -244,6 +248,9 @@ func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) er
 	provider := f.journal.Header.Secrets.provider()
 	options := o.Ledger
 	options.SecretsProvider = provider
+	if o.peeking {
+		options.Now = func() time.Time { return f.journal.Header.Start }
+	}
 	p, err := newReplay(ctx, f.journal.Header, base, state.NewLedger(base, options), o.Decode)
 	if err != nil {
 		return err

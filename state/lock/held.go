@@ -27,9 +27,9 @@ type Held struct {
 
 // IsOurs reports whether this process holds the lock.
 func (l Held) IsOurs() bool {
-	self := Self()
-	o := l.Owner
-	return !l.Unknown && l.Life == Alive && o.PID == self.PID && o.Start == self.Start
+	o, self := l.Owner, Self()
+	return !l.Unknown && o.Tool == self.Tool && o.PID == self.PID && o.Hostname == self.Hostname &&
+		o.Boot == self.Boot && o.Start == self.Start && o.Namespace == self.Namespace
 }
 
 // Life is what this process knows of another one.
