@@ -122,7 +122,7 @@ func (m masks) log(l *slog.Logger) *slog.Logger { return slog.New(m.shown.Handle
 func (m masks) host(h providers.Host) providers.Host {
 	return providers.HostFunc(func(ctx context.Context, s providers.Spec) (providers.Provider, error) {
 		p, err := h.Load(ctx, s)
-		if err != nil {
+		if err != nil || p == nil { // which the registry refuses
 			return nil, err
 		}
 		return &heard{p, m}, nil

@@ -38,6 +38,9 @@ func TestWhatSomebodyWritesWhileARunBeginsIsNotWrittenOver(t *testing.T) {
 	require.NoError(t, err)
 	s, err := b.Init(ctx, Ref{"shop", "dev"}, nil)
 	require.NoError(t, err)
+	l, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	defer l.Close()
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
 	m.write = func() { require.NoError(t, s.Save(ctx, snapshotOf(thing("theirs")))) }

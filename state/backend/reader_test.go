@@ -195,6 +195,9 @@ func TestReadersFollowARunningOperation(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
+	l, err := s.Lock(ctx, LockOptions{})
+	require.NoError(t, err)
+	defer l.Close()
 	var recorded atomic.Int64
 	done := make(chan error)
 	go func() {

@@ -45,7 +45,7 @@ type fileLog struct {
 	dir  *Dir
 	key  string
 	path string
-	open *os.File // while it is appended to; nil before that
+	open *os.File // since it was created, or appended to first; nil before that
 }
 
 func (l *fileLog) Exists(context.Context) (bool, error) {
@@ -82,6 +82,9 @@ func (l *fileLog) Create(_ context.Context, first []byte) error {
 	if err == nil {
 		err = l.name(temp.path)
 	}
+	if err == nil {
+		l.open, err = l.atEnd()
+	}
 	return errors.Join(err, removeIfExists(temp.path), syncDir(folder))
 }
 
@@ -100,7 +103,7 @@ func (l *fileLog) name(temp string) error {
 
 func (l *fileLog) Append(_ context.Context, b []byte) error {
 	if l.open == nil {
-		f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0)
+		f, err := l.atEnd()
 		if err != nil {
 			return err
 		}
@@ -108,6 +111,8 @@ func (l *fileLog) Append(_ context.Context, b []byte) error {
 	}
 	return l.write(b)
 }
+
+func (l *fileLog) atEnd() (*os.File, error) { return os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, 0) }
 
 func (l *fileLog) write(b []byte) error {
 	if err := l.dir.at(Appending); err != nil {
