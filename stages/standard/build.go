@@ -2,6 +2,7 @@ package standard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -285,30 +286,44 @@ func (b *builder) renew(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built])
 
 // replace decides a replacement (steps.md 3.9).
 func (b *builder) replace(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
-	r := b
-	if r.IsProtected(d.Located) {
-		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
-		if !r.DryRun() {
-			return r.Bail(d.Located, 0, err)
+	d.Reason.Order = orderOf(d)
+	var root *closure.Root
+	if d.Reason.Order != "" {
+		if root = b.rootOrPark(d); root == nil {
+			return nil // it is decided again
 		}
-		r.Fail(d.Seq, d.URN, 0, err)
+	}
+	if err := b.mayReplace(d); err != nil {
+		return err
+	}
+	if root != nil {
+		b.roots[d.Seq] = root
+		return b.advance(root, x)
+	}
+	b.Outcomes.Add(d.URN, book.Replaced)
+	if d.DeletedByClosure {
+		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), b.Outcomes.DeletionsOf(d.Claimed), x)
+	}
+	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+}
+
+// mayReplace refuses a replacement that protection or an import ID forbids. A preview goes on.
+func (b *builder) mayReplace(d stages.Diffed) error {
+	if b.IsProtected(d.Located) {
+		err := &state.ProtectedError{URNs: []urn.URN{d.URN}, Refused: state.RefusedReplace}
+		if !b.DryRun() {
+			return b.Bail(d.Located, 0, err)
+		}
+		b.Fail(d.Seq, d.URN, 0, err)
 	}
 	if d.Goal.ImportID != "" {
 		text := importRefusal(d)
-		if !r.DryRun() {
-			return r.Bail(d.Located, 0, fmt.Errorf("%s", text))
+		if !b.DryRun() {
+			return b.Bail(d.Located, 0, errors.New(text))
 		}
-		r.Diagnose(d.URN, stages.Warning, 0, text)
+		b.Diagnose(d.URN, stages.Warning, 0, text)
 	}
-	d.Reason.Order = orderOf(d)
-	if d.Reason.Order != "" {
-		return b.replaceDeletingFirst(d, x)
-	}
-	r.Outcomes.Add(d.URN, book.Replaced)
-	if d.DeletedByClosure {
-		return b.commitAfter(d, b.withPrelude(d, b.replacement(d, true)...), r.Outcomes.DeletionsOf(d.Claimed), x)
-	}
-	return b.commit(d, b.withPrelude(d, b.replacement(d, false)...), x)
+	return nil
 }
 
 // orderOf returns why the old object is deleted before the new one is created; "" if it is deleted afterwards.

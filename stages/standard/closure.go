@@ -15,22 +15,21 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// replaceDeletingFirst begins a delete-before-replace: the closure is parked until its extent is known.
-func (b *builder) replaceDeletingFirst(d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
+// rootOrPark returns the root of a delete-before-replace. If an earlier registration may claim one of those that it could take along,
+// that one decides first: the replacement is parked, and there is no root.
+func (b *builder) rootOrPark(d stages.Diffed) *closure.Root {
 	c := closure.NewRoot(d, d.Old)
 	if id, ok := b.Base.ID(d.Claimed); ok {
 		c.Closure = graph.NewClosure(b.Base.Graph, id, book.ClosureKinds, b.impossible(c))
 		visited := map[graph.ID]bool{id: true}
 		for _, candidate := range c.Closure.Candidates() {
 			if first, open := b.Doubts.OpenAncestor(d.Seq, candidate, visited); open {
-				// An earlier registration may claim one of these: it decides first.
 				b.parked[first] = append(b.parked[first], d)
 				return nil
 			}
 		}
 	}
-	b.roots[d.Seq] = c
-	return b.advance(c, x)
+	return c
 }
 
 // impossible returns which recorded states can no longer depend on a root: those that an earlier registration continues,
