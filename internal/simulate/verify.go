@@ -169,9 +169,15 @@ func (a verification) verifyPending() {
 	}
 }
 
+// wasImported reports whether a resource was imported, under this name or under a new one.
 func (a verification) wasImported(u urn.URN) bool {
+	isNamed := func(name string) bool {
+		return name == u.Name() || slices.ContainsFunc(a.op.Program, func(d Declaration) bool {
+			return d.Name == name && slices.ContainsFunc(d.Aliases, func(alias Alias) bool { return alias.Name == u.Name() })
+		})
+	}
 	return a.result != nil && slices.ContainsFunc(a.result.Steps, func(s stages.StepInfo) bool {
-		return s.URN == u && (s.Op == stages.OpImport || s.Op == stages.OpImportReplacement)
+		return (s.Op == stages.OpImport || s.Op == stages.OpImportReplacement) && (s.URN == u || isNamed(s.URN.Name()))
 	})
 }
 
