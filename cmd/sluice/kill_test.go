@@ -33,17 +33,28 @@ func killRounds(t *testing.T) int {
 // arena is a stack whose objects are files in a directory.
 type arena struct {
 	*testing.T
-	dir, sluice string
-	env         []string
+	dir, tools, sluice string
+	env                []string
 }
 
 func newArena(t *testing.T) *arena {
-	a := &arena{T: t, dir: t.TempDir()}
-	tools := filepath.Join(a.dir, "tools")
-	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
+	tools := filepath.Join(t.TempDir(), "tools")
 	build(t, tools+"/program", "./testdata/goprogram")
+	a := newArenaWith(t, buildEngine(t, tools))
+	a.run(0, "config", "set", "scenario", "many")
+	return a
+}
+
+// buildEngine builds what every arena needs into a folder, which it returns. The program of the arena belongs there too.
+func buildEngine(t *testing.T, tools string) string {
+	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/sluice", ".")
-	a.sluice = tools + "/sluice"
+	return tools
+}
+
+// newArenaWith returns an arena with tools that are built.
+func newArenaWith(t *testing.T, tools string) *arena {
+	a := &arena{T: t, dir: t.TempDir(), tools: tools, sluice: tools + "/sluice"}
 	a.env = append(os.Environ(),
 		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL=file://"+a.dir+"/backend",
 		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
@@ -53,7 +64,6 @@ func newArena(t *testing.T) *arena {
 	require.NoError(t, os.WriteFile(a.dir+"/project/Pulumi.yaml", []byte(text), 0o644))
 	a.run(0, "stack", "init", "dev")
 	a.run(0, "config", "set", "simple:directory", a.dir+"/cloud")
-	a.run(0, "config", "set", "scenario", "many")
 	return a
 }
 
@@ -95,7 +105,7 @@ func (a *arena) runAndKill(after time.Duration, who victims) bool {
 		case theEngine:
 			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
 		default:
-			for _, pid := range running(a.dir + "/tools/pulumi-resource-simple") {
+			for _, pid := range running(a.tools + "/pulumi-resource-simple") {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}

@@ -53,6 +53,9 @@ func (o *opened) loadPacks(ctx context.Context) (*packs, error) {
 			p.analyzers = append(p.analyzers, a)
 		}
 	}
+	if interrupted := context.Cause(until); interrupted != nil {
+		return p, &stages.ReportedError{Err: interrupted} // what else went wrong is a consequence
+	}
 	return p, o.policyErrors(errs)
 }
 

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/sourcegraph/conc"
@@ -16,10 +17,14 @@ import (
 // programGrace is how long a program may take to end by itself after the run has stopped.
 const programGrace = 10 * time.Second
 
+// errProgramStays is why a program is ended that goes on when the run is over.
+var errProgramStays = fmt.Errorf("everything was done, but the program did not end by itself within %v, and was ended; it may have "+
+	"a thread or a server that keeps it alive", programGrace)
+
 // program is the program of an operation while it runs; nil when there is none.
 type program struct {
 	running conc.WaitGroup
-	cancel  context.CancelFunc
+	cancel  context.CancelCauseFunc
 }
 
 // perform lets the program and the pipeline work until both are done, or runs the import.
@@ -34,8 +39,8 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	}
 	p := &program{}
 	var programCtx context.Context
-	programCtx, p.cancel = context.WithCancel(s.operations)
-	s.OnInterrupt(func() {}, p.cancel) // whoever asks a second time waits for no program either
+	programCtx, p.cancel = context.WithCancelCause(s.operations)
+	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
 	p.running.Go(func() { s.runProgram(programCtx, ctx) })
 	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), flow, nil))
 }
@@ -60,6 +65,8 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 		s.run.EndOfProgram()
 	case s.Stopped(), caller.Err() != nil:
 		s.run.Halt()
+	case errors.Is(context.Cause(ctx), errProgramStays):
+		s.run.ProgramFailed(errProgramStays, false)
 	default:
 		s.run.ProgramFailed(err, errors.Is(err, source.ErrReported))
 	}
@@ -70,8 +77,8 @@ func (p *program) await() {
 	if p == nil {
 		return
 	}
-	grace := time.AfterFunc(programGrace, p.cancel)
+	grace := time.AfterFunc(programGrace, func() { p.cancel(errProgramStays) })
 	defer grace.Stop()
 	p.running.Wait()
-	p.cancel()
+	p.cancel(nil)
 }

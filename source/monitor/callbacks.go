@@ -7,6 +7,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -92,7 +93,13 @@ type CallbackError struct {
 func (e *CallbackError) Error() string { return e.Message }
 func (e *CallbackError) Unwrap() error { return e.Err }
 
-// callbackError keeps the message of the program's exception, without the words that gRPC puts around it.
+// callbackError keeps the message of the program's exception, without the words that gRPC puts around it. Where nobody has
+// answered it says so.
 func callbackError(err error) error {
-	return &CallbackError{Message: status.Convert(err).Message(), Err: err}
+	st := status.Convert(err)
+	message := st.Message()
+	if st.Code() == codes.Unavailable {
+		message = "the process that serves the callback has ended, or does not answer: " + message
+	}
+	return &CallbackError{Message: message, Err: err}
 }

@@ -1,9 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
@@ -99,7 +102,7 @@ func (a *Analyzer) describe(ctx context.Context) (description, error) {
 		return description{}, fmt.Errorf("failed to get analyzer info: %w", a.failed(ctx, "ask", err))
 	}
 	d := description{configurable: answer.GetSupportsConfig(), initial: map[string]setting{}}
-	a.info = stages.AnalyzerInfo{Name: answer.GetName(), Version: answer.GetVersion(), Directory: a.directory}
+	a.info = stages.AnalyzerInfo{Name: cmp.Or(answer.GetName(), filepath.Base(a.directory)), Version: answer.GetVersion(), Directory: a.directory}
 	for _, p := range answer.GetPolicies() {
 		x := described{PolicyInfo: stages.PolicyInfo{
 			Name: p.GetName(), Level: levelOf(p.GetEnforcementLevel()), Type: stages.PolicyType(p.GetPolicyType()), Severity: severityOf(p.GetSeverity()),
@@ -150,6 +153,8 @@ func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Rem
 	}
 	out := stages.Remedies{NotApplicable: notApplicable(answer.GetNotApplicable())}
 	before := r.Properties
+	var secrets redact.Set
+	secrets.Learn(before)
 	for _, rem := range answer.GetRemediations() {
 		x := stages.Remediation{Policy: rem.GetPolicyName(), Diagnostic: terminal.Plain(rem.GetDiagnostic())}
 		if rem.GetProperties() != nil && x.Diagnostic == "" {
@@ -159,7 +164,8 @@ func (a *Analyzer) Remediate(ctx context.Context, r stages.Analysis) (stages.Rem
 			if err != nil {
 				return stages.Remedies{}, fmt.Errorf("policy %s returned properties that cannot be read: %w", rem.GetPolicyName(), err)
 			}
-			after := restore(before, m)
+			after := conceal(&secrets, before, restore(before, m))
+			secrets.Learn(after)
 			before, x.Properties = after, &after
 		}
 		out.Remediations = append(out.Remediations, x)
@@ -180,17 +186,25 @@ func (a *Analyzer) Analyze(ctx context.Context, r stages.Analysis) (stages.Findi
 	return findings(answer), nil
 }
 
-// AnalyzeStack asks the pack to judge the stack. A pack without this method finds nothing.
+// AnalyzeStack asks the pack to judge the stack. A pack without this method finds nothing, unless it has said that it has
+// policies for stacks: nobody would know then that they were not asked.
 func (a *Analyzer) AnalyzeStack(ctx context.Context, rs []stages.StackResource) (stages.Findings, error) {
 	req, err := analyzeStackRequest(rs)
 	if err != nil {
 		return stages.Findings{}, err
 	}
 	answer, err := a.rpc.AnalyzeStack(ctx, req)
-	if optional(err) != nil {
+	if err != nil && (a.hasStackPolicy() || optional(err) != nil) {
 		return stages.Findings{}, a.failed(ctx, "ask", err)
 	}
 	return findings(answer), nil
+}
+
+// hasStackPolicy reports whether the pack has a policy for stacks that is not disabled.
+func (a *Analyzer) hasStackPolicy() bool {
+	return slices.ContainsFunc(a.info.Policies, func(p stages.PolicyInfo) bool {
+		return p.Type == stages.StackPolicy && p.Level != stages.Disabled
+	})
 }
 
 // Cancel asks the pack to abort what it does. A pack without this method counts as one that acknowledged.

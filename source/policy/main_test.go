@@ -151,14 +151,20 @@ func (a *fakeAnalyzer) GetAnalyzerInfo(_ context.Context, r *emptypb.Empty) (*pu
 	if err != nil {
 		panic(err)
 	}
-	return &pulumirpc.AnalyzerInfo{
+	info := &pulumirpc.AnalyzerInfo{
 		Name: "fake", Version: "1.0.0", SupportsConfig: !a.is("no config"),
 		Policies: []*pulumirpc.PolicyInfo{
 			{Name: "second", EnforcementLevel: pulumirpc.EnforcementLevel_MANDATORY, PolicyType: pulumirpc.PolicyType_POLICY_TYPE_STACK},
 			{Name: "first", ConfigSchema: &pulumirpc.PolicyConfigSchema{Properties: schema}, Severity: pulumirpc.PolicySeverity_POLICY_SEVERITY_LOW,
 				PolicyType: pulumirpc.PolicyType_POLICY_TYPE_RESOURCE},
 		},
-	}, nil
+	}
+	if a.is("old") {
+		for _, p := range info.Policies {
+			p.PolicyType = pulumirpc.PolicyType_POLICY_TYPE_UNKNOWN
+		}
+	}
+	return info, nil
 }
 
 func (a *fakeAnalyzer) Configure(_ context.Context, r *pulumirpc.ConfigureAnalyzerRequest) (*emptypb.Empty, error) {
@@ -173,6 +179,9 @@ func (a *fakeAnalyzer) Remediate(_ context.Context, r *pulumirpc.AnalyzeRequest)
 	record("Remediate", r)
 	m := r.GetProperties().AsMap()
 	m["tag"] = "by policy"
+	if a.is("copies") {
+		m["copy"], m["inside"] = "hunter2hunter2", []any{map[string]any{"url": "https://u:hunter2hunter2@host"}, "plain"}
+	}
 	delete(m, "password")
 	m["password"] = "in the clear"
 	s, err := structpb.NewStruct(m)
@@ -206,7 +215,7 @@ func (a *fakeAnalyzer) Analyze(ctx context.Context, r *pulumirpc.AnalyzeRequest)
 }
 
 func (a *fakeAnalyzer) AnalyzeStack(_ context.Context, r *pulumirpc.AnalyzeStackRequest) (*pulumirpc.AnalyzeResponse, error) {
-	if a.is("old") {
+	if a.is("old") || a.is("no stack method") {
 		return nil, status.Error(codes.Unimplemented, "old")
 	}
 	record("AnalyzeStack", r)

@@ -248,6 +248,31 @@ func TestOldPacksAreAskedOnlyWhatTheyKnow(t *testing.T) {
 	require.NoError(t, a.Cancel(t.Context()))
 }
 
+func TestAPackThatAnnouncesStackPoliciesHasToJudgeStacks(t *testing.T) {
+	b := newBench(t, "no stack method", shim)
+	_, err := b.load("").AnalyzeStack(t.Context(), nil)
+	require.Error(t, err)
+	found, err := b.load(b.write("config.json", `{"second": "disabled"}`)).AnalyzeStack(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, found)
+}
+
+func TestSecretsThatAPolicyCopiesStaySecret(t *testing.T) {
+	b := newBench(t, "copies", shim)
+	got, err := b.load("").Remediate(t.Context(), stages.Analysis{Properties: property.NewMap(map[string]property.Value{
+		"password": property.MakeSecret(property.String("hunter2hunter2")),
+		"known":    property.String("it was hunter2hunter2 before"),
+	})})
+	require.NoError(t, err)
+	after := *got.Remediations[0].Properties
+	require.True(t, after.At("copy").IsSecret())
+	inside := after.At("inside").AsArray()
+	require.True(t, inside.At(0).AsMap().At("url").IsSecret())
+	require.False(t, inside.At(1).HasSecrets())
+	require.False(t, after.At("known").HasSecrets(), "what was there before stays as it was")
+	require.False(t, after.At("tag").HasSecrets())
+}
+
 func TestConfigurationReachesThePack(t *testing.T) {
 	b := newBench(t, "", shim)
 	a := b.load(b.write("config.json", `{"all": "disabled", "first": {"most": 7, "enforcementLevel": "mandatory"}, "absent": "advisory", "environments": ["e"]}`))

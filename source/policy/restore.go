@@ -2,6 +2,7 @@ package policy
 
 import (
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 )
 
 // restore puts back into remediated properties what packs cannot return or lose by accident, wherever the value at the
@@ -50,6 +51,42 @@ func restoreValue(was, is property.Value) property.Value {
 				v = restoreValue(was.AsArray().At(n), v)
 			}
 			list = append(list, v)
+		}
+		return property.ArrayOf(list...)
+	}
+	return is
+}
+
+// conceal makes the texts secret that a policy has written and that have one of the secrets in them: a policy that copies a
+// secret to another place, or into a longer text, has lost its mark. What was there before stays as it was.
+func conceal(secrets *redact.Set, before, after property.Map) property.Map {
+	out := after.Mutable()
+	for name, v := range out {
+		out[name] = concealValue(secrets, before.At(name), v)
+	}
+	return property.NewMap(out)
+}
+
+func concealValue(secrets *redact.Set, was, is property.Value) property.Value {
+	switch {
+	case property.Equal(was, is):
+	case is.IsString() && secrets.Mask(is.AsString()) != is.AsString(),
+		is.IsAsset() && secrets.Mask(is.AsAsset().Text) != is.AsAsset().Text:
+		return property.MakeSecret(is)
+	case is.IsMap():
+		var inside property.Map
+		if was.IsMap() {
+			inside = was.AsMap()
+		}
+		return property.Of(conceal(secrets, inside, is.AsMap()))
+	case is.IsArray():
+		list := make([]property.Value, 0, is.AsArray().Len())
+		for n, v := range is.AsArray().All() {
+			inside := property.Null
+			if was.IsArray() && n < was.AsArray().Len() {
+				inside = was.AsArray().At(n)
+			}
+			list = append(list, concealValue(secrets, inside, v))
 		}
 		return property.ArrayOf(list...)
 	}

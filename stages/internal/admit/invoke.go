@@ -12,6 +12,9 @@ import (
 
 // Invoke calls a function of a provider (protocol.md 4.6). An error goes to the program and does not stop the run.
 func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
+	if err := m.checkMemory(); err != nil {
+		return nil, err
+	}
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
 		return nil, err
@@ -26,7 +29,7 @@ func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stage
 	m.mu.Unlock()
 	for _, t := range transforms {
 		if in, err = t(ctx, in); err != nil {
-			return nil, fmt.Errorf("invoke transform: %w", err)
+			return nil, fmt.Errorf("invoke transform: %w", causeOf(ctx, err))
 		}
 	}
 	p, err := m.functionProvider(ctx, in, req.Package, req.PackageRef)
@@ -88,6 +91,9 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.
 func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
+	if err := m.checkMemory(); err != nil {
+		return nil, err
+	}
 	ctx, done, err := m.begin(ctx)
 	if err != nil {
 		return nil, err

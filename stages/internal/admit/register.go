@@ -126,7 +126,7 @@ func (c *Completion) transform(ctx context.Context) error {
 			Type: req.Type, Name: req.Name, Custom: req.Custom, Parent: req.Parent, Properties: c.props, Options: c.opts,
 		})
 		if err != nil {
-			return fmt.Errorf("invoke transform: %w", err)
+			return fmt.Errorf("invoke transform: %w", causeOf(ctx, err))
 		}
 		c.props, c.opts = out.Properties, out.Options
 	}

@@ -91,7 +91,11 @@ func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 		colour = red
 	}
 	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
-	for line := range strings.SplitSeq(strings.TrimSpace(clean(v.Message)), "\n") {
+	text := v.Message
+	if len(text) > maxMessage && !p.ShowFullOutput {
+		text = beginning(text[:maxMessage], len(text))
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(clean(text)), "\n") {
 		if line != "" {
 			b.WriteString(policyIndent + "  " + line + "\n")
 		}

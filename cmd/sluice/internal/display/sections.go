@@ -66,7 +66,7 @@ func (p stepPrinter) speaker(u urn.URN) string {
 func (p stepPrinter) message(d message) []string {
 	text := d.Message
 	if len(text) < d.size {
-		text = strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(d.size))
+		text = beginning(text, d.size)
 	}
 	text = strings.TrimRight(clean(text), "\n")
 	switch d.Severity {
@@ -78,6 +78,11 @@ func (p stepPrinter) message(d message) []string {
 		text = p.style.paint(grey, "debug: ") + text
 	}
 	return strings.Split(text, "\n")
+}
+
+// beginning returns the beginning of a text with a line that says how long the whole text is, in bytes.
+func beginning(text string, size int) string {
+	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(size))
 }
 
 // outputsSection shows the stack's outputs. For a failed run it shows only those that are certain.
