@@ -126,7 +126,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 	cmd, out := a.slowUpdate()
 	_, paths := listeningSockets(t, cmd.Process.Pid)
 	require.Len(t, paths, 2, "the monitor and the Engine service")
-	programs := running(a.tools + "/program")
+	programs := running(a.dir + "/tools/program")
 	require.Len(t, programs, 1)
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", programs[0]))
 	require.NoError(t, err)
