@@ -121,7 +121,7 @@ func TestHostileProgramsAndPolicyPacks(t *testing.T) {
 }
 
 func (x attack) carryOut(t *testing.T, tools string) {
-	a := newArenaWith(t, tools)
+	a := newArenaIn(t, t.TempDir(), tools)
 	settings := []string{"config", "set-all", "--secret", "password=" + theSecret}
 	for _, s := range x.settings {
 		settings = append(settings, "--plaintext", s)

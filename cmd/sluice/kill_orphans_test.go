@@ -97,7 +97,7 @@ func TestPluginsEndWithTheEngine(t *testing.T) {
 	a.run(0, "config", "set", "count", "1")
 	cmd, out := a.command("up", "--yes", "--skip-preview")
 	require.NoError(t, cmd.Start())
-	plugin := a.tools + "/pulumi-resource-simple"
+	plugin := a.dir + "/tools/pulumi-resource-simple"
 	require.Eventually(t, func() bool {
 		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return len(running(plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))

@@ -33,28 +33,29 @@ func killRounds(t *testing.T) int {
 // arena is a stack whose objects are files in a directory.
 type arena struct {
 	*testing.T
-	dir, tools, sluice string
-	env                []string
+	dir, sluice string
+	env         []string
 }
 
 func newArena(t *testing.T) *arena {
-	tools := filepath.Join(t.TempDir(), "tools")
+	dir := t.TempDir()
+	tools := dir + "/tools"
 	build(t, tools+"/program", "./testdata/goprogram")
-	a := newArenaWith(t, buildEngine(t, tools))
+	buildEngine(t, tools)
+	a := newArenaIn(t, dir, tools)
 	a.run(0, "config", "set", "scenario", "many")
 	return a
 }
 
-// buildEngine builds what every arena needs into a folder, which it returns. The program of the arena belongs there too.
-func buildEngine(t *testing.T, tools string) string {
+// buildEngine builds what every arena needs into a folder. The program of the arena belongs there too.
+func buildEngine(t *testing.T, tools string) {
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/sluice", ".")
-	return tools
 }
 
-// newArenaWith returns an arena with tools that are built.
-func newArenaWith(t *testing.T, tools string) *arena {
-	a := &arena{T: t, dir: t.TempDir(), tools: tools, sluice: tools + "/sluice"}
+// newArenaIn returns an arena in an empty folder, or one that has only the tools, which are built.
+func newArenaIn(t *testing.T, dir, tools string) *arena {
+	a := &arena{T: t, dir: dir, sluice: tools + "/sluice"}
 	a.env = append(os.Environ(),
 		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL=file://"+a.dir+"/backend",
 		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
@@ -105,7 +106,7 @@ func (a *arena) runAndKill(after time.Duration, who victims) bool {
 		case theEngine:
 			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
 		default:
-			for _, pid := range running(a.tools + "/pulumi-resource-simple") {
+			for _, pid := range running(a.dir + "/tools/pulumi-resource-simple") {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}

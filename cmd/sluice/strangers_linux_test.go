@@ -133,7 +133,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 	engine, finish := a.heldUpdate()
 	_, paths := listeningSockets(t, engine)
 	require.Len(t, paths, 2, "the monitor and the Engine service")
-	programs := running(a.tools + "/program")
+	programs := running(a.dir + "/tools/program")
 	require.Len(t, programs, 1)
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", programs[0]))
 	require.NoError(t, err)

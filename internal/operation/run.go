@@ -18,7 +18,7 @@ import (
 const programGrace = 10 * time.Second
 
 // errProgramStays is why a program is ended that goes on when the run is over.
-var errProgramStays = fmt.Errorf("everything was done, but the program did not end by itself within %v, and was ended; it may have "+
+var errProgramStays = fmt.Errorf("the run was over, but the program did not end by itself within %v, and was ended; it may have "+
 	"a thread or a server that keeps it alive", programGrace)
 
 // program is the program of an operation while it runs; nil when there is none.
