@@ -62,7 +62,7 @@ type plan struct {
 
 // plan draws a plan.
 func (c *chaos) plan(seed uint64) plan {
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(seed, c.place))
 	oneOf := func(n int) bool { return random.IntN(n) == 0 }
 	upTo := func(d time.Duration) time.Duration { return time.Duration(random.Int64N(int64(d))) }
 	p := plan{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 	for nth, p := range places {
 		t.Run(p.name, func(t *testing.T) {
 			b := chaosBounds(t, end, nth, len(places))
-			newChaos(t, tools, p.open(t)).rounds(seed, b)
+			newChaos(t, tools, p.open(t), uint64(nth)).rounds(seed, b)
 		})
 	}
 }
@@ -94,7 +95,9 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 type chaos struct {
 	*arena
 	usual        time.Duration // how long an update takes that creates everything
+	place        uint64        // the plans of places differ
 	commands     []*command    // of the present round
+	effects      int           // of calls that have ended when their engine was dead
 	round        int           // the present one
 	acknowledged int           // the round that a reader has to show, or a later one
 }
@@ -106,8 +109,8 @@ const (
 	settling = 20 * time.Second
 )
 
-func newChaos(t *testing.T, tools string, states place) *chaos {
-	c := &chaos{arena: newArenaAt(t, tools, states)}
+func newChaos(t *testing.T, tools string, states place, number uint64) *chaos {
+	c := &chaos{arena: newArenaAt(t, tools, states), place: number}
 	c.env = append(c.env, "ACKNOWLEDGED="+c.dir+"/acknowledged")
 	c.run(0, "config", "set-all",
 		"--plaintext", "scenario=churn",
@@ -147,7 +150,8 @@ func (c *chaos) rounds(seed uint64, b bounds) {
 	for who := range kinds {
 		counts = append(counts, fmt.Sprintf("%s %d of %d", who, cut[who], done[who]))
 	}
-	c.Logf("%d rounds in %s; runs cut off, by what was cut off: %s", c.round, time.Since(began).Round(time.Second), strings.Join(counts, ", "))
+	c.Logf("%d rounds in %s; runs cut off, by what was cut off: %s; %d objects were changed after the death of the engine",
+		c.round, time.Since(began).Round(time.Second), strings.Join(counts, ", "), c.effects)
 	require.Positive(c, total, "nothing was cut off in time")
 	c.run(0, "destroy", "--yes", "--skip-preview")
 	require.Empty(c, c.cloud())
@@ -159,6 +163,7 @@ func (c *chaos) play(p plan) bool {
 	c.declare(p.program)
 	require.NoError(c, os.WriteFile(c.dir+"/acknowledged", nil, 0o600))
 	isCut, completed := c.runAndCut(p)
+	atDeath := c.things()
 	if completed {
 		c.acknowledged = c.round
 	}
@@ -180,6 +185,9 @@ func (c *chaos) play(p plan) bool {
 		c.requireKnown()
 	}
 	c.settle()
+	if p.who == theSession && !p.next {
+		c.effects += differences(atDeath, c.things())
+	}
 	c.resolve(p.next && p.who == theSession)
 	c.run(0, "up", "--yes", "--skip-preview")
 	c.acknowledged = c.round
@@ -299,6 +307,22 @@ func (c *chaos) requireStill() {
 // settle waits until the plugins have ended. What they do until then nobody records.
 func (c *chaos) settle() {
 	require.Eventually(c, func() bool { return len(running(c.plugin)) == 0 }, settling, 50*time.Millisecond)
+}
+
+// differences counts the objects that are not the same.
+func differences(a, b map[string]thing) int {
+	n := 0
+	for id, t := range b {
+		if !reflect.DeepEqual(a[id], t) {
+			n++
+		}
+	}
+	for id := range a {
+		if b[id].URN == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // resolve answers for the creates with an uncertain outcome, and compares the state with the objects. An update that
