@@ -70,7 +70,7 @@ func (c *chaos) plan(seed uint64) plan {
 		flags: []string{
 			"--parallel", strconv.Itoa(1 + random.IntN(12)), "--checkpoint", []string{"timed", "timed", "end", "every-step"}[random.IntN(4)],
 		},
-		engines: 1, who: victims(random.IntN(int(kinds))), all: oneOf(2), fromFirstCall: !oneOf(3), outage: upTo(time.Second),
+		engines: 1, who: victims(random.IntN(int(kinds))), all: oneOf(2), fromFirstCall: !oneOf(4), outage: upTo(time.Second),
 		readAfter: upTo(c.usual), killRecovery: oneOf(5), recoveryAfter: upTo(c.usual / 4), next: oneOf(3),
 	}
 	if oneOf(5) {
@@ -79,9 +79,9 @@ func (c *chaos) plan(seed uint64) plan {
 	if oneOf(3) {
 		p.reader = [][]string{{"stack", "output", "round"}, {"stack", "export"}}[random.IntN(2)]
 	}
-	p.after = upTo(c.usual + c.usual/2)
+	p.after = upTo(c.usual)
 	if p.fromFirstCall {
-		p.after = upTo(c.usual / 2)
+		p.after = upTo(c.working)
 	}
 	if p.who == theConnection && c.states.link == nil {
 		p.who = everybody

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -94,7 +95,8 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 // chaos is an arena whose runs are cut off.
 type chaos struct {
 	*arena
-	usual        time.Duration // how long an update takes that creates everything
+	usual        time.Duration // how long an update takes that creates everything, and
+	working      time.Duration // how long from the first object on
 	place        uint64        // the plans of places differ
 	commands     []*command    // of the present round
 	effects      int           // of calls that have ended when their engine was dead
@@ -114,13 +116,18 @@ func newChaos(t *testing.T, tools string, states place, number uint64) *chaos {
 	c.env = append(c.env, "ACKNOWLEDGED="+c.dir+"/acknowledged")
 	c.run(0, "config", "set-all",
 		"--plaintext", "scenario=churn",
-		"--plaintext", "simple:minDelayMs=2",
-		"--plaintext", "simple:delayMs=40",
+		"--plaintext", "simple:minDelayMs=5",
+		"--plaintext", "simple:delayMs=100",
 		"--plaintext", "simple:lateMs="+strconv.Itoa(int(late.Milliseconds())))
 	c.declare(program{first: 0, count: 50})
+	require.NoError(t, os.Mkdir(c.dir+"/cloud", 0o755))
 	began := time.Now()
-	c.run(0, "up", "--yes", "--skip-preview", "--parallel", "8")
-	c.usual = time.Since(began)
+	up := c.start(nil, "up", "--yes", "--skip-preview", "--parallel", "6")
+	c.awaitFirstCall([]*command{up})
+	first := time.Now()
+	up.wait()
+	require.Zero(t, up.status(), "%s", up.out)
+	c.usual, c.working = time.Since(began), time.Since(first)
 	return c
 }
 
@@ -261,17 +268,31 @@ func (c *chaos) requireRead() {
 	c.requireShows(e, c.acknowledged)
 }
 
-// requireShows checks what a reader has shown.
-func (c *chaos) requireShows(reader *command, atLeast int) {
+// requireShows checks that a reader has shown a round, or a later one.
+func (c *chaos) requireShows(reader *command, round int) {
 	require.Zero(c, reader.status(), "%s", reader.out)
-	if slices.Contains(reader.cmd.Args, "export") {
-		return // what is in it is read by others
-	}
-	lines := strings.Split(strings.TrimSpace(reader.out.String()), "\n")
-	shown, err := strconv.Atoi(lines[len(lines)-1])
-	require.NoError(c, err, "%s", reader.out)
-	require.GreaterOrEqual(c, shown, atLeast, "a reader shows something older than what was acknowledged")
+	shown := c.shown(reader.out.String())
+	require.GreaterOrEqual(c, shown, round, "a reader shows something older than what was acknowledged")
 	require.LessOrEqual(c, shown, c.round)
+}
+
+// shown returns the round that is in what a reader has written: a state, or the number alone. Warnings come before.
+func (c *chaos) shown(out string) int {
+	if at := strings.Index(out, "{\n"); at >= 0 {
+		var file struct{ Deployment deployment }
+		require.NoError(c, json.Unmarshal([]byte(out[at:]), &file), "%s", out)
+		for _, r := range file.Deployment.Resources {
+			if r.Type == "pulumi:pulumi:Stack" {
+				round, _ := r.Outputs["round"].(float64)
+				return int(round)
+			}
+		}
+		require.Fail(c, "there is no stack in what was exported", "%s", out)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	round, err := strconv.Atoi(lines[len(lines)-1])
+	require.NoError(c, err, "%s", out)
+	return round
 }
 
 // requireAcknowledged checks that the state has what the program was told.
