@@ -121,7 +121,7 @@ func TestHostileProgramsAndPolicyPacks(t *testing.T) {
 }
 
 func (x attack) carryOut(t *testing.T, tools string) {
-	a := newArenaIn(t, t.TempDir(), tools)
+	a := newArenaWith(t, tools)
 	settings := []string{"config", "set-all", "--secret", "password=" + theSecret}
 	for _, s := range x.settings {
 		settings = append(settings, "--plaintext", s)

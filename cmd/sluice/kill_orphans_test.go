@@ -4,8 +4,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,17 +17,10 @@ import (
 
 // processesWith lists the processes whose command lines contain a text.
 func processesWith(text string) []int {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is valid
-	var pids []int
-	for _, file := range files {
-		line, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), text) {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
+	return processes(func(pid int) bool {
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && strings.Contains(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})), text)
+	})
 }
 
 // slowCreate begins an update whose only resource sleeps for a minute in its create, and returns the engine's PID when it
@@ -97,14 +90,13 @@ func TestPluginsEndWithTheEngine(t *testing.T) {
 	a.run(0, "config", "set", "count", "1")
 	cmd, out := a.command("up", "--yes", "--skip-preview")
 	require.NoError(t, cmd.Start())
-	plugin := a.dir + "/tools/pulumi-resource-simple"
 	require.Eventually(t, func() bool {
-		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
-		return len(running(plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))
+		journal, _, _ := a.states.store.Read(t.Context(), ".pulumi/sluice/journal/demo/dev.jnl") // there is none at first
+		return len(running(a.plugin)) > 0 && bytes.Contains(journal, []byte("thing-0"))
 	}, time.Minute, 5*time.Millisecond, "%s", out)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	require.Eventually(t, func() bool { return len(running(plugin)) == 0 }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return len(running(a.plugin)) == 0 }, 5*time.Second, 5*time.Millisecond)
 	a.run(0, "recover", "--assume-not-created")
 	time.Sleep(3 * time.Second)
 	require.Empty(t, a.cloud(), "what is created when the engine is dead is not recorded")

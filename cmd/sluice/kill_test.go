@@ -3,16 +3,14 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
-	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,235 +18,399 @@ import (
 )
 
 // killRounds returns the number of killed runs: SLUICE_KILL_ROUNDS, or 30 if it is not set.
-func killRounds(t *testing.T) int {
-	text := os.Getenv("SLUICE_KILL_ROUNDS")
+func killRounds(t *testing.T) int { return int(number(t, "SLUICE_KILL_ROUNDS", 30)) }
+
+// number returns the value of a variable, or another one if it is not set.
+func number(t *testing.T, variable string, otherwise uint64) uint64 {
+	text := os.Getenv(variable)
 	if text == "" {
-		return 30
+		return otherwise
 	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
+	n, err := strconv.ParseUint(text, 10, 63)
+	require.NoError(t, err, variable)
 	return n
 }
 
-// arena is a stack whose objects are files in a directory.
-type arena struct {
-	*testing.T
-	dir, sluice string
-	env         []string
+// bounds say how long the rounds of one place go on: for a number of rounds, or for a time if there is one.
+type bounds struct {
+	rounds int
+	end    time.Time
 }
 
-func newArena(t *testing.T) *arena {
-	dir := t.TempDir()
-	tools := dir + "/tools"
-	build(t, tools+"/program", "./testdata/goprogram")
-	buildEngine(t, tools)
-	a := newArenaIn(t, dir, tools)
-	a.run(0, "config", "set", "scenario", "many")
-	return a
+func (b bounds) another(round int) bool {
+	if b.end.IsZero() {
+		return round < b.rounds
+	}
+	return time.Now().Before(b.end)
 }
 
-// buildEngine builds what every arena needs into a folder. The program of the arena belongs there too.
-func buildEngine(t *testing.T, tools string) {
-	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
-	build(t, tools+"/sluice", ".")
-}
-
-// newArenaIn returns an arena in an empty folder, or one that has only the tools, which are built.
-func newArenaIn(t *testing.T, dir, tools string) *arena {
-	a := &arena{T: t, dir: dir, sluice: tools + "/sluice"}
-	a.env = append(os.Environ(),
-		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL=file://"+a.dir+"/backend",
-		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
-	require.NoError(t, os.MkdirAll(a.dir+"/backend", 0o755))
-	require.NoError(t, os.MkdirAll(a.dir+"/project", 0o755))
-	text := fmt.Sprintf("name: demo\nruntime:\n  name: go\n  options:\n    binary: %q\n", tools+"/program")
-	require.NoError(t, os.WriteFile(a.dir+"/project/Pulumi.yaml", []byte(text), 0o644))
-	a.run(0, "stack", "init", "dev")
-	a.run(0, "config", "set", "simple:directory", a.dir+"/cloud")
-	return a
-}
-
-func (a *arena) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
-	cmd := exec.Command(a.sluice, append(args, "--non-interactive")...)
-	out := &bytes.Buffer{}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.dir+"/project", a.env, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd, out
-}
-
-// run runs a command, requires its exit status, and returns its output.
-func (a *arena) run(status int, args ...string) string {
-	a.Helper()
-	cmd, out := a.command(args...)
-	_ = cmd.Run() // the exit status is checked below
-	require.Equal(a, status, cmd.ProcessState.ExitCode(), "%v\n%s", args, out)
-	return out.String()
-}
-
-// victims are the processes that are killed.
-type victims int
-
-const (
-	everybody   victims = iota // the engine and every process that it has started
-	theEngine                  // the processes that it has started end by themselves
-	theProvider                // the engine continues
-	kinds
-)
-
-// runAndKill kills processes during an update, and reports whether the update was interrupted.
-func (a *arena) runAndKill(after time.Duration, who victims) bool {
-	cmd, out := a.command("up", "--yes", "--skip-preview")
-	require.NoError(a, cmd.Start())
-	timer := time.AfterFunc(after, func() {
-		switch who {
-		case everybody:
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		case theEngine:
-			_ = syscall.Kill(cmd.Process.Pid, syscall.SIGKILL)
-		default:
-			for _, pid := range running(a.dir + "/tools/pulumi-resource-simple") {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
+// chaosBounds returns the bounds for the place that is number nth, from 0, of several that share a time: an equal part of what is
+// left for each.
+func chaosBounds(t *testing.T, end time.Time, nth, places int) bounds {
+	if end.IsZero() {
+		rounds := killRounds(t)
+		if nth > 0 {
+			rounds = (rounds + 5) / 6
 		}
-	})
-	_ = cmd.Wait()
-	if timer.Stop() {
-		require.Zero(a, cmd.ProcessState.ExitCode(), "%s", out)
-		return false
+		return bounds{rounds: rounds}
 	}
-	// The processes that the engine has started end with it. A plugin may first finish what it was doing.
-	time.Sleep(300 * time.Millisecond)
-	return cmd.ProcessState.ExitCode() != 0
+	return bounds{end: time.Now().Add(time.Until(end) / time.Duration(places-nth))}
 }
 
-// running lists the processes of a program. It finds none if the system has no /proc.
-func running(program string) []int {
-	links, _ := filepath.Glob("/proc/[0-9]*/exe") // the pattern is valid
-	var pids []int
-	for _, link := range links {
-		if target, err := os.Readlink(link); err == nil && target == program {
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link))); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
-}
-
-type recordedState struct {
-	things  map[string]string   // URN by ID
-	pending map[string][]string // types by URN
-}
-
-// state returns the content of the stack file, read from the file itself, as Pulumi would read it.
-func (a *arena) state() recordedState {
-	type resource struct{ URN, ID, Type string }
-	var file struct {
-		Checkpoint struct {
-			Latest struct {
-				Resources []resource
-				Pending   []struct {
-					Resource resource
-					Type     string
-				} `json:"pending_operations"`
-			}
-		}
-	}
-	text, err := os.ReadFile(a.dir + "/backend/.pulumi/stacks/demo/dev.json")
-	require.NoError(a, err)
-	require.NoError(a, json.Unmarshal(text, &file), "the stack file is whole at every moment")
-	s := recordedState{map[string]string{}, map[string][]string{}}
-	for _, r := range file.Checkpoint.Latest.Resources {
-		if strings.HasPrefix(r.Type, "simple:") {
-			s.things[r.ID] = r.URN
-		}
-	}
-	for _, op := range file.Checkpoint.Latest.Pending {
-		s.pending[op.Resource.URN] = append(s.pending[op.Resource.URN], op.Type)
-	}
-	return s
-}
-
-// cloud returns the objects that exist: URN by ID.
-func (a *arena) cloud() map[string]string {
-	found, err := filepath.Glob(a.dir + "/cloud/*.json")
-	require.NoError(a, err)
-	all := map[string]string{}
-	for _, path := range found {
-		text, err := os.ReadFile(path)
-		require.NoError(a, err)
-		var thing struct{ URN string }
-		require.NoError(a, json.Unmarshal(text, &thing), "%s", text)
-		require.NotEmpty(a, thing.URN, "%s", text)
-		all[strings.TrimSuffix(filepath.Base(path), ".json")] = thing.URN
-	}
-	return all
-}
-
-// Whenever and however a run of hundreds of operations, or its provider, is killed: every object that exists is
-// recorded, or a pending operation says that it may exist; after `recover` the state matches the objects; and no object
-// exists twice.
+// Whenever and however a run, its provider or the connection to its state is cut off, and wherever the state is kept: every
+// object that exists is recorded, or a pending operation says that it may exist; what the program has been told and what
+// readers have been shown stays; after `recover` the state matches the objects; an update then leads to what the program
+// declares, each object once; and nothing is left of locks, journals and temporary files.
+//
+// SLUICE_CHAOS_FOR is how long the rounds of all places go on together, and SLUICE_CHAOS_SEED the seed of the first round: the
+// next one has the next seed. With the seed 0 it is made up. The seed decides what is done to whom and when, but not where the
+// processes are at that moment.
 func TestKilledRunsLoseNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs, again and again")
 	}
-	a := newArena(t)
-	random := rand.New(rand.NewPCG(4, 9))
-	a.run(0, "config", "set", "simple:delayMs", "15")
-	a.run(0, "config", "set", "count", "200")
-	began := time.Now()
-	a.run(0, "up", "--yes", "--skip-preview")
-	usual := time.Since(began)
-	cut := map[victims]int{}
-	for round := range killRounds(t) {
-		a.change(random)
-		after, who := time.Duration(random.Int64N(int64(usual+usual/2))), victims(random.IntN(int(kinds)))
-		if a.runAndKill(after, who) {
-			cut[who]++
-		}
-		a.resolve(fmt.Sprintf("round %d, %d killed after %v", round, who, after))
+	tools := buildTools(t)
+	seed := number(t, "SLUICE_CHAOS_SEED", 1)
+	if seed == 0 {
+		seed = rand.Uint64N(1_000_000_000)
 	}
-	t.Logf("runs that were interrupted, by who was killed: %v", cut)
-	require.Positive(t, cut[everybody]+cut[theEngine])
-	a.run(0, "up", "--yes", "--skip-preview")
-	a.resolve("at the end")
-	a.run(0, "destroy", "--yes", "--skip-preview")
-	require.Empty(t, a.cloud())
+	var end time.Time
+	if text := os.Getenv("SLUICE_CHAOS_FOR"); text != "" {
+		d, err := time.ParseDuration(text)
+		require.NoError(t, err)
+		end = time.Now().Add(d)
+	}
+	places := []struct {
+		name string
+		open func(*testing.T) place
+	}{{"files", inDirectory}, {"s3", inBucket}, {"postgres", inDatabase}}
+	for nth, p := range places {
+		t.Run(p.name, func(t *testing.T) {
+			b := chaosBounds(t, end, nth, len(places))
+			newChaos(t, tools, p.open(t), uint64(nth)).rounds(seed, b)
+		})
+	}
 }
 
-// change makes the next update create, delete and update some of the resources, or nearly all of them.
-func (a *arena) change(random *rand.Rand) {
-	a.run(0, "config", "set-all",
-		"--plaintext", "count="+strconv.Itoa(200+random.IntN(60)),
-		"--plaintext", "first="+strconv.Itoa(random.IntN(250)),
-		"--plaintext", "more="+strconv.Itoa(random.IntN(2)))
+// chaos is an arena whose runs are cut off.
+type chaos struct {
+	*arena
+	usual        time.Duration // how long an update takes that creates everything, and
+	working      time.Duration // how long from the first object on
+	place        uint64        // the plans of places differ
+	commands     []*command    // of the present round
+	effects      int           // of calls that have ended when their engine was dead
+	round        int           // the present one
+	acknowledged int           // the round that a reader has to show, or a later one
 }
 
-// resolve recovers the stack, answers for the creates with an uncertain outcome, and compares the state with the
-// objects.
-func (a *arena) resolve(where string) {
-	a.run(0, "stack", "export") // any command recovers
-	recorded, exists := a.state(), a.cloud()
+const (
+	// late is how much later a call has its effect, at most, that a plugin carries out whose engine has died.
+	late = 1500 * time.Millisecond
+	// settling is how long processes may take to end that no engine needs any more.
+	settling = 20 * time.Second
+)
+
+func newChaos(t *testing.T, tools string, states place, number uint64) *chaos {
+	c := &chaos{arena: newArenaAt(t, tools, states), place: number}
+	c.env = append(c.env, "ACKNOWLEDGED="+c.dir+"/acknowledged")
+	c.run(0, "config", "set-all",
+		"--plaintext", "scenario=churn",
+		"--plaintext", "simple:minDelayMs=5",
+		"--plaintext", "simple:delayMs=100",
+		"--plaintext", "simple:lateMs="+strconv.Itoa(int(late.Milliseconds())))
+	c.declare(program{first: 0, count: 50})
+	require.NoError(t, os.Mkdir(c.dir+"/cloud", 0o755))
+	began := time.Now()
+	up := c.start(nil, "up", "--yes", "--skip-preview", "--parallel", "6")
+	c.awaitFirstCall([]*command{up})
+	first := time.Now()
+	up.wait()
+	require.Zero(t, up.status(), "%s", up.out)
+	c.usual, c.working = time.Since(began), time.Since(first)
+	return c
+}
+
+// rounds runs rounds and then destroys the stack.
+func (c *chaos) rounds(seed uint64, b bounds) {
+	began := time.Now()
+	c.Cleanup(func() {
+		for _, e := range c.commands {
+			if c.Failed() {
+				c.Logf("%v ended with status %d and said:\n%s", e.cmd.Args[1:], e.status(), e.out)
+			}
+		}
+	})
+	done, cut := map[victims]int{}, map[victims]int{}
+	total := 0
+	for ; b.another(c.round); seed++ {
+		c.round, c.commands = c.round+1, nil
+		p := c.plan(seed)
+		c.Logf("round %d, seed %d: %s", c.round, seed, p)
+		done[p.who]++
+		if c.play(p) {
+			cut[p.who]++
+			total++
+		}
+	}
+	var counts []string
+	for who := range kinds {
+		counts = append(counts, fmt.Sprintf("%s %d of %d", who, cut[who], done[who]))
+	}
+	c.Logf("%d rounds in %s; runs cut off, by what was cut off: %s; %d objects were changed after the death of the engine",
+		c.round, time.Since(began).Round(time.Second), strings.Join(counts, ", "), c.effects)
+	require.Positive(c, total, "nothing was cut off in time")
+	c.run(0, "destroy", "--yes", "--skip-preview")
+	require.Empty(c, c.cloud())
+	c.requireTidy()
+}
+
+// play plays one round, and reports whether a run was cut off.
+func (c *chaos) play(p plan) bool {
+	c.declare(p.program)
+	require.NoError(c, os.WriteFile(c.dir+"/acknowledged", nil, 0o600))
+	isCut, completed := c.runAndCut(p)
+	atDeath := c.things()
+	if completed {
+		c.acknowledged = c.round
+	}
+	if p.killRecovery {
+		reader := c.start(nil, "stack", "export")
+		time.Sleep(p.recoveryAfter)
+		reader.kill()
+		reader.wait()
+	}
+	c.requireRead()
+	c.requireAcknowledged()
+	c.requireKnown()
+	if p.who == theGuards {
+		c.requireNoPanic(c.any("recover")) // takes the lock, which a reader need not
+		c.requireStill()
+	}
+	if p.next {
+		c.requireNoPanic(c.any("up", "--yes", "--skip-preview", "--continue-on-error"))
+		c.requireKnown()
+	}
+	c.settle()
+	if p.who == theSession && !p.next {
+		c.effects += differences(atDeath, c.things())
+	}
+	c.resolve(p.next && p.who == theSession)
+	c.run(0, "up", "--yes", "--skip-preview")
+	c.acknowledged = c.round
+	c.requireRead()
+	c.requireDeclared(p.program)
+	c.requireTidy()
+	return isCut
+}
+
+// declare is what the next updates lead to.
+func (c *chaos) declare(p program) {
+	c.run(0, "config", "set-all",
+		"--plaintext", "count="+strconv.Itoa(p.count), "--plaintext", "first="+strconv.Itoa(p.first), "--plaintext", "more="+strconv.Itoa(p.more),
+		"--plaintext", "zone="+strconv.Itoa(p.zone), "--plaintext", "site="+strconv.Itoa(p.site), "--plaintext", "round="+strconv.Itoa(c.round))
+}
+
+// runAndCut runs one or two updates and cuts them off. It reports whether that came in time, and whether an update has
+// succeeded all the same.
+func (c *chaos) runAndCut(p plan) (isCut, completed bool) {
+	var engines []*command
+	for range p.engines {
+		engines = append(engines, c.start(p.environment(), slices.Concat([]string{"up", "--yes", "--skip-preview"}, p.flags)...))
+	}
+	var reader *command
+	if p.reader != nil {
+		time.Sleep(p.readAfter)
+		reader = c.start(nil, p.reader...)
+	}
+	if p.fromFirstCall {
+		c.awaitFirstCall(engines)
+	}
+	time.Sleep(p.after)
+	struck := c.strike(p, engines)
+	for _, e := range engines {
+		e.wait()
+		completed = completed || e.status() == 0
+		isCut = isCut || struck && e.status() != 0
+		c.requireNoPanic(e.out.String())
+		if !struck && e.status() != 0 {
+			require.Greater(c, len(engines), 1, "%s", e.out)
+			require.Contains(c, e.out.String(), "the stack is currently locked by", "another engine was faster")
+		}
+	}
+	require.True(c, struck || completed, "no engine has had the lock")
+	if reader != nil {
+		reader.wait()
+		if reader.status() == 0 || p.who != theConnection {
+			c.requireShows(reader, c.acknowledged)
+		}
+	}
+	return isCut, completed
+}
+
+// awaitFirstCall waits until an engine has changed an object, or until all have ended.
+func (c *chaos) awaitFirstCall(engines []*command) {
+	changed := func() time.Time {
+		i, err := os.Stat(c.dir + "/cloud")
+		require.NoError(c, err)
+		return i.ModTime()
+	}
+	isOver := func(e *command) bool { return e.over.Load() }
+	for before := changed(); changed().Equal(before) && !slices.ContainsFunc(engines, isOver); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// requireRead checks that a reader shows what was acknowledged, and recovers what was interrupted before.
+func (c *chaos) requireRead() {
+	e := c.start(nil, "stack", "output", "round")
+	e.wait()
+	c.requireShows(e, c.acknowledged)
+}
+
+// requireShows checks that a reader has shown a round, or a later one.
+func (c *chaos) requireShows(reader *command, round int) {
+	require.Zero(c, reader.status(), "%s", reader.out)
+	shown := c.shown(reader.out.String())
+	require.GreaterOrEqual(c, shown, round, "a reader shows something older than what was acknowledged")
+	require.LessOrEqual(c, shown, c.round)
+}
+
+// shown returns the round that is in what a reader has written: a state, or the number alone. Warnings come before.
+func (c *chaos) shown(out string) int {
+	if at := strings.Index(out, "{\n"); at >= 0 {
+		var file struct{ Deployment deployment }
+		require.NoError(c, json.Unmarshal([]byte(out[at:]), &file), "%s", out)
+		for _, r := range file.Deployment.Resources {
+			if r.Type == "pulumi:pulumi:Stack" {
+				round, _ := r.Outputs["round"].(float64)
+				return int(round)
+			}
+		}
+		require.Fail(c, "there is no stack in what was exported", "%s", out)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	round, err := strconv.Atoi(lines[len(lines)-1])
+	require.NoError(c, err, "%s", out)
+	return round
+}
+
+// requireAcknowledged checks that the state has what the program was told.
+func (c *chaos) requireAcknowledged() {
+	text, err := os.ReadFile(c.dir + "/acknowledged")
+	require.NoError(c, err)
+	live := c.state().live
+	for line := range strings.Lines(string(text)) {
+		u, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		require.Equal(c, id, live[u], "the program was told that %s is %s", u, id)
+	}
+}
+
+// requireKnown checks that every object is recorded, or that its create is in doubt.
+func (c *chaos) requireKnown() recordedState {
+	exists := c.cloud() // first: an operation is in the state before it begins
+	recorded := c.state()
+	for id, u := range exists {
+		if recorded.things[id] != u {
+			require.Contains(c, recorded.pending[u], "creating", "nobody knows of %s", id)
+		}
+	}
+	return recorded
+}
+
+// requireStill checks that what an engine has left behind does nothing more when another process has had its lock.
+func (c *chaos) requireStill() {
+	before := c.things()
+	c.settle()
+	require.Equal(c, before, c.things(), "somebody has gone on working")
+}
+
+// settle waits until the plugins have ended. What they do until then nobody records.
+func (c *chaos) settle() {
+	require.Eventually(c, func() bool { return len(running(c.plugin)) == 0 }, settling, 50*time.Millisecond)
+}
+
+// differences counts the objects that are not the same.
+func differences(a, b map[string]thing) int {
+	n := 0
+	for id, t := range b {
+		if !reflect.DeepEqual(a[id], t) {
+			n++
+		}
+	}
+	for id := range a {
+		if b[id].URN == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// resolve answers for the creates with an uncertain outcome, and compares the state with the objects. An update that
+// was run while an older one was still working may have been overtaken by its deletes and updates: then a refresh finds them.
+func (c *chaos) resolve(overtaken bool) {
+	recorded, exists := c.requireKnown(), c.cloud()
 	adopt := []string{"recover", "--assume-not-created"}
 	for id, u := range exists {
-		if recorded.things[id] == u {
-			continue
+		if recorded.things[id] != u {
+			adopt = append(adopt, "--adopt", u+"="+id)
 		}
-		require.Contains(a, recorded.pending[u], "creating", "%s: nobody knows of %s", where, id)
-		adopt = append(adopt, "--adopt", u+"="+id)
 	}
 	for id, u := range recorded.things {
-		if exists[id] == "" {
-			require.Contains(a, recorded.pending[u], "deleting", "%s: %s is recorded and does not exist", where, id)
+		if exists[id] == "" && !overtaken {
+			require.Contains(c, recorded.pending[u], "deleting", "%s is recorded and does not exist", id)
 		}
 	}
-	a.run(0, adopt...)
-	recorded = a.state()
-	require.Empty(a, recorded.pending, where)
-	require.Equal(a, exists, recorded.things, where)
-	urns := map[string]string{}
-	for id, u := range exists {
-		require.Empty(a, urns[u], "%s: %s exists as %s, too", where, u, id)
-		urns[u] = id
+	c.run(0, adopt...)
+	if overtaken {
+		c.run(0, "refresh", "--yes", "--skip-preview")
 	}
+	recorded = c.state()
+	require.Empty(c, recorded.pending)
+	require.Equal(c, exists, recorded.things)
+}
+
+// requireDeclared checks that there is what the program declares, each object once, and that the state has that.
+func (c *chaos) requireDeclared(p program) {
+	recorded, exists := c.state(), c.things()
+	require.Empty(c, recorded.pending)
+	require.Equal(c, c.cloud(), recorded.things)
+	require.Len(c, exists, p.count)
+	for i := p.first; i < p.first+p.count; i++ {
+		u := fmt.Sprintf("urn:pulumi:dev::demo::simple:index:Thing::thing-%d", i)
+		t := exists[recorded.live[u]]
+		require.Equal(c, u, t.URN)
+		require.EqualValues(c, i+p.more, t.Inputs["value"], u)
+		if i%6 == 1 {
+			require.Equal(c, strconv.Itoa(p.zone), t.Inputs["immutableZone"], u)
+		}
+		if i%6 == 2 {
+			require.Equal(c, strconv.Itoa(p.site), t.Inputs["dbrSite"], u)
+		}
+		if i%6 == 3 && i > p.first {
+			before := fmt.Sprintf("urn:pulumi:dev::demo::simple:index:Thing::thing-%d", i-1)
+			require.Equal(c, "arn:"+recorded.live[before], t.Inputs["immutableUses"], u)
+		}
+	}
+}
+
+// requireTidy checks that nothing is left of what only a running operation needs, or of a quarrel about the state.
+func (c *chaos) requireTidy() {
+	for _, key := range c.states.keys(c.T) {
+		for _, gone := range []string{".pulumi/locks/", ".pulumi/sluice/", ".tmp"} {
+			require.NotContains(c, key, gone)
+		}
+	}
+}
+
+func (c *chaos) requireNoPanic(out string) {
+	require.NotContains(c, out, "panic:")
+	require.NotContains(c, out, "goroutine ")
+}
+
+// any runs a command that may succeed or fail, and returns its output.
+func (c *chaos) any(args ...string) string {
+	e := c.start(nil, args...)
+	e.wait()
+	return e.out.String()
 }

@@ -90,10 +90,10 @@ func (a *arena) heldUpdate() (engine int, finish func() string) {
 		_ = cmd.Wait()
 	})
 	require.Eventually(a, func() bool {
-		journal, _ := os.ReadFile(a.dir + "/backend/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
+		journal, _ := os.ReadFile(a.states.dir + "/.pulumi/sluice/journal/demo/dev.jnl") // there is none at first
 		return strings.Contains(string(journal), "thing-0")
 	}, time.Minute, 5*time.Millisecond, "%s", text)
-	plugins := running(a.dir + "/tools/pulumi-resource-simple")
+	plugins := running(a.plugin)
 	require.Len(a, plugins, 1)
 	require.NoError(a, syscall.Kill(plugins[0], syscall.SIGSTOP))
 	return cmd.Process.Pid, func() string {
@@ -133,7 +133,7 @@ func TestProgramsThatCanGetASocket(t *testing.T) {
 	engine, finish := a.heldUpdate()
 	_, paths := listeningSockets(t, engine)
 	require.Len(t, paths, 2, "the monitor and the Engine service")
-	programs := running(a.dir + "/tools/program")
+	programs := running(a.program)
 	require.Len(t, programs, 1)
 	environment, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", programs[0]))
 	require.NoError(t, err)

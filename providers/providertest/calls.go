@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"context"
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -125,4 +127,13 @@ func (o Options) latency(c Call) time.Duration {
 	_, _ = h.Write([]byte(string(c.Method) + "\x00" + c.subject()))
 	draw := rand.New(rand.NewPCG(o.Seed, h.Sum64()+uint64(c.Nth)))
 	return o.MinLatency + time.Duration(draw.Int64N(int64(o.MaxLatency-o.MinLatency)+1))
+}
+
+// wait waits as long as a call takes. The error is that of a call that ends with its caller.
+func (o Options) wait(ctx context.Context, c Call) error {
+	err := await.For(ctx, o.latency(c))
+	if err == nil || o.Late == 0 {
+		return err
+	}
+	return await.For(context.WithoutCancel(ctx), rand.N(o.Late))
 }

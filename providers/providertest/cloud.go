@@ -26,6 +26,9 @@ type Options struct {
 	MinLatency, MaxLatency time.Duration
 	// Latency, when it is set, says how long a call takes instead.
 	Latency func(Call) time.Duration
+	// A call whose caller goes away while it takes its time ends without effect. With Late it goes on like the request of a
+	// client that has died, and has its effect after another time of at most Late.
+	Late time.Duration
 	// Failures are the calls that fail.
 	Failures []Failure
 	// Cut, when it is set, is asked about each call that is about to take effect. If it returns an error, the call does

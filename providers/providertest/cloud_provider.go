@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
@@ -26,7 +25,7 @@ func do[T any](ctx context.Context, p *provider, c Call, work func() (T, error))
 	var none T
 	c, over := p.cloud.log.begin(c)
 	defer over()
-	if err := await.For(ctx, p.cloud.options.latency(c)); err != nil {
+	if err := p.cloud.options.wait(ctx, c); err != nil {
 		return none, err
 	}
 	if cut := p.cloud.options.Cut; cut != nil {

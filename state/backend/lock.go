@@ -7,7 +7,9 @@ import (
 )
 
 func (s stackFiles) lockOptions() lock.Options {
-	return lock.Options{Store: s.store, Folder: s.keys().Locks(), Every: s.every, Lost: s.lost, Machine: s.options.Machine}
+	return lock.Options{
+		Store: s.store, Folder: s.keys().Locks(), Files: s.keys().Written(), Every: s.every, Lost: s.lost, Machine: s.options.Machine,
+	}
 }
 
 // lock takes the lock and recovers nothing.

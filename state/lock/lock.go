@@ -35,6 +35,9 @@ type Options struct {
 	Store Store
 	// Folder is the key of the folder that holds the lock files of one stack.
 	Folder string
+	// Files are the prefixes of the keys that only the holder writes. What killed processes have left of unfinished writes of
+	// them is removed when the lock is taken.
+	Files []string
 	// Machine is where the process runs; nil means this machine.
 	Machine Machine
 	// Owner describes the process; the zero Owner means the Machine's.
@@ -97,13 +100,13 @@ func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	return l, err
 }
 
-// tidy removes what processes that were killed have left of locks that they were about to take.
+// tidy removes what processes that were killed have left of unfinished writes.
 func (o Options) tidy() {
 	t, ok := o.Store.(store.Tidier)
 	if !ok {
 		return
 	}
-	if err := t.Tidy(); err != nil && o.Note != nil {
+	if err := t.Tidy(o.Files...); err != nil && o.Note != nil {
 		o.Note(fmt.Sprintf("what killed processes have left could not be removed: %v", err))
 	}
 }

@@ -91,8 +91,8 @@ func TestManyThatTidyAndTakeTheLockLoseNoFile(t *testing.T) {
 		}
 	}
 	var wg conc.WaitGroup
-	wg.Go(until(d.Tidy))
-	wg.Go(until(d.Tidy))
+	wg.Go(until(func() error { return d.Tidy() }))
+	wg.Go(until(func() error { return d.Tidy() }))
 	wg.Go(until(func() error {
 		l, err := Acquire(context.Background(), o)
 		if err != nil {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/sluice-iac/sluice/internal/private"
 )
 
@@ -142,26 +140,45 @@ func (d *Dir) makeDirs(dir string) error {
 // link makes to a second name of from: files are never written into, so that it keeps what from holds now. The old content
 // of to is lost.
 func (d *Dir) link(from, to string) error {
-	temp := to + "." + uuid.NewString() + ".tmp"
-	if err := d.makeDirs(filepath.Dir(to)); err != nil {
+	target := d.Path(to)
+	temp, err := d.beginLink(d.Path(from), to)
+	if err != nil {
 		return err
 	}
-	if err := os.Link(from, temp); err != nil {
-		return err
-	}
+	defer temp.use.Close()
 	if err := d.at(Linked); errors.Is(err, ErrKilled) {
 		return err
 	} else if err != nil {
-		return errors.Join(err, removeIfExists(temp))
+		return errors.Join(err, removeIfExists(temp.path))
 	}
-	if err := removeIfExists(to + sidecar); err != nil {
-		return errors.Join(err, removeIfExists(temp))
+	if err := removeIfExists(target + sidecar); err != nil {
+		return errors.Join(err, removeIfExists(temp.path))
 	}
-	if err := os.Rename(temp, to); err != nil {
-		return errors.Join(err, removeIfExists(temp))
+	if err := d.rename(temp.path, target); err != nil {
+		return errors.Join(err, removeIfExists(temp.path))
 	}
 	// Renaming one name of a file to another name of it does nothing and leaves both.
-	return errors.Join(removeIfExists(temp), syncDir(filepath.Dir(to)))
+	return errors.Join(removeIfExists(temp.path), syncDir(filepath.Dir(target)))
+}
+
+// beginLink makes a second name of a file under a temporary name for a key.
+func (d *Dir) beginLink(from, key string) (temporary, error) {
+	for {
+		file := d.tempFor(key)
+		if err := d.makeDirs(filepath.Dir(file)); err != nil {
+			return temporary{}, err
+		}
+		if err := os.Link(from, file); err != nil {
+			return temporary{}, err
+		}
+		temp, err := inUse(file)
+		if err == nil {
+			return temp, nil
+		}
+		if err = errors.Join(unlessClaimed(err), removeIfExists(file)); err != nil {
+			return temporary{}, err
+		}
+	}
 }
 
 // sidecar is what Pulumi puts beside a file: its attributes.
@@ -169,7 +186,7 @@ const sidecar = ".attrs"
 
 // isDebris reports whether a file is not a content: an unfinished write or a sidecar.
 func isDebris(name string) bool {
-	return strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, sidecar)
+	return strings.HasSuffix(name, temporarySuffix) || strings.HasSuffix(name, sidecar)
 }
 
 func removeIfExists(path string) error {

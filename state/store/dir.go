@@ -177,7 +177,7 @@ func (d *Dir) Copy(_ context.Context, from, to string) error {
 
 // Keep implements [Keeper] with a second name for the file, where the file system has such.
 func (d *Dir) Keep(ctx context.Context, from, to string) error {
-	if err := d.link(d.Path(from), d.Path(to)); err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKilled) {
+	if err := d.link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKilled) {
 		return err
 	}
 	return d.Copy(ctx, from, to)

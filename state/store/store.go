@@ -112,8 +112,9 @@ func Keep(ctx context.Context, s Store, from, to string) error {
 
 // Tidier is a Store that processes which were killed leave files in.
 type Tidier interface {
-	// Tidy removes what processes that have ended have left of writes that come in unfinished, and nothing that one still uses.
-	Tidy() error
+	// Tidy removes what processes that have ended have left of unfinished writes of keys with one of the prefixes, and nothing that one
+	// still uses. It may remove that of other keys, too.
+	Tidy(prefixes ...string) error
 }
 
 // Hold excludes other processes from a name for as long as this process has the connection that it took it with.

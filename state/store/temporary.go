@@ -20,8 +20,7 @@ type temporary struct {
 }
 
 // KeepTidy makes temporary files for keys under the prefixes quiet in the folder temp of the store, and not beside their
-// targets: for folders in which Pulumi takes every file for a content. [Dir.Tidy] removes those that are left of processes
-// that were killed.
+// targets: for folders in which Pulumi takes every file for a content, and those in which nobody would look for them.
 func (d *Dir) KeepTidy(temp string, quiet ...string) { d.temp, d.quiet = temp, quiet }
 
 // apart reports whether the temporary files for a key are in the folder for them.
@@ -31,12 +30,14 @@ func (d *Dir) apart(key string) bool {
 
 // tempFor is a new temporary file for a key, on the same file system.
 func (d *Dir) tempFor(key string) string {
-	name := "." + uuid.NewString() + ".tmp"
+	name := "." + uuid.NewString() + temporarySuffix
 	if d.apart(key) {
 		return filepath.Join(d.Path(d.temp), path.Base(key)+name)
 	}
 	return d.Path(key) + name
 }
+
+const temporarySuffix = ".tmp"
 
 // begin makes the temporary file for a key.
 func (d *Dir) begin(key string) (*os.File, temporary, error) {
@@ -45,41 +46,49 @@ func (d *Dir) begin(key string) (*os.File, temporary, error) {
 		if err != nil {
 			return nil, temporary{}, err
 		}
-		temp := temporary{f.Name(), io.NopCloser(nil)}
-		if !d.apart(key) {
+		temp, err := inUse(f.Name())
+		if err == nil {
 			return f, temp, nil
 		}
-		use, err := claim(temp.path)
-		switch {
-		case err == nil:
-			temp.use = use
-			return f, temp, nil
-		case errors.Is(err, errors.ErrUnsupported): // then nobody else removes it, either
-			return f, temp, nil
+		if err = errors.Join(unlessClaimed(err), f.Close(), removeIfExists(f.Name())); err != nil {
+			return nil, temporary{}, err
 		}
-		closing := errors.Join(f.Close(), removeIfExists(temp.path))
-		if closing != nil || !errors.Is(err, errClaimed) {
-			return nil, temporary{}, errors.Join(err, closing)
-		}
-		// Another process took the new file for debris in the moment before this one had claimed it.
 	}
 }
 
-// Tidy implements [Tidier]. Whether a process still uses a temporary file, the system says, also that of another machine
-// where it has the locks of files in common. Where it cannot say that, nothing is removed.
-func (d *Dir) Tidy() error {
-	if d.temp == "" {
-		return nil
+// inUse claims a new temporary file.
+func inUse(file string) (temporary, error) {
+	use, err := claim(file)
+	if errors.Is(err, errors.ErrUnsupported) { // then nobody else removes it, either
+		return temporary{file, io.NopCloser(nil)}, nil
 	}
-	entries, err := os.ReadDir(d.Path(d.temp))
+	return temporary{file, use}, err
+}
+
+// Tidy implements [Tidier]. It looks in the folder that [Dir.KeepTidy] names, and for each prefix in the folder of the files
+// that it begins. Whether a process still uses a temporary file, the system says, also that of another machine where it has the
+// locks of files in common. Where it cannot say that, nothing is removed.
+func (d *Dir) Tidy(prefixes ...string) error {
+	var problems error
+	if d.temp != "" {
+		prefixes = slices.Concat([]string{d.temp + "/"}, prefixes)
+	}
+	for _, prefix := range prefixes {
+		problems = errors.Join(problems, d.tidy(path.Split(prefix)))
+	}
+	return problems
+}
+
+func (d *Dir) tidy(folder, prefix string) error {
+	entries, err := os.ReadDir(d.Path(folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".tmp") {
+		if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), temporarySuffix) {
 			continue
 		}
-		file := filepath.Join(d.Path(d.temp), e.Name())
+		file := filepath.Join(d.Path(folder), e.Name())
 		use, cannot := claim(file)
 		if cannot != nil {
 			continue // it is in use, or not for this process to judge
@@ -91,3 +100,12 @@ func (d *Dir) Tidy() error {
 
 // errClaimed says that another process uses a file, or has removed it.
 var errClaimed = errors.New("another process uses the file")
+
+// unlessClaimed is nil for what only needs another try: another process took a new file for debris in the moment before this
+// one had claimed it.
+func unlessClaimed(err error) error {
+	if errors.Is(err, errClaimed) {
+		return nil
+	}
+	return err
+}

@@ -6,6 +6,7 @@
 //
 //	directory      where the cloud is kept, to be found again by later processes; without it the cloud ends with the process
 //	delayMs        how long each call takes; minDelayMs makes it a range from which each call draws with seed
+//	lateMs         a call under way when the engine goes away has its effect after at most this time; otherwise it has none
 //	crashOn        "<method>" or "<method> <name>": the process ends in the middle of that call, with nothing done
 //	crashAfter     the same, with the work done
 //	failOn         the same form: the call returns an error with code FailedPrecondition
@@ -20,7 +21,9 @@
 //
 // What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port, SIMPLE_EXIT ends
 // the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists features to
-// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel.
+// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel. With SIMPLE_SESSION
+// what serves is a child in a session of its own, as of a plugin that is a daemon: it outlives the process until the calls
+// that it has begun are done.
 package main
 
 import (
@@ -46,7 +49,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, text)
 		os.Exit(3)
 	}
-	if err := run(); err != nil {
+	serve := run
+	if os.Getenv(sessionVariable) != "" {
+		serve = runInSession
+	}
+	if err := serve(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -69,7 +76,7 @@ func run() error {
 		line = fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	}
 	fmt.Println(line)
-	endWithParent(os.Getppid())
+	endWithParent(os.Getppid(), server)
 	return server.Serve(listener)
 }
 
@@ -83,10 +90,16 @@ func newServer(stubborn bool) *server {
 	return s
 }
 
-// endWithParent ends the process when the engine has exited for any reason: tests kill engines.
-func endWithParent(parent int) {
+// endWithParent ends the process when the engine has exited for any reason, because tests kill engines. The calls that have
+// begun end before.
+func endWithParent(parent int, server *grpc.Server) {
 	if os.Getppid() != parent {
+		time.AfterFunc(patience, func() { os.Exit(0) })
+		server.GracefulStop()
 		os.Exit(0)
 	}
-	time.AfterFunc(500*time.Millisecond, func() { endWithParent(parent) })
+	time.AfterFunc(100*time.Millisecond, func() { endWithParent(parent, server) })
 }
+
+// patience is how long calls may take to end when the engine has exited.
+const patience = 10 * time.Second

@@ -89,6 +89,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 		MaxLatency: time.Duration(c.number("delayMs")) * time.Millisecond,
 	}
 	o.MinLatency = o.MaxLatency
+	o.Late = time.Duration(c.number("lateMs")) * time.Millisecond
 	if c.text("minDelayMs") != "" {
 		o.MinLatency = time.Duration(c.number("minDelayMs")) * time.Millisecond
 	}

@@ -49,7 +49,7 @@ func (s settings) RequireSecret(name string) pulumi.StringOutput {
 
 var scenarios = map[string]func(*pulumi.Context, settings) error{
 	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
-	"flags": flags,
+	"flags": flags, "churn": churn,
 }
 
 func main() {
@@ -146,6 +146,46 @@ func many(ctx *pulumi.Context, c settings) error {
 		}
 	}
 	return nil
+}
+
+// churn declares count resources with the numbers from first on. They are updated when the setting more changes. Of six, one
+// is replaced when the setting zone changes, one is deleted and replaced when the setting site changes, and one is replaced with
+// that one. What has been registered is appended to the file in ACKNOWLEDGED, a line "<URN> <ID>" for each.
+func churn(ctx *pulumi.Context, c settings) error {
+	first, before := c.GetInt("first"), pulumi.StringOutput{}
+	for i := first; i < first+c.GetInt("count"); i++ {
+		inputs := pulumi.Map{"value": pulumi.Int(i + c.GetInt("more"))}
+		switch kind := i % 6; {
+		case kind == 1:
+			inputs["immutableZone"] = pulumi.String(c.Get("zone"))
+		case kind == 2:
+			inputs["dbrSite"] = pulumi.String(c.Get("site"))
+		case kind == 3 && i > first:
+			inputs["immutableUses"] = before
+		case kind == 4 && i > first:
+			inputs["uses"] = before
+		}
+		t, err := newThing(ctx, fmt.Sprintf("thing-%d", i), inputs)
+		if err != nil {
+			return err
+		}
+		before = t.Arn
+		pulumi.All(t.URN(), t.ID()).ApplyT(func(both []any) (int, error) {
+			return 0, acknowledge(fmt.Sprintf("%v %v\n", both[0], both[1]))
+		})
+	}
+	ctx.Export("round", pulumi.Int(c.GetInt("round")))
+	return nil
+}
+
+// acknowledge appends a line with one write, so that it is there as a whole if the process is killed.
+func acknowledge(line string) error {
+	file, err := os.OpenFile(os.Getenv("ACKNOWLEDGED"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(line)
+	return errors.Join(err, file.Close())
 }
 
 // big declares one resource with a long text, and exports its length, or as many as the setting "count" says.

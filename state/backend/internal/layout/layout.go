@@ -18,8 +18,8 @@ func Meta() string { return key("meta.yaml") }
 // Locks returns the folder that has the locks of all stacks.
 func Locks() string { return key("locks") }
 
-// Journals returns the folder that has the journals of all stacks.
-func Journals() string { return key("sluice", "journal") }
+// Own returns the folder of what only sluice keeps.
+func Own() string { return key("sluice") }
 
 // Temporary returns the folder for files that are being written.
 func Temporary() string { return key("sluice", "tmp") }

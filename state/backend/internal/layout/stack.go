@@ -23,6 +23,12 @@ func (s Stack) History() string { return s.in("history") }
 // Backups returns the folder of the backups.
 func (s Stack) Backups() string { return s.in("backups") }
 
+// Written returns the prefixes of what is written under the lock, of what Pulumi keeps of a stack: the stack file and what is
+// beside it, history and backups. Files of stacks whose names begin with this one and a dot have one of them, too.
+func (s Stack) Written() []string {
+	return []string{s.in("stacks") + ".", s.History() + "/", s.Backups() + "/"}
+}
+
 // Locks returns the folder of the locks.
 func (s Stack) Locks() string {
 	if s.Project == "" {

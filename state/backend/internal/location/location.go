@@ -77,7 +77,7 @@ func openDir(url string) (store.Store, error) {
 	if l.dirMode != 0 {
 		dir.Share(l.dirMode)
 	}
-	dir.KeepTidy(layout.Temporary(), layout.Locks()+"/", layout.Journals()+"/") // Pulumi takes each file there for a lock
+	dir.KeepTidy(layout.Temporary(), layout.Locks()+"/", layout.Own()+"/") // Pulumi takes each file in the first for a lock
 	return dir, nil
 }
 

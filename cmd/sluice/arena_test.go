@@ -1,0 +1,179 @@
+//go:build !windows
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// arena is a stack whose objects are files in a directory. Its state is kept in a directory, too, unless it was made for
+// another place.
+type arena struct {
+	*testing.T
+	dir    string
+	env    []string
+	states place
+	// The executables.
+	sluice, plugin, program string
+}
+
+func newArena(t *testing.T) *arena {
+	a := newArenaWith(t, buildTools(t))
+	a.run(0, "config", "set", "scenario", "many")
+	return a
+}
+
+// buildTools builds what arenas need, and the program of the scenarios, into a folder.
+func buildTools(t *testing.T) (tools string) {
+	tools = filepath.Join(t.TempDir(), "tools")
+	build(t, tools+"/program", "./testdata/goprogram")
+	return buildEngine(t, tools)
+}
+
+// buildEngine builds what every arena needs into a folder, which it returns. The program of the arena belongs there too.
+func buildEngine(t *testing.T, tools string) string {
+	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
+	build(t, tools+"/sluice", ".")
+	return tools
+}
+
+// newArenaWith returns an arena with tools that are built.
+func newArenaWith(t *testing.T, tools string) *arena { return newArenaAt(t, tools, inDirectory(t)) }
+
+// newArenaAt returns an arena whose state is kept in a place.
+func newArenaAt(t *testing.T, tools string, states place) *arena {
+	a := &arena{T: t, dir: t.TempDir(), states: states}
+	a.sluice, a.plugin, a.program = tools+"/sluice", tools+"/pulumi-resource-simple", tools+"/program"
+	a.env = append(os.Environ(),
+		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL="+states.url,
+		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
+	require.NoError(t, os.MkdirAll(a.dir+"/project", 0o755))
+	text := fmt.Sprintf("name: demo\nruntime:\n  name: go\n  options:\n    binary: %q\n", a.program)
+	require.NoError(t, os.WriteFile(a.dir+"/project/Pulumi.yaml", []byte(text), 0o644))
+	a.run(0, "stack", "init", "dev")
+	a.run(0, "config", "set", "simple:directory", a.dir+"/cloud")
+	return a
+}
+
+// patience is how long a command of an arena may take. After that it is ended by a signal that makes it print what its
+// goroutines do.
+const patience = 3 * time.Minute
+
+func (a *arena) command(args ...string) (*exec.Cmd, *bytes.Buffer) {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	a.Cleanup(stop)
+	cmd := exec.CommandContext(ctx, a.sluice, append(args, "--non-interactive")...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
+	out := &bytes.Buffer{}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.dir+"/project", a.env, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd, out
+}
+
+// run runs a command, requires its exit status, and returns its output.
+func (a *arena) run(status int, args ...string) string {
+	a.Helper()
+	cmd, out := a.command(args...)
+	_ = cmd.Run() // the exit status is checked below
+	require.Equal(a, status, cmd.ProcessState.ExitCode(), "%v\n%s", args, out)
+	return out.String()
+}
+
+// deployment is what a state records, as it is written in files.
+type deployment struct {
+	Resources []recordedResource
+	Pending   []struct {
+		Resource recordedResource
+		Type     string
+	} `json:"pending_operations"`
+}
+
+type recordedResource struct {
+	URN, ID, Type      string
+	Delete             bool
+	PendingReplacement bool
+	Outputs            map[string]any
+}
+
+// recordedState is what a state says of the objects.
+type recordedState struct {
+	things  map[string]string   // URN by ID
+	live    map[string]string   // of these, those that are no old copies: ID by URN
+	pending map[string][]string // types by URN
+}
+
+// state returns the content of the stack file, read from the file itself, as Pulumi would read it.
+func (a *arena) state() recordedState {
+	var file struct{ Checkpoint struct{ Latest deployment } }
+	text, _, err := a.states.store.Read(a.Context(), ".pulumi/stacks/demo/dev.json")
+	require.NoError(a, err)
+	require.NoError(a, json.Unmarshal(text, &file), "the stack file is whole at every moment")
+	return a.recorded(file.Checkpoint.Latest)
+}
+
+func (a *arena) recorded(d deployment) recordedState {
+	s := recordedState{map[string]string{}, map[string]string{}, map[string][]string{}}
+	for _, r := range d.Resources {
+		if !strings.HasPrefix(r.Type, "simple:") || r.PendingReplacement { // the object of such a one is deleted
+			continue
+		}
+		require.Empty(a, s.things[r.ID], "%s is recorded twice", r.ID)
+		s.things[r.ID] = r.URN
+		if !r.Delete {
+			require.Empty(a, s.live[r.URN], "%s has two live states", r.URN)
+			s.live[r.URN] = r.ID
+		}
+	}
+	for _, op := range d.Pending {
+		s.pending[op.Resource.URN] = append(s.pending[op.Resource.URN], op.Type)
+	}
+	return s
+}
+
+// thing is an object.
+type thing struct {
+	URN    string
+	Inputs map[string]any
+}
+
+// things returns the objects that exist, by ID.
+func (a *arena) things() map[string]thing {
+	found, err := filepath.Glob(a.dir + "/cloud/*.json")
+	require.NoError(a, err)
+	all := map[string]thing{}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted meanwhile
+		}
+		require.NoError(a, err)
+		var t thing
+		require.NoError(a, json.Unmarshal(text, &t), "%s", text)
+		require.NotEmpty(a, t.URN, "%s", text)
+		all[strings.TrimSuffix(filepath.Base(path), ".json")] = t
+	}
+	return all
+}
+
+// cloud returns the objects that exist: URN by ID.
+func (a *arena) cloud() map[string]string {
+	all := map[string]string{}
+	for id, t := range a.things() {
+		all[id] = t.URN
+	}
+	return all
+}
