@@ -38,7 +38,7 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	}
 	concerned := map[urn.URN]bool{}
 	for _, op := range open {
-		concerned[op.Resource.URN] = true
+		concerned[readWith(op.Resource)] = true
 	}
 	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
 	if err != nil && !stages.IsReported(err) {
@@ -59,6 +59,14 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	return found, err
 }
 
+// readWith returns the resource whose read tells about res: a view is read with its owner (steps.md 9.9).
+func readWith(res *state.Resource) urn.URN {
+	if res.ViewOf != "" {
+		return res.ViewOf
+	}
+	return res.URN
+}
+
 // resolutions says how the interrupted operations other than creates are resolved by what was read.
 func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	there := map[urn.URN]*state.Resource{} // a live copy, if there is one
@@ -77,7 +85,7 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 			is.Outcome, is.Why = stages.Dropped, "it changes no object"
 		case now == nil:
 			is.Outcome, is.Why = stages.Gone, "no object was found"
-		case !found.Read[op.Resource.URN]:
+		case !found.Read[readWith(op.Resource)]:
 			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
 		default:
 			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"
