@@ -186,7 +186,7 @@ func (a *arena) press(presses, status int, args ...string) string {
 
 func (a *arena) leavesNoSecret(text string) {
 	require.NotContains(a, text, theSecret)
-	require.NoError(a, filepath.WalkDir(a.dir+"/backend", func(path string, e fs.DirEntry, err error) error {
+	require.NoError(a, filepath.WalkDir(a.states.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -197,7 +197,7 @@ func (a *arena) leavesNoSecret(text string) {
 }
 
 func (a *arena) leavesNoLock() {
-	found, err := filepath.Glob(a.dir + "/backend/.pulumi/locks/*/*/*/*")
+	found, err := filepath.Glob(a.states.dir + "/.pulumi/locks/*/*/*/*")
 	require.NoError(a, err)
 	require.Empty(a, found)
 }

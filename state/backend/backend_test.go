@@ -672,14 +672,15 @@ func TestRejectedStateIsSetAside(t *testing.T) {
 	require.Equal(t, before, f.read(stackFile))
 }
 
-// Whoever takes the lock removes what a killed process has left of writing the stack file, its history and its backups.
+// Whoever takes the lock removes what a killed process has left of writing the stack file, its history and its backups, and of
+// a journal that it was about to make or to remove.
 func TestWhatIsLeftOfUnfinishedWritesIsRemovedWithTheLock(t *testing.T) {
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
 	f.init(f.open(), "other")
 	stay := append(f.files(), ".pulumi/stacks/shop/other.json.1.tmp") // whoever takes that one's lock looks for it
 	for _, name := range []string{
-		stackFile + ".1.tmp", stackFile + ".bak.1.tmp", ".pulumi/history/shop/dev/dev-1.history.json.1.tmp", ".pulumi/backups/shop/dev/dev.1.json.1.tmp",
+		".pulumi/sluice/journal/shop/dev.jnl.base", stackFile + ".1.tmp", stackFile + ".bak.1.tmp", ".pulumi/history/shop/dev/dev-1.history.json.1.tmp", ".pulumi/backups/shop/dev/dev.1.json.1.tmp",
 	} {
 		f.write(name, "{")
 	}

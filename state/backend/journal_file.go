@@ -66,6 +66,14 @@ func (j *journalFile) Remove(ctx context.Context) error {
 	return j.stack.store.Remove(ctx, j.base())
 }
 
+// sweep removes what is left of a journal that was being made or removed when its process was killed. There is none.
+func (j *journalFile) sweep(ctx context.Context) error {
+	if err := j.Log.Sweep(ctx); err != nil {
+		return err
+	}
+	return j.stack.store.Remove(ctx, j.base())
+}
+
 // begins reports whether the journal begins with this state.
 func (j *journalFile) begins(ctx context.Context, digest string) bool {
 	base, err := j.Base(ctx)

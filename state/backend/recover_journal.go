@@ -21,8 +21,12 @@ import (
 // been applied: of a run that had lost the lock, or of a request that arrived after its process had died.
 func (j *journalFile) recoverAll(ctx context.Context) error {
 	for {
-		if there, err := j.Exists(ctx); err != nil || !there {
+		there, err := j.Exists(ctx)
+		if err != nil {
 			return err
+		}
+		if !there {
+			return j.sweep(ctx)
 		}
 		if err := j.recover(ctx); err != nil {
 			return err

@@ -61,6 +61,28 @@ func TestWhatIsLeftOfARemovedLogIsNoLog(t *testing.T) {
 	require.Equal(t, "new", string(b))
 }
 
+func TestWhatIsLeftOfARemovedLogIsSwept(t *testing.T) {
+	ctx := context.Background()
+	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://"})
+	present, removed := store.NewLog(s, "dev.jnl"), store.NewLog(s, "prod.jnl")
+	for _, l := range []store.Log{present, removed} {
+		require.NoError(t, l.Create(ctx, []byte("1")))
+		require.NoError(t, l.Append(ctx, []byte("2")))
+	}
+	infos, err := s.List(ctx, "prod/")
+	require.NoError(t, err)
+	require.NoError(t, s.Remove(ctx, infos[0].Key))
+	for _, key := range []string{"dev.jnl", "prod.jnl"} {
+		require.NoError(t, store.NewLog(s, key).Sweep(ctx))
+	}
+	infos, err = s.List(ctx, "prod/")
+	require.NoError(t, err)
+	require.Empty(t, infos)
+	b, err := store.NewLog(s, "dev.jnl").Read(ctx)
+	require.NoError(t, err)
+	require.Equal(t, "12", string(b))
+}
+
 func TestALogWithAGapIsNotRead(t *testing.T) {
 	ctx := context.Background()
 	s := objects.New(memblob.OpenBucket(nil), objects.Options{URL: "mem://"})

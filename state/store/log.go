@@ -29,6 +29,8 @@ type Log interface {
 	Truncate(ctx context.Context, size int64) error
 	// Remove removes the log that has been created or read, or else the one that is there, if there is one.
 	Remove(ctx context.Context) error
+	// Sweep removes what is left of logs that were being removed when their processes were killed. It is called when there is no log.
+	Sweep(ctx context.Context) error
 }
 
 // NewLog returns the log of a key: a file of a directory, and in stores that cannot add to a content one content for each
@@ -149,6 +151,9 @@ func (l *fileLog) Remove(context.Context) error {
 	}
 	return nil
 }
+
+// Sweep implements [Log]: removing a file leaves nothing.
+func (l *fileLog) Sweep(context.Context) error { return nil }
 
 // isThere reports whether the file that is appended to still has its name. Who recovers the log removes it, and then another
 // one may be there.
@@ -303,5 +308,13 @@ func (l *segmentLog) Remove(ctx context.Context) error {
 		debris = append(debris, keys[1:]...)
 	}
 	l.run, l.next = "", 0
+	return l.store.Remove(ctx, debris...)
+}
+
+func (l *segmentLog) Sweep(ctx context.Context) error {
+	_, debris, err := l.segments(ctx)
+	if err != nil {
+		return err
+	}
 	return l.store.Remove(ctx, debris...)
 }
