@@ -56,7 +56,20 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 		}
 	}
 	bucket, err := (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, u)
-	return bucket, options, err
+	if err != nil {
+		return nil, options, err
+	}
+	limitRetries(bucket)
+	return bucket, options, nil
+}
+
+// limitRetries gives up after some seconds, as the other drivers do. By default the library repeats requests for as long as a server
+// does not answer.
+func limitRetries(bucket *blob.Bucket) {
+	var client *storage.Client
+	if bucket.As(&client) {
+		client.SetRetry(storage.WithMaxAttempts(5))
+	}
 }
 
 // generation returns a text that identifies the present content of an object.

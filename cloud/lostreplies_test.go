@@ -2,54 +2,26 @@ package cloud
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net/http"
-	"net/http/httptest"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/sourcegraph/conc/iter"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/lock"
 	"github.com/sluice-iac/sluice/state/store"
-	"github.com/sluice-iac/sluice/state/store/storetest"
 )
 
-// lossy carries out requests and loses the replies to some of them. It asks about one after the other.
-type lossy struct {
-	next http.Handler
-	lose func(*http.Request) bool
-	mu   sync.Mutex
-}
-
-func (l *lossy) loses(r *http.Request) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lose(r)
-}
-
-func (l *lossy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !l.loses(r) {
-		l.next.ServeHTTP(w, r)
-		return
-	}
-	l.next.ServeHTTP(httptest.NewRecorder(), r)
-	panic(http.ErrAbortHandler) // closes the connection
-}
-
 // losing is an object store that loses the replies to the next writes, as many as there are left.
-func losing(t *testing.T, at service) (url string, left *atomic.Int32) {
+func losing(t *testing.T, at emulatortest.Store) (url string, left *atomic.Int32) {
 	left = new(atomic.Int32)
-	lose := func(r *http.Request) bool { return r.Method == at.write && left.Add(-1) >= 0 }
-	return at.behind(t, "", func(h http.Handler) http.Handler { return &lossy{next: h, lose: lose} }), left
-}
-
-// everywhere runs a test for each service.
-func everywhere(t *testing.T, f func(t *testing.T, at service)) {
-	for name, at := range services() {
-		t.Run(name, func(t *testing.T) { f(t, at) })
-	}
+	lose := func(r *http.Request) bool { return r.Method == at.Write && left.Add(-1) >= 0 }
+	return behind(t, at, "", emulatortest.Losing(lose)), left
 }
 
 // Most client libraries repeat a request whose reply is lost.
@@ -57,7 +29,7 @@ func TestAWriteWhoseReplyIsLostIsRecognised(t *testing.T) {
 	everywhere(t, aWriteWhoseReplyIsLostIsRecognised)
 }
 
-func aWriteWhoseReplyIsLostIsRecognised(t *testing.T, at service) {
+func aWriteWhoseReplyIsLostIsRecognised(t *testing.T, at emulatortest.Store) {
 	ctx := context.Background()
 	url, left := losing(t, at)
 	s := open(t, url)
@@ -81,7 +53,7 @@ func TestAWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T) {
 	everywhere(t, aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost)
 }
 
-func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at service) {
+func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at emulatortest.Store) {
 	ctx := context.Background()
 	url, left := losing(t, at)
 	ours, theirs := open(t, url), open(t, url)
@@ -93,7 +65,7 @@ func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at se
 		left.Store(1)
 		_, err = ours.Write(ctx, "state", []byte("2"), c)
 		require.Error(t, err)
-		if at.repeats { // otherwise the first reply was the only one
+		if at.Repeats { // otherwise the first reply was the only one
 			require.ErrorIs(t, err, store.ErrConflict)
 		}
 		left.Store(0)
@@ -104,47 +76,114 @@ func aWriteOfAnotherProcessIsAConflictAlsoWhenRepliesAreLost(t *testing.T, at se
 
 // After as many lost replies as the client library puts up with, nothing is known. The next write finds out.
 func TestAWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T) {
-	for name, before := range map[string]string{"a first write": "", "a replacement": "0"} {
-		t.Run(name, func(t *testing.T) {
-			ctx := context.Background()
-			down := new(atomic.Bool)
-			url := s3Behind(t, "", func(h http.Handler) http.Handler {
-				return &lossy{next: h, lose: func(*http.Request) bool { return down.Load() }}
-			})
-			s := open(t, url)
-			var last store.Info
-			if before != "" {
-				var err error
-				last, err = s.Write(ctx, "state", []byte(before), store.IfAbsent())
-				require.NoError(t, err)
-			}
-			down.Store(true)
-			_, err := s.Write(ctx, "state", []byte("1"), store.IfUnchanged(last))
-			require.Error(t, err)
-			require.NotErrorIs(t, err, store.ErrConflict, "nobody else has written")
-			down.Store(false)
-			_, err = s.Write(ctx, "state", []byte("2"), store.IfUnchanged(last))
-			require.NoError(t, err)
+	everywhere(t, func(t *testing.T, at emulatortest.Store) {
+		for name, before := range map[string]string{"a first write": "", "a replacement": "0"} {
+			t.Run(name, func(t *testing.T) { aWriteThatWasReportedAsFailedIsNotAnotherWriter(t, at, before) })
+		}
+	})
+}
 
-			_, err = open(t, url).Write(ctx, "state", []byte("x"), store.IfUnchanged(last))
-			require.ErrorIs(t, err, store.ErrConflict)
-		})
+func aWriteThatWasReportedAsFailedIsNotAnotherWriter(t *testing.T, at emulatortest.Store, before string) {
+	ctx := context.Background()
+	down := new(atomic.Bool)
+	url := behind(t, at, "", emulatortest.Losing(func(*http.Request) bool { return down.Load() }))
+	s := open(t, url)
+	var last store.Info
+	if before != "" {
+		var err error
+		last, err = s.Write(ctx, "state", []byte(before), store.IfAbsent())
+		require.NoError(t, err)
 	}
+	down.Store(true)
+	began := time.Now()
+	_, err := s.Write(ctx, "state", []byte("1"), store.IfUnchanged(last))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, store.ErrConflict, "nobody else has written")
+	require.Less(t, time.Since(began), time.Minute, "the client library does not repeat it forever")
+	down.Store(false)
+	_, err = s.Write(ctx, "state", []byte("2"), store.IfUnchanged(last))
+	require.NoError(t, err)
+
+	_, err = open(t, url).Write(ctx, "state", []byte("x"), store.IfUnchanged(last))
+	require.ErrorIs(t, err, store.ErrConflict)
 }
 
 func TestOneOfManyWritesSucceedsWhenRepliesAreLost(t *testing.T) {
-	storetest.RunAtomic(t, open(t, s3Behind(t, "", func(h http.Handler) http.Handler {
-		return &lossy{next: h, lose: func(r *http.Request) bool {
-			return r.Method == http.MethodPut && strings.HasPrefix(r.Header.Get("Amz-Sdk-Request"), "attempt=1")
-		}}
+	everywhere(t, oneOfManyWritesSucceedsWhenRepliesAreLost)
+}
+
+func oneOfManyWritesSucceedsWhenRepliesAreLost(t *testing.T, at emulatortest.Store) {
+	ctx := context.Background()
+	sent := map[string]int{} // by the ID of the write, where that is in the header
+	s := open(t, behind(t, at, "", emulatortest.Losing(func(r *http.Request) bool {
+		if r.Method != at.Write {
+			return false
+		}
+		id := r.Header.Get("X-Amz-Meta-Sluicewrite") + r.Header.Get("X-Ms-Meta-Sluicewrite")
+		sent[id]++
+		return sent[id]%2 == 1
 	})))
+	before, err := s.Write(ctx, "atomic", []byte("0"), store.IfAbsent())
+	require.NoError(t, err)
+	var contents []string
+	for i := range 20 {
+		contents = append(contents, fmt.Sprint(100+i))
+	}
+	for key, c := range map[string]store.Condition{"fresh": store.IfAbsent(), "atomic": store.IfRevision(before.Revision)} {
+		errs := iter.Mapper[string, error]{MaxGoroutines: len(contents)}.Map(contents, func(content *string) error {
+			_, err := s.Write(ctx, key, []byte(*content), c)
+			return err
+		})
+		won := -1
+		for i, err := range errs {
+			switch {
+			case err == nil:
+				require.Negative(t, won, "%d and %d have won", won, i)
+				won = i
+			case at.Repeats: // otherwise the reply that was lost was the only one
+				require.ErrorIs(t, err, store.ErrConflict)
+			}
+		}
+		require.GreaterOrEqual(t, won, 0, "nobody has won: %v", errs)
+		b, _, err := s.Read(ctx, key)
+		require.NoError(t, err)
+		require.Equal(t, contents[won], string(b))
+	}
+}
+
+// A store that does not answer is an error, and not a wait without an end.
+func TestAStoreThatIsDownIsAnError(t *testing.T) {
+	everywhere(t, func(t *testing.T, at emulatortest.Store) {
+		ctx := context.Background()
+		down := new(atomic.Bool)
+		s := open(t, behind(t, at, "", emulatortest.Cut(down.Load)))
+		_, err := s.Write(ctx, "state", []byte("1"), store.Condition{})
+		require.NoError(t, err)
+		down.Store(true)
+		for name, ask := range map[string]func() error{
+			"read":  func() error { _, _, err := s.Read(ctx, "state"); return err },
+			"list":  func() error { _, err := s.List(ctx, ""); return err },
+			"write": func() error { _, err := s.Write(ctx, "state", []byte("2"), store.Condition{}); return err },
+		} {
+			began := time.Now()
+			err := ask()
+			require.Error(t, err, name)
+			require.NotErrorIs(t, err, store.ErrConflict, name)
+			require.NotErrorIs(t, err, fs.ErrNotExist, name)
+			require.Less(t, time.Since(began), time.Minute, name)
+		}
+		down.Store(false)
+		b, _, err := s.Read(ctx, "state")
+		require.NoError(t, err)
+		require.Equal(t, "1", string(b))
+	})
 }
 
 func TestALockWhoseReplyIsLostIsHeld(t *testing.T) {
 	everywhere(t, aLockWhoseReplyIsLostIsHeld)
 }
 
-func aLockWhoseReplyIsLostIsHeld(t *testing.T, at service) {
+func aLockWhoseReplyIsLostIsHeld(t *testing.T, at emulatortest.Store) {
 	ctx := context.Background()
 	url, left := losing(t, at)
 	s := open(t, url)
@@ -159,18 +198,21 @@ func aLockWhoseReplyIsLostIsHeld(t *testing.T, at service) {
 
 // What is left of a lock that could not be taken keeps nobody away.
 func TestALockThatWasNotTakenIsNotThere(t *testing.T) {
+	everywhere(t, aLockThatWasNotTakenIsNotThere)
+}
+
+func aLockThatWasNotTakenIsNotThere(t *testing.T, at emulatortest.Store) {
 	ctx := context.Background()
-	const attempts = 3 // of the client library
-	left := map[string]int{http.MethodPut: attempts, http.MethodHead: attempts}
-	url := s3Behind(t, "", func(h http.Handler) http.Handler {
-		return &lossy{next: h, lose: func(r *http.Request) bool {
-			left[r.Method]--
-			return left[r.Method] >= 0
-		}}
-	})
-	s := open(t, url)
+	// The replies to the writes of the lock are lost, and to what asks for it then, until it is removed.
+	written, removed := false, false
+	s := open(t, behind(t, at, "", emulatortest.Losing(func(r *http.Request) bool {
+		written = written || r.Method == at.Write
+		removed = removed || r.Method == http.MethodDelete
+		return written && !removed
+	})))
 	_, err := lock.Acquire(ctx, lock.Options{Store: s, Folder: "locks"})
 	require.ErrorContains(t, err, "write the lock file")
+	require.True(t, removed)
 	held, err := lock.List(ctx, lock.Options{Store: s, Folder: "locks"})
 	require.NoError(t, err)
 	require.Empty(t, held)
