@@ -78,7 +78,7 @@ func TestListsHaveMoreThanOnePage(t *testing.T) {
 			})
 		}))
 		var want, among []string
-		for i := range 2345 {
+		for i := range 1100 {
 			key := fmt.Sprintf("many/%05d", i)
 			want = append(want, key)
 			if i%1000 > 990 { // around the end of a page
@@ -100,7 +100,7 @@ func TestListsHaveMoreThanOnePage(t *testing.T) {
 			return keys
 		}
 		require.Equal(t, want, list("many/"))
-		require.EqualValues(t, 3, pages.Load())
+		require.EqualValues(t, 2, pages.Load())
 		require.Len(t, list(""), len(want)+len(others))
 
 		require.NoError(t, s.Remove(ctx, among...))

@@ -37,15 +37,22 @@ type arena struct {
 	env         []string
 }
 
-func newArena(t *testing.T) *arena {
+// newArena returns an arena whose states are in a directory.
+func newArena(t *testing.T) *arena { return newArenaIn(t, "") }
+
+// newArenaIn returns an arena whose states are at a URL; "" is a directory of the arena.
+func newArenaIn(t *testing.T, backend string) *arena {
 	a := &arena{T: t, dir: t.TempDir()}
 	tools := filepath.Join(a.dir, "tools")
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
 	build(t, tools+"/sluice", ".")
 	a.sluice = tools + "/sluice"
+	if backend == "" {
+		backend = "file://" + a.dir + "/backend"
+	}
 	a.env = append(os.Environ(),
-		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL=file://"+a.dir+"/backend",
+		"PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "PULUMI_HOME="+a.dir+"/home", "PULUMI_BACKEND_URL="+backend,
 		"PULUMI_CONFIG_PASSPHRASE=p", "PULUMI_STACK=", "HOME="+a.dir)
 	require.NoError(t, os.MkdirAll(a.dir+"/backend", 0o755))
 	require.NoError(t, os.MkdirAll(a.dir+"/project", 0o755))

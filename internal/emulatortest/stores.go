@@ -113,22 +113,23 @@ func startS3(t *testing.T, between Between) Place {
 
 var google = byGo("fake-gcs-server", "github.com/fsouza/fake-gcs-server", "v1.56.1").once()
 
-// startGoogle starts fake-gcs-server, which has to know the address of the proxy before it starts.
+// startGoogle starts fake-gcs-server, which has to know the address of the front before it starts.
 func startGoogle(t *testing.T, between Between) Place {
 	t.Helper()
 	program := needed(t, google)
-	front := httptest.NewUnstartedServer(nil)
-	public := front.Listener.Addr().String()
-	front.Config.Handler = between(proxyTo(start(t, func(host, port string) *exec.Cmd {
-		return exec.Command(program, "-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", public,
-			"-external-url", "http://"+public, "-log-level", "warn")
-	})))
-	front.Start()
+	front := newFront()
 	t.Cleanup(front.Close)
-	reply, err := http.Post("http://"+public+"/storage/v1/b?project=p", "application/json", strings.NewReader(`{"name":"states"}`))
+	public := front.Listener.Addr().String()
+	server := proxyTo(start(t, func(host, port string) *exec.Cmd {
+		return exec.Command(program, "-scheme", "http", "-host", host, "-port", port, "-backend", "memory", "-public-host", public,
+			"-external-url", front.URL, "-log-level", "warn")
+	}))
+	front.pass(server)
+	reply, err := http.Post(front.URL+"/storage/v1/b?project=p", "application/json", strings.NewReader(`{"name":"states"}`))
 	require.NoError(t, err)
 	require.NoError(t, reply.Body.Close())
 	require.Equal(t, http.StatusOK, reply.StatusCode)
+	front.pass(between(server))
 	return Place{URL: "gs://states", Env: map[string]string{"STORAGE_EMULATOR_HOST": public}}
 }
 
@@ -141,17 +142,18 @@ const azuriteAccount = "AccountName=devstoreaccount1;" +
 func startAzure(t *testing.T, between Between) Place {
 	t.Helper()
 	program := needed(t, azure)
-	handler := between(proxyTo(start(t, func(host, port string) *exec.Cmd {
+	server := proxyTo(start(t, func(host, port string) *exec.Cmd {
 		return exec.Command("node", program, "--blobHost", host, "--blobPort", port, "--inMemoryPersistence", "--disableTelemetry",
 			"--skipApiVersionCheck", "--silent")
-	})))
+	}))
 	front := azureFront()
-	front.present.Store(&handler)
+	front.pass(server)
 	connection := "DefaultEndpointsProtocol=http;" + azuriteAccount + "BlobEndpoint=" + front.URL + "/devstoreaccount1;"
 	client, err := azblob.NewClientFromConnectionString(connection, nil)
 	require.NoError(t, err)
 	_, err = client.CreateContainer(context.Background(), "states", nil)
 	require.NoError(t, err)
+	front.pass(between(server))
 	return Place{URL: "azblob://states", Env: map[string]string{"AZURE_STORAGE_CONNECTION_STRING": connection}}
 }
 
@@ -166,6 +168,8 @@ func newFront() *front {
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*f.present.Load()).ServeHTTP(w, r) }))
 	return f
 }
+
+func (f *front) pass(to http.Handler) { f.present.Store(&to) }
 
 // azureFront lives as long as the process, because the library's driver does, which reads its environment variables only once.
 var azureFront = sync.OnceValue(newFront)
