@@ -1,11 +1,16 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"gocloud.dev/blob"
@@ -45,13 +50,14 @@ func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error)
 
 func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, objects.Options, error) {
 	options := objects.Options{Revision: generation, Match: matchGCS}
-	client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
+	transport := repeating{gcp.DefaultTransport()}
+	client := gcp.NewAnonymousHTTPClient(transport)
 	if env.get("STORAGE_EMULATOR_HOST") == "" {
 		tokens, err := googleTokens(ctx, env)
 		if err != nil {
 			return nil, options, err
 		}
-		if client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), tokens); err != nil {
+		if client, err = gcp.NewHTTPClient(transport, tokens); err != nil {
 			return nil, options, err
 		}
 	}
@@ -59,16 +65,46 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 	if err != nil {
 		return nil, options, err
 	}
-	limitRetries(bucket)
+	// By itself the library repeats a read for as long as the server does not answer.
+	var service *storage.Client
+	if bucket.As(&service) {
+		service.SetRetry(storage.WithMaxAttempts(attempts))
+	}
 	return bucket, options, nil
 }
 
-// limitRetries gives up after some seconds, as the other drivers do. By default the library repeats requests for as long as a server
-// does not answer.
-func limitRetries(bucket *blob.Bucket) {
-	var client *storage.Client
-	if bucket.As(&client) {
-		client.SetRetry(storage.WithMaxAttempts(5))
+// attempts is how often a request to Google's object store is sent. The library does not repeat a write whose reply is lost.
+const attempts = 3
+
+// repeating sends a request again that got no reply, as the drivers of the other object stores do. Whatever a store asks may be
+// repeated: objects are written, copied and removed as a whole, and a write with a condition is recognised when it is there.
+type repeating struct{ http.RoundTripper }
+
+func (r repeating) RoundTrip(request *http.Request) (*http.Response, error) {
+	var body []byte
+	if request.Body != nil {
+		var err error
+		if body, err = io.ReadAll(request.Body); err != nil {
+			return nil, errors.Join(err, request.Body.Close())
+		}
+		if err := request.Body.Close(); err != nil {
+			return nil, err
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		again := request.Clone(request.Context())
+		if request.Body != nil {
+			again.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		reply, err := r.RoundTripper.RoundTrip(again)
+		if err == nil || attempt == attempts {
+			return reply, err
+		}
+		select {
+		case <-request.Context().Done():
+			return nil, err
+		case <-time.After(time.Duration(attempt) * 500 * time.Millisecond):
+		}
 	}
 }
 

@@ -26,9 +26,7 @@ type Store struct {
 	Write string
 	// Lists reports whether a request lists objects.
 	Lists func(*http.Request) bool
-	// Repeats says that the client library repeats a write when the connection is closed before the reply.
-	Repeats bool
-	start   func(t *testing.T, between Between) Place
+	start func(t *testing.T, between Between) Place
 }
 
 // Between is something between clients and a server.
@@ -77,11 +75,11 @@ func Stores() map[string]Store {
 		return func(r *http.Request) bool { return r.Method == http.MethodGet && r.URL.Query().Get(name) == value }
 	}
 	return map[string]Store{
-		"s3": {http.MethodPut, list("list-type", "2"), true, startS3},
+		"s3": {http.MethodPut, list("list-type", "2"), startS3},
 		"gs": {http.MethodPost, func(r *http.Request) bool {
 			return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/o")
-		}, false, startGoogle},
-		"azblob": {http.MethodPut, list("comp", "list"), true, startAzure},
+		}, startGoogle},
+		"azblob": {http.MethodPut, list("comp", "list"), startAzure},
 	}
 }
 
