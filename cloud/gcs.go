@@ -18,6 +18,7 @@ import (
 	"gocloud.dev/gcp"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+	"google.golang.org/api/option"
 
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
@@ -61,7 +62,11 @@ func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, ob
 			return nil, options, err
 		}
 	}
-	bucket, err := (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, u)
+	opener := &gcsblob.URLOpener{Client: client}
+	if env.get("STORAGE_EMULATOR_HOST") != "" { // for which the driver has a client of its own
+		opener.Options.ClientOptions = []option.ClientOption{option.WithHTTPClient(&client.Client)}
+	}
+	bucket, err := opener.OpenBucketURL(ctx, u)
 	if err != nil {
 		return nil, options, err
 	}

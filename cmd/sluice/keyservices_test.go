@@ -58,6 +58,7 @@ func TestSecretsAreEncryptedWithAKeyService(t *testing.T) {
 	}
 	for scheme, start := range emulatortest.KeyServices() {
 		t.Run(scheme, func(t *testing.T) {
+			t.Parallel() // the client libraries wait for services that are down
 			var down atomic.Bool
 			service := start(t, emulatortest.Cut(down.Load))
 			a := newArena(t)
