@@ -1,11 +1,16 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"cloud.google.com/go/storage"
 	"gocloud.dev/blob"
@@ -13,7 +18,9 @@ import (
 	"gocloud.dev/gcp"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+	"google.golang.org/api/option"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/state/store/objects"
 )
 
@@ -45,18 +52,64 @@ func googleTokens(ctx context.Context, env environment) (gcp.TokenSource, error)
 
 func openGCS(ctx context.Context, u *url.URL, env environment) (*blob.Bucket, objects.Options, error) {
 	options := objects.Options{Revision: generation, Match: matchGCS}
-	client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
+	transport := repeating{gcp.DefaultTransport()}
+	client := gcp.NewAnonymousHTTPClient(transport)
 	if env.get("STORAGE_EMULATOR_HOST") == "" {
 		tokens, err := googleTokens(ctx, env)
 		if err != nil {
 			return nil, options, err
 		}
-		if client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), tokens); err != nil {
+		if client, err = gcp.NewHTTPClient(transport, tokens); err != nil {
 			return nil, options, err
 		}
 	}
-	bucket, err := (&gcsblob.URLOpener{Client: client}).OpenBucketURL(ctx, u)
-	return bucket, options, err
+	opener := &gcsblob.URLOpener{Client: client}
+	if env.get("STORAGE_EMULATOR_HOST") != "" { // for which the driver has a client of its own
+		opener.Options.ClientOptions = []option.ClientOption{option.WithHTTPClient(&client.Client)}
+	}
+	bucket, err := opener.OpenBucketURL(ctx, u)
+	if err != nil {
+		return nil, options, err
+	}
+	// By itself the library repeats a read for as long as the server does not answer.
+	var service *storage.Client
+	if bucket.As(&service) {
+		service.SetRetry(storage.WithMaxAttempts(attempts))
+	}
+	return bucket, options, nil
+}
+
+// attempts is how often a request to Google's object store is sent. The library does not repeat a write whose reply is lost.
+const attempts = 3
+
+// repeating sends a request again that got no reply, as the drivers of the other object stores do. Whatever a store asks may be
+// repeated: objects are written, copied and removed as a whole, and a write with a condition is recognised when it is there.
+type repeating struct{ http.RoundTripper }
+
+func (r repeating) RoundTrip(request *http.Request) (*http.Response, error) {
+	var body []byte
+	if request.Body != nil {
+		var err error
+		if body, err = io.ReadAll(request.Body); err != nil {
+			return nil, errors.Join(err, request.Body.Close())
+		}
+		if err := request.Body.Close(); err != nil {
+			return nil, err
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		again := request.Clone(request.Context())
+		if request.Body != nil {
+			again.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		reply, err := r.RoundTripper.RoundTrip(again)
+		if err == nil || attempt == attempts {
+			return reply, err
+		}
+		if await.For(request.Context(), time.Duration(attempt)*500*time.Millisecond) != nil {
+			return nil, err
+		}
+	}
 }
 
 // generation returns a text that identifies the present content of an object.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,13 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"github.com/sourcegraph/conc"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
+	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/internal/postgrestest"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers/providertest"
@@ -41,11 +38,18 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 		updateOnce(t, url, os.Getenv("SLUICE_TEST_NAME"), os.Getenv("SLUICE_TEST_MARK"))
 		return
 	}
-	for name, open := range map[string]func(*testing.T) string{
-		"directory":    func(t *testing.T) string { return "file://" + t.TempDir() },
-		"object store": objectStore,
-		"postgres":     postgrestest.Start,
-	} {
+	places := map[string]func(*testing.T) string{
+		"directory": func(t *testing.T) string { return "file://" + t.TempDir() },
+		"postgres":  postgrestest.Start,
+	}
+	for name, at := range emulatortest.Stores() {
+		places[name] = func(t *testing.T) string {
+			place := at.Start(t, "/team", emulatortest.Direct)
+			place.Use(t)
+			return place.URL
+		}
+	}
+	for name, open := range places {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			backend := open(t)
@@ -80,18 +84,6 @@ func TestManyProcessesLoseNoUpdate(t *testing.T) {
 			require.Empty(t, locks)
 		})
 	}
-}
-
-func objectStore(t *testing.T) string {
-	backend := s3mem.New()
-	require.NoError(t, backend.CreateBucket("states"))
-	server := httptest.NewServer(gofakes3.New(backend).Server())
-	t.Cleanup(server.Close)
-	t.Setenv("AWS_ACCESS_KEY_ID", "id")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "key")
-	address, err := url.Parse(server.URL)
-	require.NoError(t, err)
-	return "s3://states/team?region=eu-central-1&endpoint=" + address.Host + "&disable_https=true&use_path_style=true"
 }
 
 func openBackend(t *testing.T, url string) backend.Backend {

@@ -2,39 +2,21 @@ package cloud
 
 import (
 	"context"
+	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/sourcegraph/conc/iter"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/emulatortest"
 	"github.com/sluice-iac/sluice/state/store"
 	"github.com/sluice-iac/sluice/state/store/storetest"
 )
-
-// s3Server starts an object store on a loopback port and returns the URL of a prefix in its bucket.
-func s3Server(t *testing.T, prefix string) string {
-	return s3Behind(t, prefix, func(h http.Handler) http.Handler { return h })
-}
-
-// s3Behind is s3Server with something between the clients and the object store.
-func s3Behind(t *testing.T, prefix string, between func(http.Handler) http.Handler) string {
-	t.Helper()
-	backend := s3mem.New()
-	require.NoError(t, backend.CreateBucket("states"))
-	server := httptest.NewServer(between(gofakes3.New(backend).Server()))
-	t.Cleanup(server.Close)
-	t.Setenv("AWS_ACCESS_KEY_ID", "id")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "key")
-	address, err := url.Parse(server.URL)
-	require.NoError(t, err)
-	return "s3://states" + prefix + "?region=eu-central-1&endpoint=" + address.Host + "&disableSSL=true&s3ForcePathStyle=true"
-}
 
 func open(t *testing.T, text string) store.Store {
 	t.Helper()
@@ -52,22 +34,85 @@ func TestBucketsAreStores(t *testing.T) {
 		storetest.Run(t, s)
 		storetest.RunLog(t, s)
 	})
-	for name, at := range services() {
+	everywhere(t, func(t *testing.T, at emulatortest.Store) {
+		for _, prefix := range []string{"/team/a b", ""} { // the bucket has to be empty below it
+			t.Run("prefix "+prefix, func(t *testing.T) {
+				s := open(t, behind(t, at, prefix, emulatortest.Direct))
+				storetest.Run(t, s)
+				storetest.RunLog(t, s)
+				storetest.RunAtomic(t, s)
+			})
+		}
+	})
+}
+
+// everywhere runs a test for each object store, for all of them at once: client libraries wait before they repeat a request.
+func everywhere(t *testing.T, f func(t *testing.T, at emulatortest.Store)) {
+	for name, at := range emulatortest.Stores() {
 		t.Run(name, func(t *testing.T) {
-			for _, prefix := range []string{"/team/a b", ""} { // the bucket has to be empty below it
-				t.Run("prefix "+prefix, func(t *testing.T) {
-					s := open(t, at.behind(t, prefix, direct))
-					storetest.Run(t, s)
-					storetest.RunLog(t, s)
-					storetest.RunAtomic(t, s)
-				})
-			}
+			t.Parallel()
+			f(t, at)
 		})
 	}
 }
 
+// behind starts an object store, leads the drivers to it, and returns the URL of a prefix in a bucket.
+func behind(t *testing.T, at emulatortest.Store, prefix string, between emulatortest.Between) string {
+	t.Helper()
+	place := at.Start(t, prefix, between)
+	place.Use(t)
+	return place.URL
+}
+
+// The object stores list a thousand objects at a time, and the prefix may be in a bucket with more.
+func TestListsHaveMoreThanOnePage(t *testing.T) {
+	everywhere(t, func(t *testing.T, at emulatortest.Store) {
+		ctx := context.Background()
+		var pages atomic.Int32
+		s := open(t, behind(t, at, "/team", func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if at.Lists(r) {
+					pages.Add(1)
+				}
+				next.ServeHTTP(w, r)
+			})
+		}))
+		var want, among []string
+		for i := range 1100 {
+			key := fmt.Sprintf("many/%05d", i)
+			want = append(want, key)
+			if i%1000 > 990 { // around the end of a page
+				among = append(among, key)
+			}
+		}
+		others := []string{"many", "man/1", "many0/1", "nothing"} // before and after
+		_, err := iter.Mapper[string, store.Info]{MaxGoroutines: 10}.MapErr(append(others, want...), func(key *string) (store.Info, error) {
+			return s.Write(ctx, *key, []byte("1"), store.Condition{})
+		})
+		require.NoError(t, err)
+		list := func(prefix string) (keys []string) {
+			infos, err := s.List(ctx, prefix)
+			require.NoError(t, err)
+			for _, i := range infos {
+				require.False(t, i.Modified.IsZero())
+				keys = append(keys, i.Key)
+			}
+			return keys
+		}
+		require.Equal(t, want, list("many/"))
+		require.EqualValues(t, 2, pages.Load())
+		require.Len(t, list(""), len(want)+len(others))
+
+		require.NoError(t, s.Remove(ctx, among...))
+		require.Len(t, list("many/"), len(want)-len(among))
+		infos, err := s.Stat(ctx, want...)
+		require.NoError(t, err)
+		require.Len(t, infos, len(want)-len(among))
+	})
+}
+
 func TestNamesAreURLsWithoutParameters(t *testing.T) {
-	require.Equal(t, "s3://states/team/.pulumi/x", open(t, s3Server(t, "/team/")).Name(".pulumi/x"))
+	require.Equal(t, "s3://states/team/.pulumi/x", open(t, behind(t, emulatortest.Stores()["s3"], "/team/", emulatortest.Direct)).Name(".pulumi/x"))
 }
 
 func TestS3Parameters(t *testing.T) {

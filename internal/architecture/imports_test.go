@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"source": {"urn", "advice", "property", "graph", await, peers, "state", "providers", "stages"},
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
-	"cloud": {"state"},
+	"cloud": {await, "state"},
 	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private},
 	// Package simulate drives the whole engine; the root package imports packages operation and slot, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
