@@ -9,7 +9,6 @@ import (
 
 	"github.com/sourcegraph/conc"
 
-	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/lock"
 )
 
@@ -172,32 +171,4 @@ func (r *race) attempt(ctx context.Context, w *world, e Engine, l *lock.Lock) *a
 		r.history.fault("%s %d in a race: %s", op.Do, r.number, f)
 	}
 	return a
-}
-
-// guardedStore begins nothing that check refuses, as a stack does whose lock is lost.
-type guardedStore struct {
-	state.Store
-	check func(context.Context) error
-}
-
-// Record implements [state.Store].
-func (s guardedStore) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
-	if err := s.check(ctx); err != nil {
-		return nil, err
-	}
-	r, err := s.Store.Record(ctx, base)
-	return guardedRecorder{r, s.check}, err
-}
-
-type guardedRecorder struct {
-	state.Recorder
-	check func(context.Context) error
-}
-
-// Begin implements [state.Recorder].
-func (r guardedRecorder) Begin(ctx context.Context, op state.Pending) error {
-	if err := r.check(ctx); err != nil {
-		return err
-	}
-	return r.Recorder.Begin(ctx, op)
 }

@@ -1,0 +1,35 @@
+package simulate
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/state"
+)
+
+// guardedStore begins nothing that check refuses, as a stack does whose lock is lost.
+type guardedStore struct {
+	state.Store
+	check func(context.Context) error
+}
+
+// Record implements [state.Store].
+func (s guardedStore) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
+	if err := s.check(ctx); err != nil {
+		return nil, err
+	}
+	r, err := s.Store.Record(ctx, base)
+	return guardedRecorder{r, s.check}, err
+}
+
+type guardedRecorder struct {
+	state.Recorder
+	check func(context.Context) error
+}
+
+// Begin implements [state.Recorder].
+func (r guardedRecorder) Begin(ctx context.Context, op state.Pending) error {
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	return r.Recorder.Begin(ctx, op)
+}
