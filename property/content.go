@@ -146,7 +146,7 @@ func kindOf(m fs.FileMode) string {
 func ReadFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, unopened(err)
 	}
 	f, info, err := openRegular(path, info)
 	if err != nil {
@@ -165,6 +165,15 @@ func ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	return text, nil
+}
+
+// unopened is the error of a file that was looked at before it is opened, as if it had been opened.
+func unopened(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return &fs.PathError{Op: "open", Path: of.Path, Err: of.Err}
+	}
+	return err
 }
 
 func (r AssetReader) openURL(ctx context.Context, u *url.URL) (blob, error) {
