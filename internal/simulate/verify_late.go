@@ -44,7 +44,7 @@ func (a verification) verifyRecovery() {
 		switch live := a.liveOf(op.Resource.URN); {
 		case !inDoubt:
 			a.fault("create of %s is not pending any more, and its object %s exists", op.Resource.URN, v.AsString())
-		case live == nil && len(a.op.Failures) == 0:
+		case live == nil && len(a.op.Failures) == 0 && a.hasProvider(op.Resource):
 			a.fault("%s of %s exists, and a recovery does not find it", v.AsString(), op.Resource.URN)
 		}
 	}
@@ -56,6 +56,11 @@ func (a verification) verifyRecovery() {
 			a.fault("%s %s is still pending after a recovery that could read everything", op.Type, op.Resource.URN)
 		}
 	}
+}
+
+// hasProvider reports whether the provider of a resource is recorded. Otherwise nobody can be asked about its object.
+func (a verification) hasProvider(res *state.Resource) bool {
+	return slices.ContainsFunc(a.after.resources(), func(p *state.Resource) bool { return string(p.URN)+"::"+p.ID == res.Provider })
 }
 
 // liveOf returns what is recorded under a URN and is no old copy.
