@@ -387,14 +387,19 @@ func TestUnsupportedMethodIsRecognized(t *testing.T) {
 func TestDeathOfAPluginEndsAllItsCalls(t *testing.T) {
 	p := configured(t, setup{config: object("hangOn", "read", "crashOn", "delete")})
 	var wg conc.WaitGroup
+	var begun sync.WaitGroup
+	begun.Add(8)
 	for range 8 {
 		wg.Go(func() {
+			begun.Done()
 			_, err := p.Read(t.Context(), providers.ReadRequest{URN: web, ID: "x"})
 			var u *providers.UncertainError
 			require.ErrorAs(t, err, &u)
 			require.True(t, u.Lost)
 		})
 	}
+	begun.Wait()
+	time.Sleep(100 * time.Millisecond) // until they have reached the plugin: what has not is not asked
 	require.ErrorContains(t, p.Delete(t.Context(), providers.DeleteRequest{URN: web, ID: "x"}), "exit status 2")
 	wg.Wait()
 	_, err := create(t.Context(), p, "late", object())
