@@ -50,7 +50,7 @@ func Parse(s string) (URN, error) {
 	if !strings.HasPrefix(s, prefix) {
 		return "", fmt.Errorf("%w %q: it must begin with %q", ErrInvalid, s, prefix)
 	}
-	if strings.Count(s, separator) < 3 {
+	if !URN(s).IsValid() {
 		return "", fmt.Errorf("%w %q: it must have the form %s<stack>::<project>::<type>::<name>", ErrInvalid, s, prefix)
 	}
 	return URN(s), nil
@@ -58,7 +58,8 @@ func Parse(s string) (URN, error) {
 
 // IsValid reports whether u has the form of a URN.
 func (u URN) IsValid() bool {
-	return strings.HasPrefix(string(u), prefix) && strings.Count(string(u), separator) >= 3
+	rest, found := strings.CutPrefix(string(u), prefix)
+	return found && strings.Count(rest, separator) >= 3
 }
 
 // split returns the four parts; the name is the whole remainder and may itself contain "::".

@@ -87,6 +87,9 @@ func replaceEntry(text, key, value string) (string, error) {
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return "", errors.New("the project file is no mapping")
 	}
+	if doc.Content[0].Style&yaml.FlowStyle != 0 {
+		return "", errors.New("the project file is written in braces; write each entry on a line of its own")
+	}
 	lines := strings.SplitAfter(text, "\n")
 	entries := doc.Content[0].Content
 	for i := 0; i < len(entries); i += 2 {
