@@ -12,10 +12,7 @@ import (
 
 // Invoke calls a function of a provider (protocol.md 4.6). An error goes to the program and does not stop the run.
 func (m *monitor) Invoke(ctx context.Context, req *stages.InvokeRequest) (*stages.InvokeReply, error) {
-	if err := m.checkMemory(); err != nil {
-		return nil, err
-	}
-	ctx, done, err := m.begin(ctx)
+	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +88,7 @@ func (m *monitor) functionProvider(ctx context.Context, in stages.InvokeTransfor
 
 // Call calls a method of a resource (protocol.md 4.7). An error stops the run.
 func (m *monitor) Call(ctx context.Context, req *stages.CallRequest) (*stages.CallReply, error) {
-	if err := m.checkMemory(); err != nil {
-		return nil, err
-	}
-	ctx, done, err := m.begin(ctx)
+	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
 	}

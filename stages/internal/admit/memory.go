@@ -10,7 +10,7 @@ import (
 type memory struct{ used, limit uint64 }
 
 // memoryNow reads what the garbage collector has found in use most recently, with the stacks of the requests that wait, and
-// the limit that it respects (GOMEMLIMIT, or what the command line has found out about the machine). It costs less than a
+// the limit that it respects (GOMEMLIMIT, or what the command line has found out about the machine). It costs about a
 // microsecond.
 func memoryNow() memory {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/gc/gomemlimit:bytes"}}

@@ -53,6 +53,14 @@ func (m *monitor) begin(ctx context.Context) (context.Context, func(), error) {
 	}, nil
 }
 
+// beginNew is begin for a request that takes memory until the end of the run, or calls what may call back.
+func (m *monitor) beginNew(ctx context.Context) (context.Context, func(), error) {
+	if err := m.checkMemory(); err != nil {
+		return nil, nil, err
+	}
+	return m.begin(ctx)
+}
+
 // end records that the program will submit nothing new. What it has submitted is still processed.
 func (m *monitor) end() {
 	m.mu.Lock()
@@ -89,10 +97,7 @@ func (m *monitor) checkMemory() error {
 
 // Register submits a registration and waits for its outcome.
 func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*stages.RegisterReply, error) {
-	if err := m.checkMemory(); err != nil {
-		return nil, err
-	}
-	ctx, done, err := m.begin(ctx)
+	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +123,7 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 
 // Read submits a read and waits for its outcome.
 func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.RegisterReply, error) {
-	if err := m.checkMemory(); err != nil {
-		return nil, err
-	}
-	ctx, done, err := m.begin(ctx)
+	ctx, done, err := m.beginNew(ctx)
 	if err != nil {
 		return nil, err
 	}
