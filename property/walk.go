@@ -116,6 +116,9 @@ func isUnknown(v Value) bool {
 	return v.IsUnknown()
 }
 
+// HasSealed reports whether v or anything inside it is sealed; see [Value.IsSealed].
+func (v Value) HasSealed() bool { return anyValue(v, Value.IsSealed) }
+
 // HasSecrets reports whether v or anything inside it is a secret or a secret output.
 func (v Value) HasSecrets() bool { return anyValue(v, isSecret) }
 

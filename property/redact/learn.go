@@ -74,42 +74,10 @@ func (s *Set) addAll(v property.Value) {
 
 // addDocument adds the JSON text of a list or object of plain values.
 func (s *Set) addDocument(v property.Value) {
-	if plain, ok := plain(v); ok {
+	if v.HasSealed() {
+		return
+	}
+	if plain, ok := property.ToGo(v.StripSecretsAndOutputs()); ok {
 		s.Add(asJSON(plain))
 	}
-}
-
-// plain returns a value for package json; ok is false if something in it has no form in JSON.
-func plain(v property.Value) (out any, ok bool) {
-	if v.IsSealed() {
-		return nil, false
-	}
-	v, _ = v.Unwrap()
-	switch {
-	case v.IsNull():
-		return nil, true
-	case v.IsBool():
-		return v.AsBool(), true
-	case v.IsNumber():
-		return v.AsNumber(), true
-	case v.IsString():
-		return v.AsString(), true
-	case v.IsArray():
-		list := make([]any, v.AsArray().Len())
-		for i, e := range v.AsArray().All() {
-			if list[i], ok = plain(e); !ok {
-				return nil, false
-			}
-		}
-		return list, true
-	case v.IsMap():
-		object := make(map[string]any, v.AsMap().Len())
-		for k, e := range v.AsMap().Unordered() {
-			if object[k], ok = plain(e); !ok {
-				return nil, false
-			}
-		}
-		return object, true
-	}
-	return nil, false
 }

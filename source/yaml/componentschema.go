@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/config"
-	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
 // packageSchema is the schema of a package, as far as components need it.
@@ -60,7 +60,7 @@ func schemaOf(p *ast.Plugin) (string, error) {
 			}
 			in := propertySchema{typeSchema: t, Secret: input.Secret.Value}
 			if literal, ok := input.Default.(*ast.Literal); ok {
-				in.Default, _ = values.ToGo(literal.Value)
+				in.Default, _ = property.ToGo(literal.Value)
 			}
 			if input.Default == nil {
 				r.RequiredInputs = append(r.RequiredInputs, input.Key.Value)

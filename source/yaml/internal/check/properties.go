@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/source/yaml/internal/syntax"
-	"github.com/sluice-iac/sluice/source/yaml/internal/values"
 )
 
 // properties checks the values that programs assign to properties, as far as they are written out.
@@ -200,6 +199,6 @@ func (p *properties) assignEnum(x ast.Expr, t *schema.Type, kind schema.Kind, wh
 	if near := syntax.Nearest(literal.Value.AsString(), names); near != "" && literal.Value.IsString() {
 		hint = near + "\n" + hint
 	}
-	shown, _ := values.ToGo(literal.Value)
+	shown, _ := property.ToGo(literal.Value)
 	p.mistake(x.Range(), hint, "%s cannot be %v", what, shown)
 }

@@ -90,7 +90,7 @@ func join(separator, list property.Value) (property.Value, *Mistake) {
 }
 
 func toJSON(v property.Value) (property.Value, *Mistake) {
-	x, ok := values.ToGo(v)
+	x, ok := property.ToGo(v)
 	if !ok {
 		return wrong(0, "fn::toJSON takes data, and there is an asset or a resource in it")
 	}
