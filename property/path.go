@@ -105,7 +105,9 @@ func parseBracket(s string) (e Element, rest string, err error) {
 	return Element{}, "", errors.New("a quoted name is not closed")
 }
 
-// String returns the text form. Names of ASCII letters, digits and "_" stand bare, others are quoted.
+// String returns the text form. Names of ASCII letters, digits and "_" stand bare, others are quoted. [ParsePath] reads it
+// back as p, except for a name that the notation cannot express: one with a "." or "[" that also ends with a backslash or
+// holds one before a quote.
 func (p Path) String() string {
 	var b strings.Builder
 	for i, e := range p {

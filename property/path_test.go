@@ -1,6 +1,8 @@
 package property_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -106,9 +108,17 @@ func genPath() *rapid.Generator[Path] {
 	})
 }
 
+// hasText reports whether the notation can express p: a name with a "." or "[" must be quoted, and quotes cannot hold a
+// backslash at the end or before a quote.
+func hasText(p Path) bool {
+	return !slices.ContainsFunc(p, func(e Element) bool {
+		return strings.ContainsAny(e.Key, ".[") && (strings.HasSuffix(e.Key, `\`) || strings.Contains(e.Key, `\"`))
+	})
+}
+
 func TestPathTextReadsBackAsTheSamePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := genPath().Draw(t, "path")
+		p := genPath().Filter(hasText).Draw(t, "path")
 		got, err := ParsePath(p.String())
 		require.NoError(t, err)
 		require.Equal(t, p, got)

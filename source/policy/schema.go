@@ -43,7 +43,7 @@ func (p described) problems(properties map[string]any) []string {
 		}
 		schema["required"] = required
 	}
-	const name = "policy.json"
+	const name = "sluice:policy"
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noFiles{})
 	c.DefaultDraft(jsonschema.Draft7)
@@ -52,10 +52,18 @@ func (p described) problems(properties map[string]any) []string {
 	}
 	compiled, err := c.Compile(name)
 	if err != nil {
-		return []string{"the schema of its configuration cannot be used: " + err.Error()}
+		if wrapped, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+			err = wrapped.Err
+		}
+		return []string{"the schema of its configuration cannot be used: " + strings.Join(violations(err), "; ")}
 	}
-	var invalid *jsonschema.ValidationError
-	if err := compiled.Validate(properties); !errors.As(err, &invalid) {
+	return violations(compiled.Validate(properties))
+}
+
+// violations returns what err has found, ordered. The validator visits maps, so its own text has another order each time.
+func violations(err error) []string {
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		if err != nil {
 			return []string{err.Error()}
 		}

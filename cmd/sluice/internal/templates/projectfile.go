@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -58,15 +59,33 @@ func (t *Template) describe(text []byte) error {
 }
 
 // personalize sets the name and description in a project file, and removes the section "template". Everything else
-// stays unchanged, comments and empty lines included.
+// stays unchanged, comments and empty lines included. It refuses a file in which entries are not whole lines.
 func personalize(text, name, description string) (string, error) {
+	original := text
 	for _, edit := range []struct{ key, value string }{{"template", ""}, {"description", description}, {"name", name}} {
 		var err error
 		if text, err = replaceEntry(text, edit.key, edit.value); err != nil {
 			return "", err
 		}
 	}
+	before, err := otherEntries(original)
+	if err != nil {
+		return "", err
+	}
+	if after, err := otherEntries(text); err != nil || !reflect.DeepEqual(before, after) {
+		return "", errors.New("the name cannot be set in this project file; begin each entry at the beginning of a line of its own")
+	}
 	return text, nil
+}
+
+// otherEntries reads the entries that personalize keeps, without their places.
+func otherEntries(text string) (map[string]any, error) {
+	var entries map[string]any
+	err := yaml.Unmarshal([]byte(text), &entries)
+	for _, key := range []string{"template", "description", "name"} {
+		delete(entries, key)
+	}
+	return entries, err
 }
 
 // replaceEntry replaces the lines of a top-level entry, or removes them if value is empty. It inserts a missing entry
