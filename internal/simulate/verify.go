@@ -219,9 +219,11 @@ func (a verification) verifyObjects() {
 		_, old := existed[id]
 		switch {
 		case known[id], a.after.loose[id]:
+		case old && a.wasLetGo(id): // needs no doubt, even beside one about another object
+			a.after.loose[id] = true
 		case doubts[r.URN] > 0:
 			doubts[r.URN]-- // each doubt is about one object
-		case old && a.wasLetGo(id), !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // it was resolved
+		case !old && a.wasDenied(r.URN), old && a.before.isInDoubt(r.URN): // it was resolved
 			a.after.loose[id] = true
 		case old:
 			a.fault("the state has lost the object %s of %s", id, r.URN)
