@@ -68,25 +68,30 @@ func personalize(text, name, description string) (string, error) {
 			return "", err
 		}
 	}
-	before, err := otherEntries(original)
+	before, err := entries(original)
 	if err != nil {
 		return "", err
 	}
-	if after, err := otherEntries(text); err != nil || !reflect.DeepEqual(before, after) {
+	before["name"] = name
+	if description != "" {
+		before["description"] = description
+	} else {
+		delete(before, "description")
+	}
+	delete(before, "template")
+	if after, err := entries(text); err != nil || !reflect.DeepEqual(before, after) {
 		return "", errors.New("the name cannot be set in this project file; begin each entry at the beginning of a line of its own")
 	}
 	return text, nil
 }
 
-// otherEntries reads the entries that personalize keeps, without their places.
-func otherEntries(text string) (map[string]any, error) {
-	var entries map[string]any
-	err := yaml.Unmarshal([]byte(text), &entries)
-	for _, key := range []string{"template", "description", "name"} {
-		delete(entries, key)
-	}
-	return entries, err
+func entries(text string) (map[string]any, error) {
+	m := map[string]any{}
+	return m, yaml.Unmarshal([]byte(text), &m)
 }
+
+// unusualBreaks end a line in YAML, and in nothing else that edits or shows the file.
+const unusualBreaks = "\r\u0085\u2028\u2029"
 
 // replaceEntry replaces the lines of a top-level entry, or removes them if value is empty. It inserts a missing entry
 // before the first one.
@@ -98,6 +103,9 @@ func replaceEntry(text, key, value string) (string, error) {
 			return "", err
 		}
 		line = key + ": " + quoted
+	}
+	if strings.ContainsAny(strings.ReplaceAll(text, "\r\n", "\n"), unusualBreaks) {
+		return "", errors.New("the project file has unusual line breaks; end each line with LF or CR LF")
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
@@ -132,10 +140,11 @@ func replaceEntry(text, key, value string) (string, error) {
 	return strings.Join(lines[:first], "") + line + strings.Join(lines[first:], ""), nil
 }
 
-// quote writes a text as YAML. Texts that begin or end with empty lines have a block form that is read differently.
+// quote writes a text as YAML. Texts that begin or end with empty lines, and those with unusual line breaks, have a form
+// without quotes that is read differently.
 func quote(text string) (string, error) {
 	var value any = text
-	if strings.TrimSpace(text) != text {
+	if strings.TrimSpace(text) != text || strings.ContainsAny(text, unusualBreaks) {
 		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Style: yaml.DoubleQuotedStyle}
 	}
 	b, err := yaml.Marshal(value)
