@@ -59,6 +59,11 @@ func (w *world) isInDoubt(u urn.URN) bool {
 	})
 }
 
+// isPending reports whether the state records an operation on a resource as begun.
+func (w *world) isPending(u urn.URN) bool {
+	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool { return p.Resource.URN == u })
+}
+
 // exists returns the objects that exist.
 func (w *world) exists() map[string]providertest.Record {
 	all, _ := w.cloud.All() // a table in memory does not fail
