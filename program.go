@@ -22,7 +22,11 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}
-	return runtimes.Choose(files, options)
+	runtime, err := runtimes.Choose(files.Runtime, options)
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Program(files), nil
 }
 
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the

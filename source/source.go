@@ -51,6 +51,9 @@ func AddressOf(s Service) (string, error) {
 // ErrReported is wrapped by the error of a program that has already told the user what is wrong.
 var ErrReported = errors.New("the program failed and has said why")
 
+// ErrNoPlugins is returned by [Runtime].StartPlugin where only programs can be run.
+var ErrNoPlugins = errors.New("the language plugin does not run plugins")
+
 // Func is a program that is a Go function.
 type Func func(ctx context.Context, m stages.Monitor) error
 

@@ -101,9 +101,9 @@ func (c *client) death(ctx context.Context, code codes.Code) error {
 	case code != codes.Unavailable:
 		return nil
 	case c.conn.GetState() == connectivity.Ready:
-		return c.process.exitedSoon(exitPatience / 10)
+		return c.process.ExitedWithin(exitPatience / 10)
 	}
-	return c.process.exitedSoon(exitPatience)
+	return c.process.ExitedWithin(exitPatience)
 }
 
 // propertyErrors lists the errors of a component provider about single properties (protocol.md 3.8).

@@ -21,10 +21,10 @@ import (
 type client struct {
 	rpc     pulumirpc.ResourceProviderClient
 	conn    *grpc.ClientConn
-	process *Process // nil for a plugin that was attached
-	plugin  string   // name of the plugin
-	version string   // of the plugin, as it was asked for; "" for any
-	pkg     string   // name of the package it serves
+	process Server // nil for a plugin that was attached
+	plugin  string // name of the plugin
+	version string // of the plugin, as it was asked for; "" for any
+	pkg     string // name of the package it serves
 	// features are those of the handshake; of an old plugin those that Configure returned.
 	features       atomic.Pointer[features]
 	disablePreview bool

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -42,6 +43,10 @@ type Options struct {
 	ProjectPlugins []ProjectPlugin
 	Home           string
 	Bundled        string
+
+	// StartWritten starts a plugin that has no executable; nil if none can be started. It returns a *[LanguageHostedError] for
+	// one that somebody else serves.
+	StartWritten func(context.Context, Written) (Server, error)
 
 	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
 	LookupEnv func(string) (string, bool)
@@ -123,13 +128,21 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 		return h.attach(ctx, spec, name, port)
 	}
 	location, err := h.finder.Find(Resource, name, version)
-	if missing, ok := err.(*MissingError); ok { //nolint:errorlint // made by Find itself
+	var missing *MissingError
+	var written *LanguageHostedError
+	switch {
+	case err == nil:
+		return h.launch(ctx, spec, name, location)
+	case h.options.StartWritten == nil:
+	case errors.As(err, &written):
+		return h.launchWritten(ctx, spec, name, written.Directory)
+	case errors.As(err, &missing) && isDynamic(name):
+		return h.launchWritten(ctx, spec, name, "")
+	}
+	if errors.As(err, &missing) {
 		missing.DownloadURL = spec.DownloadURL
 	}
-	if err != nil {
-		return nil, err
-	}
-	return h.launch(ctx, spec, name, location)
+	return nil, err
 }
 
 func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at Location) (*client, error) {
@@ -145,7 +158,30 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 		return nil, err
 	}
 	h.options.Log.Debug("plugin started", "plugin", name, "executable", at.Executable, "pid", process.PID())
-	c, err := h.introduce(ctx, spec, name, process, at.Directory)
+	return h.introduced(ctx, spec, name, process, at.Directory)
+}
+
+// launchWritten starts a plugin that has no executable. directory is that of its sources, "" for a provider of dynamic
+// resources.
+func (h *Host) launchWritten(ctx context.Context, spec providers.Spec, name, directory string) (*client, error) {
+	engine, err := h.options.EngineAddress()
+	if err != nil {
+		return nil, err
+	}
+	server, err := h.options.StartWritten(ctx, Written{
+		Kind: Resource, Name: name, Directory: directory, Args: []string{engine},
+		Environment: h.environment(name, spec), Output: h.options.Output,
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.options.Log.Debug("plugin started", "plugin", name, "directory", directory)
+	return h.introduced(ctx, spec, name, server, directory)
+}
+
+// introduced makes a client of a plugin that has been started, and ends the plugin if that fails.
+func (h *Host) introduced(ctx context.Context, spec providers.Spec, name string, process Server, directory string) (*client, error) {
+	c, err := h.introduce(ctx, spec, name, process, directory)
 	if err != nil {
 		process.Kill()
 		return nil, err
@@ -158,10 +194,10 @@ const slowStart = 10 * time.Second
 
 // introduce makes a client of a process that has been started.
 func (h *Host) introduce(
-	ctx context.Context, spec providers.Spec, name string, p *Process, directory string,
+	ctx context.Context, spec providers.Spec, name string, p Server, directory string,
 ) (*client, error) {
 	slow := time.AfterFunc(slowStart, func() {
-		h.options.Log.Info("still waiting for a plugin to start", "plugin", name, "pid", p.PID())
+		h.options.Log.Info("still waiting for a plugin to start", "plugin", name)
 	})
 	port, err := p.Port(ctx)
 	slow.Stop()
@@ -173,7 +209,7 @@ func (h *Host) introduce(
 
 // client dials a port and shakes hands. process is nil for an attached plugin.
 func (h *Host) client(
-	ctx context.Context, spec providers.Spec, name string, port int, process *Process, directory string,
+	ctx context.Context, spec providers.Spec, name string, port int, process Server, directory string,
 ) (*client, error) {
 	introduction, err := h.introduction(directory)
 	if err != nil {
@@ -185,7 +221,7 @@ func (h *Host) client(
 	}
 	if process != nil {
 		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
-		process.onExit(func() { _ = conn.Close() })
+		process.OnExit(func() { _ = conn.Close() })
 	}
 	c := newClient(conn, spec, name, process)
 	c.disablePreview = h.finder.isSet("PULUMI_DISABLE_PROVIDER_PREVIEW")
@@ -227,11 +263,11 @@ func (h *Host) logVersion(ctx context.Context, c *client) {
 }
 
 // withExit adds how a process ended, if it did, to an error that it explains.
-func withExit(p *Process, err error) error {
+func withExit(p Server, err error) error {
 	if p == nil {
 		return err
 	}
-	if exit := p.exitedSoon(exitPatience); exit != nil {
+	if exit := p.ExitedWithin(exitPatience); exit != nil {
 		return exit
 	}
 	return err
@@ -285,13 +321,13 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 	for option, value := range h.options.RuntimeOptions {
 		more["PULUMI_RUNTIME_"+strings.ToUpper(option)] = value
 	}
-	if name == "pulumi-nodejs" || name == "pulumi-python" {
+	if isDynamic(name) {
 		config, err := json.Marshal(h.options.Config)
 		if err == nil && h.options.Config != nil {
 			more["PULUMI_CONFIG"] = string(config)
 		}
 	}
-	if name == "pulumi-nodejs" && h.options.Project != "" {
+	if name == DynamicNodejs && h.options.Project != "" {
 		more["PULUMI_NODEJS_PROJECT"] = h.options.Project
 	}
 	for _, to := range slices.Sorted(maps.Keys(spec.Environment)) {
@@ -303,7 +339,7 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 }
 
 // newClient returns a client without features.
-func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process *Process) *client {
+func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process Server) *client {
 	_, version := pluginOf(spec)
 	c := &client{
 		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, version: version,

@@ -28,6 +28,8 @@ type Command struct {
 	// Output receives what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
 	// discards.
 	Output func(Line)
+	// Done is called once, when the process has ended or could not be started; nil does nothing.
+	Done func()
 }
 
 // Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
@@ -81,6 +83,18 @@ const (
 func Start(c Command) (*Process, error) { return start(c, &streams{}) }
 
 func start(c Command, s *streams) (*Process, error) {
+	p, err := startProcess(c, s)
+	switch {
+	case c.Done == nil:
+	case err != nil:
+		c.Done()
+	default:
+		p.OnExit(c.Done)
+	}
+	return p, err
+}
+
+func startProcess(c Command, s *streams) (*Process, error) {
 	p := &Process{name: c.Name, path: c.Executable, port: await.NewPromise[int](), exited: await.NewPromise[*ExitError]()}
 	stdout, stdoutEnd, err := os.Pipe()
 	if err != nil {
@@ -201,8 +215,8 @@ func (p *Process) Exited() error {
 	return exit
 }
 
-// onExit calls f once the process has ended. The process must not be stopped at the same time.
-func (p *Process) onExit(f func()) {
+// OnExit calls f once the process has ended. The process must not be stopped at the same time.
+func (p *Process) OnExit(f func()) {
 	p.watchers.Go(func() {
 		_, _ = p.exited.Wait(context.Background())
 		f()
@@ -245,8 +259,8 @@ func mergeEnvironment(base []string, more map[string]string) []string {
 	return out
 }
 
-// exitedSoon waits a moment for a process whose connection broke to be known to have ended. It returns nil if it lives.
-func (p *Process) exitedSoon(patience time.Duration) error {
+// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
+func (p *Process) ExitedWithin(patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if exit, err := p.exited.Wait(ctx); err == nil {

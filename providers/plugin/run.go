@@ -7,7 +7,6 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/sourcegraph/conc"
 
@@ -72,9 +71,6 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		Code: cmd.ProcessState.ExitCode(), Status: cmd.ProcessState.String(), Output: last.text("its last output was:"),
 	}, nil
 }
-
-// ExitedWithin is [Process.Exited] for a process whose connection broke: it waits a while for the end to be known.
-func (p *Process) ExitedWithin(patience time.Duration) error { return p.exitedSoon(patience) }
 
 // maxOutput is how much of one stream [Output] keeps, in bytes.
 const maxOutput = 64 << 20

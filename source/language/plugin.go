@@ -2,8 +2,8 @@ package language
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -18,18 +18,6 @@ import (
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
-
-// ErrNoPlugins is returned by [StartPlugin] when the language plugin only runs programs.
-var ErrNoPlugins = errors.New("the language plugin does not run plugins")
-
-// PluginCommand defines how to run a plugin that is written in a program language.
-type PluginCommand struct {
-	Kind        plugin.Kind
-	Name        string // what messages call it
-	Args        []string
-	Environment []string          // all of it, "NAME=value"
-	Output      func(plugin.Line) // gets what it prints after its port, one line at a time; nil discards
-}
 
 // Plugin is a plugin written in a program language, which a language plugin runs (protocol.md 1.10).
 type Plugin struct {
@@ -46,10 +34,10 @@ type Plugin struct {
 	said   func(plugin.Line)
 }
 
-// StartPlugin starts the language plugin that o names and has it run the plugin in p's directory, until that has written
-// its port; which may take minutes. The caller must Stop what is returned. Its error is [ErrNoPlugins] if the language
+// startPlugin starts the language plugin that o names and has it run the plugin in p's directory, until that has written
+// its port; which may take minutes. The caller must Stop what is returned. Its error is [source.ErrNoPlugins] if the language
 // plugin cannot do that.
-func StartPlugin(ctx context.Context, p source.Project, o Options, c PluginCommand) (*Plugin, error) {
+func startPlugin(ctx context.Context, p source.Project, o Options, c source.PluginCommand) (*Plugin, error) {
 	info, err := New(p, o).info()
 	if err != nil {
 		return nil, err
@@ -69,7 +57,7 @@ func StartPlugin(ctx context.Context, p source.Project, o Options, c PluginComma
 	release := context.AfterFunc(ctx, x.cancel)
 	defer release()
 	stream, err := h.client.RunPlugin(running, &pulumirpc.RunPluginRequest{
-		Pwd: p.Directory, Args: c.Args, Env: c.Environment, Info: info, Kind: string(c.Kind), Name: c.Name,
+		Pwd: cmp.Or(c.Directory, p.Directory), Args: c.Args, Env: c.Environment, Info: info, Kind: string(c.Kind), Name: c.Name,
 	})
 	if err == nil {
 		err = x.awaitPort(stream)
@@ -80,7 +68,7 @@ func StartPlugin(ctx context.Context, p source.Project, o Options, c PluginComma
 			return nil, cause
 		}
 		if status.Code(err) == codes.Unimplemented {
-			return nil, ErrNoPlugins
+			return nil, source.ErrNoPlugins
 		}
 		return nil, err
 	}
@@ -176,6 +164,17 @@ func (x *Plugin) output(heading string) string {
 // Port returns the TCP port on which the plugin serves.
 func (x *Plugin) Port(context.Context) (int, error) { return x.port, nil }
 
+// Exited returns a *plugin.ExitError once the plugin has ended, and nil before.
+func (x *Plugin) Exited() error { return context.Cause(x.exited) }
+
+// OnExit calls f once the plugin has ended. The plugin must not be stopped at the same time.
+func (x *Plugin) OnExit(f func()) {
+	x.reader.Go(func() {
+		<-x.exited.Done()
+		f()
+	})
+}
+
 // ExitedWithin returns a *plugin.ExitError if the plugin has ended, or ends within that time.
 func (x *Plugin) ExitedWithin(patience time.Duration) error {
 	t := time.NewTimer(patience)
@@ -191,9 +190,12 @@ func (x *Plugin) ExitedWithin(patience time.Duration) error {
 func (x *Plugin) Stop() {
 	x.cancel()
 	x.host.stop()
-	x.reader.Wait()
 	x.exit(&plugin.ExitError{Plugin: x.name, Status: "stopped", Stopped: true})
+	x.reader.Wait()
 }
+
+// Kill ends the plugin as Stop does: the language plugin decides how.
+func (x *Plugin) Kill() { x.Stop() }
 
 // lines puts lines together from pieces.
 type lines struct{ rest []byte }

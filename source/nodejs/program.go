@@ -105,11 +105,16 @@ func (p *Program) environment(info stages.RunInfo) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	env = append(env, fmt.Sprintf("PULUMI_NODEJS_TYPESCRIPT=%t", p.project.Option("typescript") != "false"))
-	if tsconfig := p.project.Option("tsconfig"); tsconfig != "" {
+	return append(env, options(p.project)...), nil
+}
+
+// options returns the options of the runtime that the SDK reads from the environment.
+func options(p source.Project) []string {
+	env := []string{fmt.Sprintf("PULUMI_NODEJS_TYPESCRIPT=%t", p.Option("typescript") != "false")}
+	if tsconfig := p.Option("tsconfig"); tsconfig != "" {
 		env = append(env, "PULUMI_NODEJS_TSCONFIG_PATH="+tsconfig)
 	}
-	return env, nil
+	return env
 }
 
 // memoryHint recognizes V8's message about its heap, and the crash that may come instead: the SDK has V8's debugger on, which

@@ -34,7 +34,7 @@ const (
 
 // Analyzer is a running policy pack. It satisfies stages.Analyzer; its methods may be called from many goroutines.
 type Analyzer struct {
-	served    served
+	served    plugin.Server
 	directory string
 	conn      *grpc.ClientConn
 	rpc       pulumirpc.AnalyzerClient

@@ -8,58 +8,46 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"sync"
-	"time"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
-	"github.com/sluice-iac/sluice/source/language"
-	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// served is a process that serves the Analyzer service.
-type served interface {
-	Port(ctx context.Context) (int, error)
-	// ExitedWithin returns a *plugin.ExitError if the process has ended, or ends within that time, and nil otherwise.
-	ExitedWithin(patience time.Duration) error
-	Stop()
-}
-
 // start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
-// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; for Node.js directly. engine is the address of the
-// Engine service.
-func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line)) (served, error) {
-	runtime, finder := p.project.Runtime, p.options.Finder
+// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; directly, where that needs no plugin. engine is the
+// address of the Engine service.
+func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line)) (plugin.Server, error) {
 	env, err := p.environment(info)
 	if err != nil {
 		return nil, err
 	}
-	l, err := finder.Find(plugin.Language, runtime, "")
-	switch {
-	case err == nil:
-		hosted, err := p.startHosted(ctx, l, engine, env, output)
-		if !errors.Is(err, language.ErrNoPlugins) {
-			return hosted, err
-		}
-	case !errors.As(err, new(*plugin.MissingError)):
+	runtime, environment := p.project.Runtime, append(os.Environ(), env...)
+	c := source.PluginCommand{
+		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: environment, Output: output,
+	}
+	server, err := runtimes.StartHosted(ctx, p.project, c, runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine})
+	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
+		return server, err
+	}
+	shim, err := p.options.Finder.Find(plugin.Analyzer, "policy-"+runtime, "")
+	if err == nil {
+		return plugin.Start(plugin.Command{
+			Name: p.name(), Executable: shim.Executable, Args: append([]string{engine, "."}, p.flags()...),
+			Directory: p.directory, Environment: environment, Output: output,
+		})
+	}
+	if !errors.As(err, new(*plugin.MissingError)) {
 		return nil, err
 	}
-	l, err = finder.Find(plugin.Analyzer, "policy-"+runtime, "")
-	switch {
-	case err == nil:
-		return plugin.Start(plugin.Command{
-			Name: p.name(), Executable: l.Executable, Args: append([]string{engine, "."}, p.flags()...),
-			Directory: p.directory, Environment: append(os.Environ(), env...), Output: output,
-		})
-	case !errors.As(err, new(*plugin.MissingError)):
-		return nil, err
-	case runtime == "nodejs":
-		return p.startNode(engine, env, output)
+	if server, err = runtimes.StartDirect(ctx, p.project, c); !errors.Is(err, source.ErrNoPlugins) {
+		return server, err
 	}
 	return nil, fmt.Errorf("its runtime is %q, which needs pulumi-language-%s or pulumi-analyzer-policy-%s, and neither was found; "+
-		"install one, or correct `runtime` in %s (nodejs needs no plugin)", runtime, runtime, runtime, manifestFile)
+		"install one, or correct `runtime` in %s (nodejs needs no plugin)", runtime, runtime, runtime, source.PolicyManifest)
 }
 
 // name returns the name of the process in messages, beside the folder.
@@ -91,47 +79,6 @@ func (p *Pack) environment(info stages.RunInfo) ([]string, error) {
 			prefix+"STACK="+info.Stack, prefix+"DRY_RUN="+strconv.FormatBool(info.DryRun))
 	}
 	return env, nil
-}
-
-func (p *Pack) startHosted(
-	ctx context.Context, at plugin.Location, engine string, env []string, output func(plugin.Line),
-) (served, error) {
-	hosted, err := language.StartPlugin(ctx, p.project, language.Options{
-		Executable: at.Executable, Engine: p.options.Engine,
-	}, language.PluginCommand{
-		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: append(os.Environ(), env...), Output: output,
-	})
-	if err != nil {
-		return nil, err // not a nil pointer in an interface
-	}
-	return hosted, nil
-}
-
-func (p *Pack) startNode(engine string, env []string, output func(plugin.Line)) (served, error) {
-	c, clean, err := nodejs.PolicyPack(p.project, engine)
-	if err != nil {
-		return nil, err
-	}
-	c.Name, c.Output = p.name(), output
-	c.Environment = append(os.Environ(), env...)
-	process, err := plugin.Start(c)
-	if err != nil {
-		clean()
-		return nil, err
-	}
-	return &nodeProcess{Process: process, clean: sync.OnceFunc(clean)}, nil
-}
-
-// nodeProcess is a node process. It removes the files that node was started with when the process has ended.
-type nodeProcess struct {
-	*plugin.Process
-	clean func()
-}
-
-// Stop ends the process.
-func (p *nodeProcess) Stop() {
-	p.Process.Stop()
-	p.clean()
 }
 
 // ending describes how a process ended, in words about a pack.

@@ -45,7 +45,7 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 		return nil, err
 	}
 	return &Pack{
-		directory: absolute, project: m.project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
+		directory: absolute, project: m.Project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
 	}, nil
 }
 

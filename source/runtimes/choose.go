@@ -6,6 +6,7 @@
 package runtimes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -50,36 +51,88 @@ func (e *UnsupportedRuntimeError) Error() string {
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
 }
 
-// Choose returns the program of a project: attached to if PULUMI_DEBUG_LANGUAGES names its runtime ("go:12345,...",
-// protocol.md 1.9), else run by its language plugin if there is one, else directly (protocol.md 6.5). YAML programs are
-// evaluated in this process unless their plugin is asked for. Errors are an
+// Choose returns how the program of a project is run: by a language plugin that runs already if PULUMI_DEBUG_LANGUAGES names
+// one for its runtime ("go:12345,...", protocol.md 1.9), else by the language plugin if there is one, else directly (protocol.md
+// 6.5). YAML programs are evaluated in this process unless their plugin is asked for. Errors are an
 // *[UnsupportedRuntimeError], and those of a malformed environment or project.
-func Choose(p source.Project, o Options) (source.Program, error) {
-	port, err := attached(p.Runtime, o.Finder)
+func Choose(runtime string, o Options) (source.Runtime, error) {
+	if runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
+		port, err := attached(runtime, o.Finder)
+		if port == 0 {
+			return yaml.Runtime{Options: yaml.Options{Providers: o.Providers, LookupEnv: lookupOf(o.Finder)}}, err
+		}
+	}
+	r, err := hosted(runtime, o)
+	if !errors.As(err, new(*UnsupportedRuntimeError)) {
+		return r, err
+	}
+	if r := direct(runtime); r != nil {
+		return r, nil
+	}
+	return nil, err
+}
+
+// hosted returns how a runtime is run by its language plugin.
+func hosted(runtime string, o Options) (source.Runtime, error) {
+	port, err := attached(runtime, o.Finder)
 	if err != nil {
 		return nil, err
 	}
 	if port != 0 {
-		return language.New(p, language.Options{Port: port, Engine: o.Engine}), nil
+		return language.Runtime{Options: language.Options{Port: port, Engine: o.Engine}}, nil
 	}
-	if p.Runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
-		return yaml.New(p, yaml.Options{Providers: o.Providers, LookupEnv: lookupOf(o.Finder)}), nil
-	}
-	found, err := o.Finder.Find(plugin.Language, p.Runtime, "")
+	found, err := o.Finder.Find(plugin.Language, runtime, "")
 	if err == nil {
-		return language.New(p, language.Options{Executable: found.Executable, Engine: o.Engine}), nil
+		return language.Runtime{Options: language.Options{Executable: found.Executable, Engine: o.Engine}}, nil
 	}
-	var missing *plugin.MissingError
-	if !errors.As(err, &missing) {
+	if errors.As(err, new(*plugin.MissingError)) {
+		err = &UnsupportedRuntimeError{Runtime: runtime, Looked: places(o.Finder), Asked: runtime == "yaml"}
+	}
+	return nil, err
+}
+
+// direct returns how a runtime is run without a language plugin, nil if that cannot be.
+func direct(runtime string) source.Runtime {
+	switch runtime {
+	case "nodejs":
+		return nodejs.Runtime{}
+	case "go":
+		return golang.Runtime{}
+	}
+	return nil
+}
+
+// StartPlugin starts a plugin that is written in a program language: by the language plugin if there is one that can do it,
+// else directly. Errors are those of [StartHosted] and [StartDirect].
+func StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
+	server, err := StartHosted(ctx, p, c, o)
+	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*UnsupportedRuntimeError)) {
+		return server, err
+	}
+	server, directErr := StartDirect(ctx, p, c)
+	if errors.Is(directErr, source.ErrNoPlugins) {
 		return nil, err
 	}
-	switch p.Runtime {
-	case "nodejs":
-		return nodejs.New(p), nil
-	case "go":
-		return golang.New(p), nil
+	return server, directErr
+}
+
+// StartHosted has the language plugin of its runtime start a plugin. Errors are an *[UnsupportedRuntimeError] if there is no
+// language plugin, and [source.ErrNoPlugins] if it runs only programs.
+func StartHosted(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {
+	r, err := hosted(p.Runtime, o)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &UnsupportedRuntimeError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
+	return r.StartPlugin(ctx, p, c)
+}
+
+// StartDirect starts a plugin without a language plugin. The error is [source.ErrNoPlugins] where that cannot be.
+func StartDirect(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+	r := direct(p.Runtime)
+	if r == nil {
+		return nil, source.ErrNoPlugins
+	}
+	return r.StartPlugin(ctx, p, c)
 }
 
 // wantsYAMLPlugin reports whether a language plugin was asked for for YAML programs: the project names one, or

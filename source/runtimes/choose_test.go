@@ -28,20 +28,20 @@ func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		runtime string
 		env     map[string]string
-		want    source.Program
+		want    source.Runtime
 	}{
-		"nodejs":                     {"nodejs", nil, &nodejs.Program{}},
-		"go":                         {"go", nil, &golang.Program{}},
-		"go with a plugin":           {"go", map[string]string{"PATH": bin}, &language.Program{}},
-		"python to attach to":        {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, &language.Program{}},
-		"yaml":                       {"yaml", nil, &yaml.Program{}},
-		"yaml with a plugin":         {"yaml", map[string]string{"PATH": bin}, &yaml.Program{}},
-		"yaml whose plugin is asked": {"yaml", map[string]string{"PATH": bin, "PULUMI_YAML_PLUGIN": "true"}, &language.Program{}},
-		"yaml to attach to":          {"yaml", map[string]string{"PULUMI_DEBUG_LANGUAGES": "yaml:12345"}, &language.Program{}},
-		"another to attach to":       {"nodejs", map[string]string{"PULUMI_DEBUG_LANGUAGES": "python:12345"}, &nodejs.Program{}},
+		"nodejs":                     {"nodejs", nil, nodejs.Runtime{}},
+		"go":                         {"go", nil, golang.Runtime{}},
+		"go with a plugin":           {"go", map[string]string{"PATH": bin}, language.Runtime{}},
+		"python to attach to":        {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, language.Runtime{}},
+		"yaml":                       {"yaml", nil, yaml.Runtime{}},
+		"yaml with a plugin":         {"yaml", map[string]string{"PATH": bin}, yaml.Runtime{}},
+		"yaml whose plugin is asked": {"yaml", map[string]string{"PATH": bin, "PULUMI_YAML_PLUGIN": "true"}, language.Runtime{}},
+		"yaml to attach to":          {"yaml", map[string]string{"PULUMI_DEBUG_LANGUAGES": "yaml:12345"}, language.Runtime{}},
+		"another to attach to":       {"nodejs", map[string]string{"PULUMI_DEBUG_LANGUAGES": "python:12345"}, nodejs.Runtime{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := runtimes.Choose(source.Project{Runtime: c.runtime}, runtimes.Options{Finder: finder(c.env)})
+			got, err := runtimes.Choose(c.runtime, runtimes.Options{Finder: finder(c.env)})
 			require.NoError(t, err)
 			require.IsType(t, c.want, got)
 		})
@@ -51,7 +51,7 @@ func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
 func TestARuntimeWithoutAPluginIsAnErrorThatSaysWhereItWasLookedFor(t *testing.T) {
 	f := finder(nil)
 	f.Home, f.Bundled = "/home/me/.pulumi", "/opt/sluice"
-	_, err := runtimes.Choose(source.Project{Runtime: "dotnet"}, runtimes.Options{Finder: f})
+	_, err := runtimes.Choose("dotnet", runtimes.Options{Finder: f})
 	var unsupported *runtimes.UnsupportedRuntimeError
 	require.ErrorAs(t, err, &unsupported)
 	for _, part := range []string{"pulumi-language-dotnet", "$PATH", "/opt/sluice", filepath.Join("/home/me/.pulumi", "plugins")} {
@@ -61,7 +61,7 @@ func TestARuntimeWithoutAPluginIsAnErrorThatSaysWhereItWasLookedFor(t *testing.T
 
 func TestAMalformedPortIsAnError(t *testing.T) {
 	for _, text := range []string{"go", "go:", "go:x", "go:0", "go:70000"} {
-		_, err := runtimes.Choose(source.Project{Runtime: "go"}, runtimes.Options{Finder: finder(map[string]string{"PULUMI_DEBUG_LANGUAGES": text})})
+		_, err := runtimes.Choose("go", runtimes.Options{Finder: finder(map[string]string{"PULUMI_DEBUG_LANGUAGES": text})})
 		require.ErrorContains(t, err, "PULUMI_DEBUG_LANGUAGES")
 	}
 }
@@ -71,12 +71,12 @@ func TestAYAMLPluginThatTheProjectNamesIsUsed(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "pulumi-language-yaml"), []byte("#!/bin/sh\n"), 0o755))
 	f := finder(nil)
 	f.Project = []plugin.ProjectPlugin{{Kind: plugin.Language, Name: "yaml", Directory: dir}}
-	got, err := runtimes.Choose(source.Project{Runtime: "yaml"}, runtimes.Options{Finder: f})
+	got, err := runtimes.Choose("yaml", runtimes.Options{Finder: f})
 	require.NoError(t, err)
-	require.IsType(t, &language.Program{}, got)
+	require.IsType(t, language.Runtime{}, got)
 }
 
 func TestAYAMLPluginThatIsAskedForAndMissingIsAnError(t *testing.T) {
-	_, err := runtimes.Choose(source.Project{Runtime: "yaml"}, runtimes.Options{Finder: finder(map[string]string{"PULUMI_YAML_PLUGIN": "1"})})
+	_, err := runtimes.Choose("yaml", runtimes.Options{Finder: finder(map[string]string{"PULUMI_YAML_PLUGIN": "1"})})
 	require.ErrorContains(t, err, "PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-yaml, which was not found")
 }

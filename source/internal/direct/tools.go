@@ -1,0 +1,57 @@
+package direct
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// Version asks a tool on the PATH for its version, with the arguments that make it print that.
+func Version(ctx context.Context, directory, name string, args ...string) (source.Tool, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return source.Tool{}, fmt.Errorf("%s was not found on your $PATH", name)
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: name, Executable: path, Args: args, Directory: directory, Environment: os.Environ(),
+	})
+	if err != nil {
+		return source.Tool{}, err
+	}
+	if exit.Code != 0 {
+		return source.Tool{}, fmt.Errorf("%s ended with %s: %s", name, exit.Status, firstLine(stderr))
+	}
+	text := firstLine(stdout)
+	if text == "" {
+		text = firstLine(stderr) // old versions of Java and Python print it there
+	}
+	return source.Tool{Name: name, Version: text, Path: path}, nil
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(line)
+}
+
+// Install runs a package manager in a directory. install says how to get the package manager, for the error if it is missing.
+func Install(ctx context.Context, directory string, said func(plugin.Line), install, name string, args ...string) error {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s was not found on your $PATH; %s", name, install)
+	}
+	exit, err := plugin.Run(ctx, plugin.Command{
+		Name: name, Executable: path, Args: args, Directory: directory, Environment: os.Environ(), Output: said,
+	})
+	if err != nil {
+		return err
+	}
+	if exit.Code != 0 {
+		return fmt.Errorf("`%s %s` in %s ended with %s", name, strings.Join(args, " "), directory, exit.Status)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package language
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// Runtime runs what is written in one language through its language plugin. Its fields are those of [Options].
+type Runtime struct{ Options }
+
+var _ source.Runtime = Runtime{}
+
+// Program returns the program of a project.
+func (r Runtime) Program(p source.Project) source.Program { return New(p, r.Options) }
+
+// StartPlugin has the language plugin run a plugin, and waits until that has written its port.
+func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+	if c.Dynamic {
+		return nil, source.ErrNoPlugins // it is part of the SDK, and language plugins do not know it
+	}
+	x, err := startPlugin(ctx, p, r.Options, c)
+	if err != nil {
+		return nil, err // not a nil pointer in an interface
+	}
+	return x, nil
+}
+
+// Install has the language plugin install what a program needs.
+func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+	return r.with(ctx, p, said, func(h *host, info *pulumirpc.ProgramInfo) error {
+		stream, err := h.client.InstallDependencies(ctx, &pulumirpc.InstallDependenciesRequest{
+			//lint:ignore SA1019 older plugins read this instead of Info
+			Directory: p.Directory, Info: info,
+		})
+		if err != nil {
+			return err
+		}
+		var out [2]lines
+		for {
+			m, err := stream.Recv()
+			if err == io.EOF { //nolint:errorlint // streams end with it
+				err = nil
+			} else if err == nil {
+				out[0].add(m.GetStdout())
+				out[1].add(m.GetStderr())
+			}
+			ended := m == nil
+			for i := range out {
+				if ended {
+					out[i].finish()
+				}
+				for line, ok := out[i].next(); ok; line, ok = out[i].next() {
+					said(plugin.Line{Plugin: h.name, Text: line, Stderr: i == 1, Stream: int32(i + 1)})
+				}
+			}
+			if ended {
+				return err
+			}
+		}
+	})
+}
+
+// About asks the language plugin for the tool that runs programs.
+func (r Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+	var tools []source.Tool
+	err := r.with(ctx, p, func(plugin.Line) {}, func(h *host, info *pulumirpc.ProgramInfo) error {
+		about, err := h.client.About(ctx, &pulumirpc.AboutRequest{Info: info})
+		if err != nil && status.Code(err) != codes.Unimplemented {
+			return err
+		}
+		if about.GetExecutable() != "" || about.GetVersion() != "" {
+			tools = append(tools, source.Tool{Name: p.Runtime, Version: about.GetVersion(), Path: about.GetExecutable()})
+		}
+		own, err := h.client.GetPluginInfo(ctx, &emptypb.Empty{})
+		if err != nil {
+			return nil //nolint:nilerr // a plugin need not have a version
+		}
+		tools = append(tools, source.Tool{Name: h.name, Version: own.GetVersion(), Path: r.Executable})
+		return nil
+	})
+	return tools, err
+}
+
+// with starts the language plugin for some calls.
+func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Line), call func(*host, *pulumirpc.ProgramInfo) error) error {
+	info, err := New(p, r.Options).info()
+	if err != nil {
+		return err
+	}
+	engine, err := source.AddressOf(r.Engine)
+	if err != nil {
+		return err
+	}
+	h, err := startHost(ctx, p, r.Options, engine, said)
+	if err != nil {
+		return err
+	}
+	defer h.stop()
+	if err := call(h, info); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return fmt.Errorf("%s: %s", h.name, strings.TrimSpace(status.Convert(err).Message()))
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package nodejs
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+)
+
+// manager is a package manager.
+type manager struct {
+	name  string
+	locks []string // its lock files
+	args  []string // install what package.json names
+	get   string   // how to get it
+}
+
+// managers are the package managers of Node.js. The last is used where nothing asks for another one.
+var managers = [...]manager{
+	{"pnpm", []string{"pnpm-lock.yaml"}, []string{"install"}, "install it with `npm install --global pnpm`"},
+	{"yarn", []string{"yarn.lock"}, []string{"install"}, "install it with `npm install --global yarn`"},
+	{"bun", []string{"bun.lock", "bun.lockb"}, []string{"install"}, "install it with `npm install --global bun`"},
+	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}, []string{"install", "--loglevel=error"}, "it comes with Node.js"},
+}
+
+// managerOf returns the package manager of a program: the one that the option packagemanager names, else that of the nearest
+// lock file in the program's directory or above it, as far up as the nearest package.json with workspaces may be; else npm.
+func managerOf(p source.Project) (manager, error) {
+	if name := p.Option("packagemanager"); name != "" && name != "auto" {
+		for _, m := range managers {
+			if m.name == name {
+				return m, nil
+			}
+		}
+		return manager{}, fmt.Errorf("the runtime option `packagemanager` is %q; it can be npm, pnpm, yarn or bun", name)
+	}
+	for dir := p.Directory; ; dir = filepath.Dir(dir) {
+		for _, m := range managers {
+			for _, lock := range m.locks {
+				if _, err := os.Stat(filepath.Join(dir, lock)); err == nil {
+					return m, nil
+				}
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return managers[len(managers)-1], nil
+		}
+	}
+}
+
+// Install installs what the package.json of a program names.
+func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+	if _, err := os.Stat(filepath.Join(p.Directory, "package.json")); err != nil {
+		return fmt.Errorf("there is no package.json in %s; `npm init` makes one", p.Directory)
+	}
+	m, err := managerOf(p)
+	if err != nil {
+		return err
+	}
+	return direct.Install(ctx, p.Directory, said, m.get, m.name, m.args...)
+}
+
+// About returns node and the package manager of the program.
+func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+	node, err := direct.Version(ctx, p.Directory, "node", "--version")
+	if err != nil {
+		return nil, err
+	}
+	m, err := managerOf(p)
+	if err != nil {
+		return []source.Tool{node}, err
+	}
+	tool, err := direct.Version(ctx, p.Directory, m.name, "--version")
+	if err != nil {
+		return []source.Tool{node}, err
+	}
+	return []source.Tool{node, tool}, nil
+}
