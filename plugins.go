@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/sourcegraph/conc/pool"
@@ -14,6 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/catalog"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -63,12 +66,53 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
+		StartWritten: o.startWritten,
 	}
 	if o.Engine != nil {
 		options.EngineAddress = o.Engine.Address
 		options.Output = o.Engine.pluginOutput
 	}
 	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options))}
+}
+
+// startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
+// host.
+func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plugin.Server, error) {
+	c := source.PluginCommand{
+		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory,
+		Environment: w.Environment, Output: w.Output,
+	}
+	if w.Directory == "" {
+		c.Dynamic = true
+		p := source.Project{Runtime: strings.TrimPrefix(w.Name, "pulumi-"), Root: o.Directory, Directory: o.Directory, Entry: ".", Options: map[string]any{}}
+		for name, value := range o.RuntimeOptions {
+			p.Options[name] = value
+		}
+		return runtimes.StartDirect(ctx, p, c)
+	}
+	m, err := source.ReadManifest(w.Directory, source.PluginManifest)
+	if err != nil {
+		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
+	}
+	if m.Runtime.Name == "yaml" {
+		return nil, &plugin.LanguageHostedError{Name: w.Name, Directory: w.Directory}
+	}
+	server, err := runtimes.StartPlugin(ctx, m.Project(w.Directory), c, o.runtimes())
+	if err != nil {
+		return nil, fmt.Errorf("plugin %q in %s: %w", w.Name, w.Directory, err)
+	}
+	return server, nil
+}
+
+// runtimes returns what the choice of a runtime depends on.
+func (o PluginOptions) runtimes() runtimes.Options {
+	options := runtimes.Options{Finder: plugin.Finder{
+		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
+	}}
+	if o.Engine != nil {
+		options.Engine = o.Engine
+	}
+	return options
 }
 
 // Load starts a plugin.

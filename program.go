@@ -16,12 +16,8 @@ import (
 // project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
 // Otherwise only the places of plugins and the Engine service in o are used. The caller closes the program.
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
-	options := runtimes.Options{Finder: plugin.Finder{
-		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}, Providers: yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})}
-	if o.Engine != nil {
-		options.Engine = o.Engine
-	}
+	options := o.runtimes()
+	options.Providers = yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})
 	runtime, err := runtimes.Choose(files.Runtime, options)
 	if err != nil {
 		return nil, err

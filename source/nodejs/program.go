@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -149,28 +150,48 @@ var extensions = [...]string{"", ".ts", ".js", ".mts", ".cts", ".mjs", ".cjs", "
 // checkEntry refuses a program that is not there. The SDK would report it with the stack of its own loader.
 func checkEntry(p source.Project) error {
 	path := filepath.Join(p.Directory, p.Entry)
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if hasMain(path) {
-			return nil
-		}
-		path = filepath.Join(path, "index")
+	if hasModule(path) {
+		return nil
 	}
-	for _, extension := range extensions {
-		if info, err := os.Stat(path + extension); err == nil && !info.IsDir() {
-			return nil
-		}
+	if main := mainOf(path); main != "" && main != "." {
+		return fmt.Errorf("there is no program: package.json in %s names %s as its `main`, which does not exist; "+
+			"write it, or build it, or name another file", path, main)
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "index")
 	}
 	return fmt.Errorf("there is no program: %s does not exist (looked for .ts, .js and the like); "+
 		"write one, or name it with `main` in the project file or in package.json", path)
 }
 
-func hasMain(directory string) bool {
+// hasModule reports whether Node.js or its loader for TypeScript finds a module at a path, which may lack its extension. That of
+// a directory is the main of its package.json, else its index.
+func hasModule(path string) bool {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		main := mainOf(path)
+		return main != "" && main != "." && hasModule(filepath.Join(path, main)) || hasFile(filepath.Join(path, "index"))
+	}
+	return hasFile(path)
+}
+
+func hasFile(path string) bool {
+	return slices.ContainsFunc(extensions[:], func(extension string) bool {
+		info, err := os.Stat(path + extension)
+		return err == nil && !info.IsDir()
+	})
+}
+
+// mainOf returns the main of a directory's package.json, "" if it has none.
+func mainOf(directory string) string {
 	b, err := os.ReadFile(filepath.Join(directory, "package.json"))
 	if err != nil {
-		return false
+		return ""
 	}
 	var file struct {
 		Main string `json:"main"`
 	}
-	return json.Unmarshal(b, &file) == nil && file.Main != ""
+	if json.Unmarshal(b, &file) != nil {
+		return ""
+	}
+	return file.Main
 }
