@@ -71,6 +71,7 @@ func existsWithSomeExtension(path string) bool {
 type ProgramExitError struct {
 	Program string // as [Project.Program]
 	Status  string // "exit status 7", "signal: killed"
+	Code    int    // 7, -1 when a signal ended it
 	Output  string // its last lines, "" when it wrote none; not part of the text, for the run has shown them as messages
 	Hint    string // what to do, "" when there is nothing to say
 }

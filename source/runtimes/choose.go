@@ -21,6 +21,7 @@ import (
 	"github.com/sluice-iac/sluice/source/golang"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
+	"github.com/sluice-iac/sluice/source/python"
 	"github.com/sluice-iac/sluice/source/yaml"
 )
 
@@ -47,7 +48,7 @@ func (e *UnsupportedRuntimeError) Error() string {
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
 	return fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
-		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, go and yaml need no plugin)",
+		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, python, go and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
 }
 
@@ -98,6 +99,8 @@ func direct(runtime string) source.Runtime {
 		return nodejs.Runtime{}
 	case "go":
 		return golang.Runtime{}
+	case "python":
+		return python.Runtime{}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 	case exit.Code == reported:
 		return fmt.Errorf("%s: %w", p.Program(), source.ErrReported)
 	}
-	failure := &source.ProgramExitError{Program: p.Program(), Status: exit.Status, Output: terminal.Plain(exit.Output)}
+	failure := &source.ProgramExitError{Program: p.Program(), Status: exit.Status, Code: exit.Code, Output: terminal.Plain(exit.Output)}
 	if c.Hint != nil {
 		failure.Hint = c.Hint(exit.Output)
 	}

@@ -1,0 +1,211 @@
+package python
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// toolchain is what keeps the packages of a program.
+type toolchain string
+
+const (
+	pip    toolchain = "pip"
+	poetry toolchain = "poetry"
+	uv     toolchain = "uv"
+)
+
+// toolchainOf returns the toolchain that the option of a project names, else that of the nearest lock file, else pip.
+func toolchainOf(p source.Project) (toolchain, error) {
+	switch t := toolchain(p.Option("toolchain")); t {
+	case pip, poetry, uv:
+		return t, nil
+	case "", "auto":
+	default:
+		return "", fmt.Errorf("the runtime option `toolchain` is %q; it can be pip, poetry or uv", t)
+	}
+	if p.Option("virtualenv") != "" {
+		return pip, nil
+	}
+	if nearest(p, "uv.lock") != "" {
+		return uv, nil
+	}
+	if nearest(p, "poetry.lock") != "" {
+		return poetry, nil
+	}
+	return pip, nil
+}
+
+// nearest returns the folder with a file: the program's or one above it, up to the project's. It returns "" if there is none.
+func nearest(p source.Project, file string) string {
+	for dir := p.Directory; ; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, file)) {
+			return dir
+		}
+		if dir == p.Root || dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// environment is the interpreter of a program, and the virtual environment that it is in.
+type environment struct {
+	toolchain toolchain
+	folder    string // of the virtual environment; "" for the interpreter on the PATH
+	python    string
+}
+
+// find returns the environment of a project. isPlugin is true for plugins, which have a virtual environment in any case.
+func find(ctx context.Context, p source.Project, isPlugin bool) (environment, error) {
+	e := environment{}
+	var err error
+	if e.toolchain, err = toolchainOf(p); err != nil {
+		return e, err
+	}
+	if e.folder, err = e.place(ctx, p, isPlugin); err != nil {
+		return e, err
+	}
+	if e.folder == "" {
+		e.python, err = ambient()
+		return e, err
+	}
+	e.python = executableIn(e.folder, "python")
+	if e.python == "" {
+		return e, e.missing(p)
+	}
+	return e, nil
+}
+
+// place returns the folder of the virtual environment, "" for none. It need not exist.
+func (e environment) place(ctx context.Context, p source.Project, isPlugin bool) (string, error) {
+	named := p.Option("virtualenv")
+	switch {
+	case e.toolchain == poetry:
+		return poetryPlace(ctx, p)
+	case e.toolchain == uv:
+		named = cmp.Or(named, ".venv")
+		if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
+			return filepath.Join(lock, named), nil
+		}
+	case named == "" && isPlugin:
+		named = "venv"
+	case named == "":
+		return "", nil
+	}
+	if filepath.IsAbs(named) {
+		return named, nil
+	}
+	if inProgram := filepath.Join(p.Directory, named); !exists(filepath.Join(p.Root, named)) && exists(inProgram) {
+		return inProgram, nil
+	}
+	return filepath.Join(p.Root, named), nil
+}
+
+func poetryPlace(ctx context.Context, p source.Project) (string, error) {
+	path, err := exec.LookPath("poetry")
+	if err != nil {
+		return "", errors.New("poetry was not found on your $PATH; install it with `pipx install poetry`, or choose another `toolchain` in the runtime's options")
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: "poetry", Executable: path, Args: []string{"env", "info", "--path"}, Directory: p.Directory, Environment: os.Environ(),
+	})
+	if err != nil {
+		return "", err
+	}
+	if exit.Code != 0 || strings.TrimSpace(stdout) == "" {
+		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, below(stderr))
+	}
+	return strings.TrimSpace(stdout), nil
+}
+
+func below(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return ". It said:\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
+
+// missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
+func (e environment) missing(p source.Project) error {
+	install := fmt.Sprintf("`python3 -m venv %s`, then `%s -m pip install -r requirements.txt`", e.folder, filepath.Join(e.folder, binaries(), "python"))
+	switch e.toolchain {
+	case uv:
+		install = "`uv sync` in " + p.Directory
+	case poetry:
+		install = "`poetry install` in " + p.Directory
+	}
+	if info, err := os.Stat(e.folder); err == nil && info.IsDir() {
+		if target, err := os.Readlink(filepath.Join(e.folder, binaries(), "python")); err == nil {
+			return fmt.Errorf("the virtual environment %s is for a Python that is no longer there (%s); remove it and make it again with %s", e.folder, target, install)
+		}
+		return fmt.Errorf("%s is no virtual environment: it has no %s; make one with %s", e.folder, filepath.Join(binaries(), "python"), install)
+	}
+	return fmt.Errorf("the virtual environment %s does not exist; make it with %s", e.folder, install)
+}
+
+// binaries is the folder of a virtual environment's executables.
+func binaries() string {
+	if runtime.GOOS == "windows" {
+		return "Scripts"
+	}
+	return "bin"
+}
+
+func executableIn(folder, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(folder, binaries(), name)
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return ""
+	}
+	return path
+}
+
+// ambient returns the interpreter on the PATH.
+func ambient() (string, error) {
+	names := []string{"python3", "python"}
+	if runtime.GOOS == "windows" {
+		names = []string{"python", "python3"}
+	}
+	if named := os.Getenv("PULUMI_PYTHON_CMD"); named != "" {
+		names = []string{named}
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s was not found on your $PATH; install Python, or name a virtual environment with the runtime option `virtualenv`", names[0])
+}
+
+// variables returns what the environment of a process in a virtual environment has in addition to base, as `activate` sets it.
+func (e environment) variables(base []string) []string {
+	if e.folder == "" {
+		return nil
+	}
+	path := os.Getenv("PATH")
+	for _, pair := range base {
+		if v, ok := strings.CutPrefix(pair, "PATH="); ok {
+			path = v
+		}
+	}
+	return []string{
+		"VIRTUAL_ENV=" + e.folder, "PYTHONHOME=",
+		"PATH=" + filepath.Join(e.folder, binaries()) + string(os.PathListSeparator) + path,
+	}
+}

@@ -1,0 +1,194 @@
+package python
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// noSDK is the exit status of the script if the SDK is not installed.
+const noSDK = 33
+
+// Program is a Python program. It keeps nothing between runs.
+type Program struct{ project source.Project }
+
+// New returns the program of a project. Options of the runtime that it knows: virtualenv, toolchain, typechecker.
+func New(p source.Project) *Program { return &Program{project: p} }
+
+var _ source.Program = (*Program)(nil)
+
+// Run checks the program's types if a checker is chosen, and runs it. The end of ctx ends everything that was started.
+func (p *Program) Run(ctx context.Context, host source.Host) error {
+	if err := checkEntry(p.project); err != nil {
+		return err
+	}
+	e, err := find(ctx, p.project, false)
+	if err != nil {
+		return err
+	}
+	if err := p.checkTypes(ctx, e, host.Monitor); err != nil {
+		return err
+	}
+	monitor, engine, err := direct.Addresses(host, p.project)
+	if err != nil {
+		return err
+	}
+	info := host.Monitor.Info()
+	env, err := direct.ConfigEnv(info)
+	if err != nil {
+		return err
+	}
+	script, err := writeRunner()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(script) }()
+	err = direct.Run(ctx, host, p.project, direct.Command{
+		Executable: e.python, Args: p.arguments(script, monitor, engine, info), Env: append(env, e.variables(nil)...),
+	})
+	if exit, ok := err.(*source.ProgramExitError); ok && exit.Code == noSDK { //nolint:errorlint // made by Run itself
+		return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p.project))
+	}
+	return err
+}
+
+// installs names the command that installs what a program needs.
+func (e environment) installs(p source.Project) string {
+	switch e.toolchain {
+	case uv:
+		return "`uv sync`"
+	case poetry:
+		return "`poetry install`"
+	}
+	if exists(filepath.Join(p.Directory, "requirements.txt")) {
+		return fmt.Sprintf("`%s -m pip install -r requirements.txt`", e.python)
+	}
+	return fmt.Sprintf("`%s -m pip install pulumi`", e.python)
+}
+
+// Close does nothing: each run has its own process, which has ended when Run returns.
+func (p *Program) Close() error { return nil }
+
+func (p *Program) arguments(script, monitor, engine string, info stages.RunInfo) []string {
+	args := []string{"-u", script, "--monitor", monitor}
+	if engine != "" {
+		args = append(args, "--engine", engine)
+	}
+	args = append(args,
+		"--project", info.Project, "--stack", info.Stack, "--organization", info.Organization,
+		"--root_directory", p.project.Root, "--pwd", p.project.Directory, "--parallel", strconv.Itoa(max(1, info.Parallel)))
+	if info.DryRun {
+		args = append(args, "--dry_run")
+	}
+	return append(append(args, "--", p.project.Entry), p.project.Args...)
+}
+
+// checkEntry refuses a program that is not there.
+func checkEntry(p source.Project) error {
+	path := filepath.Join(p.Directory, p.Entry)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "__main__.py")
+	}
+	if exists(path) {
+		return nil
+	}
+	return fmt.Errorf("there is no program: %s does not exist; write one, or name it with `main` in the project file", path)
+}
+
+// checkTypes runs the type checker that the project asks for.
+func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monitor) error {
+	name := p.project.Option("typechecker")
+	args := []string{"-m", name}
+	switch name {
+	case "", "none":
+		return nil
+	case "mypy":
+		if relative, err := filepath.Rel(p.project.Directory, e.folder); e.folder != "" && err == nil {
+			args = append(args, "--exclude", relative)
+		}
+	case "pyright":
+	default:
+		return fmt.Errorf("the runtime option `typechecker` is %q; it can be mypy or pyright", name)
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: name, Executable: e.python, Args: append(args, p.project.Directory), Directory: p.project.Directory,
+		Environment: append(os.Environ(), e.variables(nil)...),
+	})
+	switch {
+	case err != nil:
+		return err
+	case exit.Code == 0:
+		return nil
+	case strings.Contains(stderr, "No module named "+name):
+		return fmt.Errorf("the runtime option `typechecker` is %s, which is not installed for %s; add it to what the program needs, and install that with %s",
+			name, e.python, e.installs(p.project))
+	}
+	return fmt.Errorf("%s finds mistakes in %s:\n%s", name, p.project.Program(), strings.TrimSpace(stdout+stderr))
+}
+
+// installed is an entry of what packages.py prints.
+type installed struct {
+	Distribution     string `json:"distribution"`
+	Installed        string `json:"installed"`
+	Resource         bool   `json:"resource"`
+	Name             string `json:"name"`
+	Version          string `json:"version"`
+	Server           string `json:"server"`
+	Parameterization *struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Value   []byte `json:"value"` // base64 in the file
+	} `json:"parameterization"`
+}
+
+// Packages lists the packages of providers whose SDKs are installed in the program's environment (protocol.md 1.12).
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	e, err := find(ctx, p.project, false)
+	if err != nil {
+		return nil, err
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: "python", Executable: e.python, Args: []string{"-c", packagesScript}, Directory: p.project.Directory,
+		Environment: append(os.Environ(), e.variables(nil)...),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var found []installed
+	if err := json.Unmarshal([]byte(stdout), &found); exit.Code != 0 || err != nil {
+		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s", p.project.Program(), e.python, exit.Status, below(stderr))
+	}
+	var list []stages.Package
+	for _, f := range found {
+		if f.Resource {
+			list = append(list, f.pkg())
+		}
+	}
+	slices.SortFunc(list, func(a, b stages.Package) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	return list, nil
+}
+
+func (f installed) pkg() stages.Package {
+	pkg := stages.Package{
+		Name:        cmp.Or(f.Name, strings.TrimPrefix(f.Distribution, "pulumi-")),
+		Version:     strings.TrimPrefix(cmp.Or(f.Version, semantic(f.Installed)), "v"),
+		DownloadURL: f.Server,
+	}
+	if q := f.Parameterization; q != nil {
+		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
+	}
+	return pkg
+}

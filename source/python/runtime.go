@@ -1,0 +1,146 @@
+package python
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+)
+
+// Runtime runs programs and plugins in the interpreter of their virtual environment.
+type Runtime struct{}
+
+var _ source.Runtime = Runtime{}
+
+// Program returns the program of a project; see [New].
+func (Runtime) Program(p source.Project) source.Program { return New(p) }
+
+// StartPlugin runs a plugin: a package by the SDK, which finds the components in it, and anything else by its __main__.py.
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+	e, err := find(ctx, p, !c.Dynamic && c.Kind != plugin.Analyzer)
+	if err != nil {
+		return nil, err
+	}
+	args, err := pluginArguments(p, c)
+	if err != nil {
+		return nil, err
+	}
+	c.Environment = append(slices.Clip(c.Environment), e.variables(c.Environment)...)
+	if c.Kind == plugin.Analyzer {
+		c.Directory = p.Directory // policy packs run in their own folder (protocol.md 7.2)
+	}
+	return plugin.Start(c.Command(p, e.python, append([]string{"-u"}, args...)...))
+}
+
+func pluginArguments(p source.Project, c source.PluginCommand) ([]string, error) {
+	folder := filepath.Join(p.Directory, p.Entry)
+	switch {
+	case c.Dynamic:
+		return append([]string{"-m", "pulumi.dynamic"}, c.Args...), nil
+	case exists(filepath.Join(folder, "__main__.py")) && c.Kind == plugin.Analyzer:
+		return slices.Concat([]string{"-m", "pulumi.policy"}, c.Args, []string{folder}), nil
+	case exists(filepath.Join(folder, "__main__.py")):
+		return append([]string{folder}, c.Args...), nil
+	}
+	name, err := projectName(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]string{"-m", "pulumi.run.plugin", name}, c.Args), nil
+}
+
+// projectName reads the name of a package from its pyproject.toml.
+func projectName(directory string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(directory, "pyproject.toml"))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("there is neither __main__.py nor pyproject.toml in %s; write one", directory)
+	}
+	if err != nil {
+		return "", err
+	}
+	var file struct {
+		Project struct {
+			Name string `toml:"name"`
+		} `toml:"project"`
+	}
+	if err := toml.Unmarshal(text, &file); err != nil {
+		return "", fmt.Errorf("pyproject.toml in %s: %w", directory, err)
+	}
+	if file.Project.Name == "" {
+		return "", fmt.Errorf("pyproject.toml in %s has no project.name", directory)
+	}
+	return file.Project.Name, nil
+}
+
+// Install installs what a program needs: with uv or poetry as their lock files say, or with pip what requirements.txt or
+// pyproject.toml names. It makes the virtual environment that the project names if that does not exist.
+func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+	t, err := toolchainOf(p)
+	if err != nil {
+		return err
+	}
+	switch t {
+	case uv:
+		return direct.Install(ctx, p.Directory, said, "install it with `pipx install uv`", "uv", "sync")
+	case poetry:
+		return direct.Install(ctx, p.Directory, said, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
+	}
+	e := environment{toolchain: pip}
+	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, source.PluginManifest))); err != nil {
+		return err
+	}
+	python, err := ambient()
+	if err != nil {
+		return err
+	}
+	if e.folder != "" {
+		if executableIn(e.folder, "python") == "" {
+			if err := direct.Install(ctx, p.Directory, said, "", python, "-m", "venv", e.folder); err != nil {
+				return err
+			}
+		}
+		python = executableIn(e.folder, "python")
+	}
+	args := []string{"-m", "pip", "install", "--disable-pip-version-check"}
+	switch {
+	case exists(filepath.Join(p.Directory, "requirements.txt")):
+		args = append(args, "-r", "requirements.txt")
+	case exists(filepath.Join(p.Directory, "pyproject.toml")):
+		args = append(args, "-e", ".")
+	default:
+		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
+	}
+	return direct.Install(ctx, p.Directory, said, "", python, args...)
+}
+
+// About returns the interpreter of a program and its toolchain.
+func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+	e, err := find(ctx, p, false)
+	if err != nil {
+		return nil, err
+	}
+	python, err := direct.Version(ctx, p.Directory, e.python, "--version")
+	if err != nil {
+		return nil, err
+	}
+	python.Name = "python"
+	python.Version = strings.TrimPrefix(python.Version, "Python ")
+	tools := []source.Tool{python}
+	if e.toolchain != pip {
+		tool, err := direct.Version(ctx, p.Directory, string(e.toolchain), "--version")
+		if err != nil {
+			return tools, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
