@@ -45,24 +45,31 @@ func (s *Set) Add(secret string) {
 }
 
 // Mask returns text with every secret in it replaced by [Mask]. Secrets that overlap or touch are replaced by one. Masking a
-// text twice is the same as masking it once.
+// text twice is the same as masking it once. What stands before the note of a text that was cut (see [Cut]) is replaced too if a
+// secret may begin with it.
 func (s *Set) Mask(text string) string {
 	if s == nil || len(text) < minForm {
 		return text
 	}
+	x, release := s.forms(strings.Contains(text, noteBegins))
+	defer release()
+	return x.mask(text)
+}
+
+// forms returns the index with the forms of all secrets, in order if that is needed. Nothing changes it until release is called.
+func (s *Set) forms(ordered bool) (x *index, release func()) {
 	s.mu.RLock()
-	if len(s.fresh) > 0 {
+	for len(s.fresh) > 0 || ordered && !s.index.isOrdered() {
 		s.mu.RUnlock()
-		s.update()
+		s.update(ordered)
 		s.mu.RLock()
 	}
-	defer s.mu.RUnlock()
-	return s.index.mask(text)
+	return &s.index, s.mu.RUnlock
 }
 
 // update adds the forms of new secrets to the index. That waits until a text is to be masked: most runs learn
 // many secrets and mask few texts.
-func (s *Set) update() {
+func (s *Set) update(ordered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh := s.fresh
@@ -79,6 +86,9 @@ func (s *Set) update() {
 				fresh = append(fresh, part)
 			}
 		}
+	}
+	if ordered {
+		s.index.order()
 	}
 }
 
