@@ -27,6 +27,16 @@ func Cut(text string, n int) string {
 	if len(text) <= n || len(text) <= n+n/8+maxNote && note.MatchString(text) {
 		return text
 	}
+	kept := Beginning(text, n)
+	return kept + CutNote(len(kept), len(text))
+}
+
+// Beginning returns the first n bytes of a text, or so many less that no character is cut in two. It does not share memory with a
+// longer text. A [CutNote] must follow before others see it.
+func Beginning(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
 	kept := text[:n]
 	for range utf8.UTFMax - 1 {
 		if r, size := utf8.DecodeLastRuneInString(kept); r != utf8.RuneError || size != 1 {
@@ -34,7 +44,7 @@ func Cut(text string, n int) string {
 		}
 		kept = kept[:len(kept)-1]
 	}
-	return kept + CutNote(len(kept), len(text))
+	return strings.Clone(kept)
 }
 
 // CutNote is the note after the first kept bytes of a text of size bytes.
