@@ -22,13 +22,16 @@ var note = regexp.MustCompile(` \.\.\. \(cut after \d+ of (\d+) bytes\)`)
 
 // Cut returns a text of others, or of one that has more than n bytes the beginning, with a note that says how long the whole was.
 // Whoever takes in a text that may be long, and does not know the secrets, cuts it with Cut: the note tells [Set.Mask] that a secret
-// may have lost its second half there. What Cut has cut already, and others have added little to, stays as it is.
+// may have lost its second half there. A newline at the end stays. What Cut has cut already, and others have added little to, stays as it is.
 func Cut(text string, n int) string {
 	if len(text) <= n || len(text) <= n+n/8+maxNote && note.MatchString(text) {
 		return text
 	}
-	kept := Beginning(text, n)
-	return kept + CutNote(len(kept), len(text))
+	kept, end := Beginning(text, n), ""
+	if strings.HasSuffix(text, "\n") {
+		end = "\n"
+	}
+	return kept + CutNote(len(kept), len(text)) + end
 }
 
 // Beginning returns the first n bytes of a text, or so many less that no character is cut in two. It does not share memory with a

@@ -92,14 +92,15 @@ func (s *Set) update(ordered bool) {
 	}
 }
 
-// Error returns err if there is no secret in its text, and otherwise an error with the masked text. That one wraps err, so what
-// is in it is found as before, by [errors.As] and [errors.Is]; the text of what is found that way is not masked.
+// Error returns err if there is no secret in its text and that has no more than [MaxMessage] bytes, and otherwise an error with the
+// masked text, cut there. That one wraps err, so what is in it is found as before, by [errors.As] and [errors.Is]; the text of what
+// is found that way is not masked.
 func (s *Set) Error(err error) error {
 	if s == nil || err == nil {
 		return err
 	}
 	text := err.Error()
-	if masked := s.Mask(text); masked != text {
+	if masked := s.Mask(Cut(text, MaxMessage)); masked != text {
 		return &maskedError{masked, err}
 	}
 	return err
