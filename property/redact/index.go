@@ -115,7 +115,7 @@ func (x *index) replace(out *strings.Builder, text string, end, covered int) int
 	cuts := x.cuts(text)
 	for i := 0; i < end && i+minForm <= len(text); i++ {
 		n := x.longest(text[i:])
-		if len(cuts) > 0 && i == cuts[0].from {
+		for len(cuts) > 0 && i >= cuts[0].from {
 			n = max(n, cuts[0].to-i)
 			cuts = cuts[1:]
 		}

@@ -134,6 +134,13 @@ func TestNoHalfOfASecretIsLeftWhereATextWasCut(t *testing.T) {
 	}
 }
 
+func TestATextMayHaveBeenCutMoreThanOnce(t *testing.T) {
+	s := setOf("correct horse battery", "x ... (cut after 9 of 30 bytes) y")
+	first, second := redact.Cut("it is correct horse battery", 17), redact.Cut("is correct, or correct horse", 20)
+	require.Equal(t, "it is [secret] ... (cut after 17 of 27 bytes); is correct, or [secret] ... (cut after 20 of 28 bytes)", s.Mask(first+"; "+second))
+	require.Equal(t, "[secret] ... (cut after 2 of 3 bytes)", s.Mask("x ... (cut after 9 of 30 bytes) ... (cut after 2 of 3 bytes)"))
+}
+
 func TestACutTextSaysHowLongItWas(t *testing.T) {
 	long := strings.Repeat("é", 500)
 	cut := redact.Cut(long, 101)
