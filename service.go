@@ -56,7 +56,10 @@ func (e *EngineService) attach(sink func(stages.LogMessage)) {
 // pluginOutput receives what plugins print: for people when the plugin runs dynamic providers, which the program's author
 // writes, and for debugging otherwise (protocol.md 1.7).
 func (e *EngineService) pluginOutput(l plugin.Line) {
-	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text + "\n", StreamID: l.Stream}
+	m := stages.LogMessage{Severity: stages.Debug, Message: l.Text, StreamID: l.Stream}
+	if !l.Cut {
+		m.Message += "\n"
+	}
 	if dynamic := l.Plugin == "pulumi-resource-pulumi-nodejs" || l.Plugin == "pulumi-resource-pulumi-python"; dynamic {
 		m.Severity = stages.Info
 		if l.Stderr {

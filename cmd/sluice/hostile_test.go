@@ -45,8 +45,12 @@ var hostilePrograms = map[string]attack{
 	"never answers an after hook":       callback("after", "never", 2, 8, 2, "after hook \"hook\" failed"),
 	"dies in a before hook":             callback("before", "die", 0, 1, 1, "the process that serves the callback has ended, or does not answer"),
 	"dies in an after hook":             callback("after", "die", 0, 1, 2, "the process that serves the callback has ended, or does not answer"),
-	"answers garbage to a hook":         callback("before", "garbage", 0, 1, 1, "decode the response of a callback"),
-	"answers what is nested deeply":     callback("transform", "deep", 0, 0, 1, "nested deeper than 1000 levels"),
+	"fails a hook with a huge error": {
+		settings: []string{"attack=callbacks", "kind=before", "answer=huge error", "number=20"}, status: 1, made: 1,
+		says: []string{"before hook \"hook\" failed: xxx", "... (20.0 MiB in all; --show-full-output shows 1.0 MiB of them)"},
+	},
+	"answers garbage to a hook":     callback("before", "garbage", 0, 1, 1, "decode the response of a callback"),
+	"answers what is nested deeply": callback("transform", "deep", 0, 0, 1, "nested deeper than 1000 levels"),
 	"asks for another try without end": {
 		settings: []string{"attack=callbacks", "kind=error", "answer=retry", "simple:failOn=create called"}, status: 1, made: 1,
 		says: []string{"maximum number of error hook retries (100) reached"},

@@ -11,16 +11,45 @@ import (
 // the secrets in their texts. An observer that panics gets no more, and the run stops.
 type events struct {
 	masks    masks
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the rest
+	streams  streams
 	observe  func(stages.Event) // nil discards
 	panicked error              // of the observer
 	stop     func()             // the run; nil before there is one
 }
 
 func (e *events) emit(ev stages.Event) {
+	if d, says := ev.(stages.Diagnostic); says && e.emitPiece(d) {
+		return
+	}
 	ev = e.masks.event(ev)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if _, last := ev.(stages.Ended); last {
+		e.deliverAll(e.streams.end())
+	}
+	e.deliver(ev)
+}
+
+// emitPiece emits a message if it is only a piece of a text.
+func (e *events) emitPiece(d stages.Diagnostic) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.streams.isPiece(d) {
+		return false
+	}
+	e.deliverAll(e.streams.next(d, e.masks.shown))
+	return true
+}
+
+func (e *events) deliverAll(list []stages.Diagnostic) {
+	for _, d := range list {
+		e.deliver(d)
+	}
+}
+
+// deliver gives an event to the observer. The caller holds the lock.
+func (e *events) deliver(ev stages.Event) {
 	if e.observe == nil {
 		return
 	}

@@ -67,17 +67,20 @@ func (m masks) event(e stages.Event) stages.Event {
 		e.Err = m.shown.Error(e.Err)
 		return e
 	case stages.Diagnostic:
-		e.Message = m.shown.Mask(e.Message)
+		e.Message = m.text(e.Message)
 		return e
 	case stages.Stdout:
-		e.Message = m.shown.Mask(e.Message)
+		e.Message = m.text(e.Message)
 		return e
 	case stages.PolicyViolation:
-		e.Message = m.shown.Mask(e.Message)
+		e.Message = m.text(e.Message)
 		return e
 	}
 	return e
 }
+
+// text returns a message as it is shown, without its end if it is very long.
+func (m masks) text(message string) string { return m.shown.Mask(redact.Cut(message, redact.MaxMessage)) }
 
 // step learns what a step makes. Of its states the errors of the provider are texts.
 func (m masks) step(s stages.StepInfo) stages.StepInfo {

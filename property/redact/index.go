@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,9 @@ type index struct {
 	short map[[minForm]byte][]int
 	// begins has a bit for each first three bytes, by their hash.
 	begins [1 << 10]uint64
+	// ordered are the forms in the order of their bytes, as of the last call of order, and recent those that have been added since.
+	ordered, recent []string
+	longestForm     int // the length of the longest form
 }
 
 const longKey = 8
@@ -32,8 +36,13 @@ func (x *index) add(form string) {
 	}
 	if x.forms == nil {
 		x.forms, x.long, x.short = map[string]struct{}{}, map[[longKey]byte][]int{}, map[[minForm]byte][]int{}
+		x.add(Mask)
 	}
 	x.forms[form] = struct{}{}
+	x.longestForm = max(x.longestForm, len(form))
+	if x.ordered != nil {
+		x.recent = append(x.recent, form)
+	}
 	if len(form) >= longKey {
 		key := [longKey]byte([]byte(form[:longKey]))
 		x.long[key] = withLength(x.long[key], len(form))
@@ -54,9 +63,15 @@ func withLength(list []int, n int) []int {
 	return slices.Insert(list, at, n)
 }
 
+// mayBegin reports whether a form may begin with the first three bytes of text.
+func (x *index) mayBegin(text string) bool {
+	word, bit := hash(text[0], text[1], text[2])
+	return x.begins[word]&(1<<bit) != 0
+}
+
 // longest returns the length of the longest form at the beginning of text, 0 if there is none.
 func (x *index) longest(text string) int {
-	if word, bit := hash(text[0], text[1], text[2]); x.begins[word]&(1<<bit) == 0 {
+	if !x.mayBegin(text) {
 		return 0
 	}
 	if len(text) >= longKey {
@@ -79,35 +94,96 @@ func (x *index) match(text string, lengths []int) int {
 	return 0
 }
 
-// mask replaces the forms in a text. What is masked already counts as one, so that no form is found inside of it.
+// mask replaces the forms in a text. What is masked already counts as one, so that no form is found inside of it. So does what
+// stands before a [CutNote], if a form begins with it. The index must be in order if there is such a note.
 func (x *index) mask(text string) string {
 	if len(x.forms) == 0 {
 		return text
 	}
 	var out strings.Builder
-	copied, from, to := 0, -1, -1 // what is written, and the last interval that is to be masked
-	flush := func() {
-		if from >= 0 {
-			out.WriteString(text[copied:from])
-			out.WriteString(Mask)
-			copied = to
-		}
+	if x.replace(&out, text, len(text), -1); out.Len() == 0 {
+		return text
 	}
-	for i := 0; i+minForm <= len(text); i++ {
-		n := x.longest(text[i:])
-		if text[i] == Mask[0] && strings.HasPrefix(text[i:], Mask) {
-			n = max(n, len(Mask))
-		}
-		switch {
-		case n == 0:
-		case from >= 0 && i <= to:
-			to = max(to, i+n)
-		default:
-			flush()
-			from, to = i, i+n
-		}
-	}
-	flush()
-	out.WriteString(text[copied:])
 	return out.String()
+}
+
+// replace writes the first bytes of a text up to end, with the forms that begin there replaced. covered is the number of bytes at the
+// beginning that belong to a mask that is written already, which may be 0, and -1 if there is none. It returns the same for what
+// comes after end, and writes nothing if nothing is to be replaced and end is that of the text.
+func (x *index) replace(out *strings.Builder, text string, end, covered int) int {
+	copied, to := max(covered, 0), covered
+	cuts := x.cuts(text)
+	for i := 0; i < end && i+minForm <= len(text); i++ {
+		n := x.longest(text[i:])
+		for len(cuts) > 0 && i >= cuts[0].from {
+			n = max(n, cuts[0].to-i)
+			cuts = cuts[1:]
+		}
+		if n == 0 {
+			continue
+		}
+		if i > to {
+			out.WriteString(text[copied:i])
+			out.WriteString(Mask)
+		}
+		to = max(to, i+n)
+		copied = to
+	}
+	if copied < end && (copied > 0 || end < len(text)) {
+		out.WriteString(text[copied:end])
+	}
+	if to < end {
+		return -1
+	}
+	return to - end
+}
+
+// interval is a part of a text.
+type interval struct{ from, to int }
+
+// cuts returns the beginnings of forms that notes have cut off.
+func (x *index) cuts(text string) []interval {
+	var list []interval
+	for note := range notes(text) {
+		if from := x.begun(text[:note]); from < note {
+			list = append(list, interval{from, note})
+		}
+	}
+	return list
+}
+
+// begun returns where the longest end of a text begins that is the beginning of a form, and not all of it: what comes after the text
+// decides whether it is one. It is the length of the text if there is none. The index must be in order.
+func (x *index) begun(text string) int {
+	for i := max(0, len(text)-x.longestForm+1); i < len(text); i++ {
+		if tail := text[i:]; len(tail) < minForm || x.mayBegin(tail) {
+			at, whole := slices.BinarySearch(x.ordered, tail)
+			if whole {
+				at++
+			}
+			if at < len(x.ordered) && strings.HasPrefix(x.ordered[at], tail) {
+				return i
+			}
+		}
+	}
+	return len(text)
+}
+
+func (x *index) isOrdered() bool { return len(x.ordered) == len(x.forms) && len(x.recent) == 0 }
+
+// order makes the index able to say what has begun. Most runs never need it.
+func (x *index) order() {
+	if x.ordered == nil {
+		x.ordered = slices.Sorted(maps.Keys(x.forms))
+		return
+	}
+	slices.Sort(x.recent)
+	merged := make([]string, 0, len(x.ordered)+len(x.recent))
+	for _, form := range x.ordered {
+		for len(x.recent) > 0 && x.recent[0] < form {
+			merged, x.recent = append(merged, x.recent[0]), x.recent[1:]
+		}
+		merged = append(merged, form)
+	}
+	x.ordered, x.recent = append(merged, x.recent...), nil
 }

@@ -45,24 +45,31 @@ func (s *Set) Add(secret string) {
 }
 
 // Mask returns text with every secret in it replaced by [Mask]. Secrets that overlap or touch are replaced by one. Masking a
-// text twice is the same as masking it once.
+// text twice is the same as masking it once. What stands before the note of a text that was cut (see [Cut]) is replaced too if a
+// secret may begin with it.
 func (s *Set) Mask(text string) string {
 	if s == nil || len(text) < minForm {
 		return text
 	}
+	x, release := s.forms(strings.Contains(text, noteBegins))
+	defer release()
+	return x.mask(text)
+}
+
+// forms returns the index with the forms of all secrets, in order if that is needed. Nothing changes it until release is called.
+func (s *Set) forms(ordered bool) (x *index, release func()) {
 	s.mu.RLock()
-	if len(s.fresh) > 0 {
+	for len(s.fresh) > 0 || ordered && !s.index.isOrdered() {
 		s.mu.RUnlock()
-		s.update()
+		s.update(ordered)
 		s.mu.RLock()
 	}
-	defer s.mu.RUnlock()
-	return s.index.mask(text)
+	return &s.index, s.mu.RUnlock
 }
 
 // update adds the forms of new secrets to the index. That waits until a text is to be masked: most runs learn
 // many secrets and mask few texts.
-func (s *Set) update() {
+func (s *Set) update(ordered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh := s.fresh
@@ -80,16 +87,20 @@ func (s *Set) update() {
 			}
 		}
 	}
+	if ordered {
+		s.index.order()
+	}
 }
 
-// Error returns err if there is no secret in its text, and otherwise an error with the masked text. That one wraps err, so what
-// is in it is found as before, by [errors.As] and [errors.Is]; the text of what is found that way is not masked.
+// Error returns err if there is no secret in its text and that has no more than [MaxMessage] bytes, and otherwise an error with the
+// masked text, cut there. That one wraps err, so what is in it is found as before, by [errors.As] and [errors.Is]; the text of what
+// is found that way is not masked.
 func (s *Set) Error(err error) error {
 	if s == nil || err == nil {
 		return err
 	}
 	text := err.Error()
-	if masked := s.Mask(text); masked != text {
+	if masked := s.Mask(Cut(text, MaxMessage)); masked != text {
 		return &maskedError{masked, err}
 	}
 	return err

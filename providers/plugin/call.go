@@ -8,6 +8,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -150,11 +151,19 @@ func (c *client) initError(s subject, err error, o property.WireOptions, sentInp
 		}
 		return &providers.InitError{
 			ID: detail.GetId(), Properties: c.received(properties, sentState), Inputs: c.received(inputs, sentInputs),
-			HasInputs: detail.GetInputs() != nil, Reasons: detail.GetReasons(),
+			HasInputs: detail.GetInputs() != nil, Reasons: cutAll(detail.GetReasons()),
 			RefreshBeforeUpdate: detail.GetRefreshBeforeUpdate(), Err: plain(err),
 		}
 	}
 	return nil
+}
+
+// cutAll cuts those of a provider's texts that are very long.
+func cutAll(list []string) []string {
+	for i, text := range list {
+		list[i] = redact.Cut(text, redact.MaxMessage)
+	}
+	return list
 }
 
 // malformed is the error of an answer that cannot be used. Whether the operation happened is not known.

@@ -9,6 +9,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -181,7 +182,7 @@ func unusable(err error) error { return &providers.UncertainError{Err: err, Lost
 func failures(list []*pulumirpc.CheckFailure) []providers.CheckFailure {
 	var out []providers.CheckFailure
 	for _, f := range list {
-		out = append(out, providers.CheckFailure{Property: f.GetProperty(), Reason: f.GetReason()})
+		out = append(out, providers.CheckFailure{Property: f.GetProperty(), Reason: redact.Cut(f.GetReason(), redact.MaxMessage)})
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
 	"google.golang.org/grpc/codes"
@@ -67,7 +68,7 @@ func plain(err error) error {
 			message += ": " + cause.GetMessage()
 		}
 	}
-	return &rpcError{message: message, status: st}
+	return &rpcError{message: redact.Cut(message, redact.MaxMessage), status: st}
 }
 
 // ended returns why the context of a call ended if that is why the call failed. The server counts a deadline too and may

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/sluice-iac/sluice/property/redact"
 )
 
 // maxPortLine bounds how much of a plugin's first line is read. A plugin that writes more has no port.
@@ -14,8 +16,11 @@ const maxPortLine = 4096
 // invalidPortError quotes what a plugin wrote instead of its port.
 type invalidPortError struct{ text string }
 
+// maxQuoted is how much of it is quoted, in bytes.
+const maxQuoted = 80
+
 func (e *invalidPortError) Error() string {
-	return fmt.Sprintf("wrote an invalid port to stdout: %q; a plugin's first line must be the TCP port it listens on", e.text)
+	return fmt.Sprintf("wrote an invalid port to stdout: %q; a plugin's first line must be the TCP port it listens on", redact.Cut(e.text, maxQuoted))
 }
 
 // readPort reads a plugin's first line byte by byte, so that what follows stays in r, and returns the port (protocol.md
@@ -32,7 +37,7 @@ func readPort(r io.Reader) (int, error) {
 			line = append(line, one[0])
 		}
 		if len(line) > maxPortLine {
-			return 0, &invalidPortError{text: string(line[:80]) + "..."}
+			return 0, &invalidPortError{text: string(line)}
 		}
 		if err != nil {
 			return 0, errors.Join(err, leftover(line))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -67,24 +68,74 @@ func FuzzPort(f *testing.F) {
 }
 
 func TestOutputIsCutIntoLines(t *testing.T) {
-	var got []string
-	forward(strings.NewReader("a\n\n  \nb\r\nlast"), func(s string) { got = append(got, s) })
-	require.Equal(t, []string{"a", "b", "last"}, got)
+	require.Equal(t, []Piece{{Text: "a"}, {Text: "b"}, {Text: "last"}}, piecesOf("a\n\n  \nb\r\nlast"))
+	long := strings.Repeat("x", maxLine)
+	require.Equal(t, []Piece{{Text: long}}, piecesOf(long+"\n"))
+	require.Equal(t, []Piece{{Text: long, Cut: true}, {Text: long, Cut: true, Rest: true}, {Text: "y", Rest: true}, {Text: "z"}},
+		piecesOf(long+long+"y\r\nz\n"))
+	require.Equal(t, []Piece{{Text: long, Cut: true}, {Rest: true}}, piecesOf(long), "a line that is not over must be ended")
+}
 
-	got = nil
-	forward(strings.NewReader(strings.Repeat("x", 3*maxLine)+"\n"), func(s string) { got = append(got, s) })
-	require.Len(t, got, 3)
+// piecesOf returns what is forwarded of an output.
+func piecesOf(output string) []Piece {
+	var got []Piece
+	forward(strings.NewReader(output), func(p Piece) { got = append(got, p) })
+	return got
+}
+
+// Whatever is at the cut: the pieces are the line, and none of them ends within a character or an escape sequence.
+func TestNothingIsLostWhereALineIsCut(t *testing.T) {
+	for _, inside := range []string{"wörd", "\U0001f600", "\x1b[1;31mred\x1b[0m", "\xff\xfe\xff\xfe", "\r\r", "\r\n", "\x1b\x1b"} {
+		for before := maxLine - 40; before <= maxLine; before++ {
+			line := strings.Repeat("x", before) + inside
+			pieces := piecesOf(line + "\n")
+			var joined strings.Builder
+			for i, p := range pieces {
+				joined.WriteString(p.Text)
+				require.LessOrEqual(t, len(p.Text), maxLine)
+				require.Equal(t, i > 0, p.Rest)
+				require.Equal(t, i < len(pieces)-1, p.Cut)
+				require.True(t, utf8.ValidString(p.Text) || !utf8.ValidString(inside), "%q", p.Text[max(0, len(p.Text)-50):])
+				if p.Cut && strings.Contains(inside, "m") {
+					require.Equal(t, terminated(p.Text), p.Text)
+				}
+			}
+			require.Equal(t, strings.TrimRight(line, "\r\n"), joined.String())
+		}
+	}
+}
+
+// terminated returns a text without an escape sequence that does not end.
+func terminated(text string) string {
+	at := strings.LastIndex(text, "\x1b")
+	if at < 0 || strings.Contains(text[at:], "m") {
+		return text
+	}
+	return text[:at]
 }
 
 func TestOnlyTheLastLinesAreKept(t *testing.T) {
-	var r ring
-	require.Empty(t, r.text("it wrote:"))
-	for range ringSize {
-		r.add("old")
+	var last Tail
+	require.Empty(t, last.Text("it wrote:"))
+	for range tailSize {
+		last.Add(Line{Piece: Piece{Text: "old"}})
 	}
-	for range ringSize {
-		r.add("new")
+	for range tailSize {
+		last.Add(Line{Piece: Piece{Text: "new"}})
 	}
-	require.NotContains(t, r.text("it wrote:"), "old")
-	require.Equal(t, ringSize, strings.Count(r.text("it wrote:"), "new"))
+	require.NotContains(t, last.Text("it wrote:"), "old")
+	require.Equal(t, tailSize, strings.Count(last.Text("it wrote:"), "new"))
+}
+
+func TestOfALongLineTheBeginningIsKept(t *testing.T) {
+	var last Tail
+	long := strings.Repeat("x", maxLine)
+	last.Add(Line{Piece: Piece{Text: long, Cut: true}, Stream: 1})
+	last.Add(Line{Piece: Piece{Text: "short"}, Stream: 2})
+	for range 1000 {
+		last.Add(Line{Piece: Piece{Text: long, Cut: true, Rest: true}, Stream: 1})
+	}
+	last.Add(Line{Piece: Piece{Text: "end", Rest: true}, Stream: 1})
+	last.Add(Line{Piece: Piece{Text: "of a line that is gone", Rest: true}, Stream: 3})
+	require.Equal(t, "it wrote:\n  "+long[:tailLine]+" ... (cut after 8192 of 65601539 bytes)\n  short", last.Text("it wrote:"))
 }

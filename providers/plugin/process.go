@@ -43,7 +43,7 @@ type Process struct {
 	// exited is decided when the process has ended.
 	exited   *await.Promise[*ExitError]
 	stopped  atomic.Bool // by the engine
-	last     ring
+	last     Tail
 	watchers conc.WaitGroup
 }
 
@@ -124,19 +124,20 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-func (p *Process) emitter(c Command, s *streams, isStderr bool) func(string) {
+func (p *Process) emitter(c Command, s *streams, isStderr bool) func(Piece) {
 	stream := s.n.Add(1)
-	return func(text string) {
-		p.last.add(text)
+	return func(piece Piece) {
+		line := Line{Piece: piece, Plugin: c.Name, Stderr: isStderr, Stream: stream}
+		p.last.Add(line)
 		if c.Output != nil {
-			c.Output(Line{Plugin: c.Name, Text: text, Stderr: isStderr, Stream: stream})
+			c.Output(line)
 		}
 	}
 }
 
 // watch reads both streams and waits for the process. What is forwarded before the process is known to have ended is
 // part of the message about its end.
-func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
+func (p *Process) watch(stdout, stderr *os.File, out, errs func(Piece)) {
 	outDone, errDone := await.NewEvent(), await.NewEvent()
 	p.watchers.Go(func() {
 		defer outDone.Fire()
@@ -162,7 +163,7 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(string)) {
 			status = err.Error()
 		}
 		p.exited.Resolve(&ExitError{
-			Plugin: p.name, Status: status, Output: p.last.text("its last output was:"), Stopped: p.stopped.Load(),
+			Plugin: p.name, Status: status, Output: p.last.Text("its last output was:"), Stopped: p.stopped.Load(),
 		})
 	})
 }
@@ -194,7 +195,7 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 }
 
 func (p *Process) said() string {
-	if text := p.last.text("it wrote:"); text != "" {
+	if text := p.last.Text("it wrote:"); text != "" {
 		return "\n" + text
 	}
 	return ""

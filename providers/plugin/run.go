@@ -32,16 +32,17 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 	cmd.Cancel = func() error { process.InterruptGroup(cmd.Process); return nil }
 	cmd.WaitDelay = stopPatience
 
-	var last ring
+	var last Tail
 	var readers conc.WaitGroup
 	read := func(stream int32, isStderr bool) *io.PipeWriter {
 		r, w := io.Pipe()
 		readers.Go(func() {
 			defer func() { _ = r.Close() }() // after a panic below, what is still written goes nowhere
-			forward(r, func(text string) {
-				last.add(text)
+			forward(r, func(p Piece) {
+				line := Line{Piece: p, Plugin: c.Name, Stderr: isStderr, Stream: stream}
+				last.Add(line)
 				if c.Output != nil {
-					c.Output(Line{Plugin: c.Name, Text: text, Stderr: isStderr, Stream: stream})
+					c.Output(line)
 				}
 			})
 		})
@@ -68,7 +69,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, fmt.Errorf("wait for %s: %w", c.Name, err)
 	}
 	return Exit{
-		Code: cmd.ProcessState.ExitCode(), Status: cmd.ProcessState.String(), Output: last.text("its last output was:"),
+		Code: cmd.ProcessState.ExitCode(), Status: cmd.ProcessState.String(), Output: last.Text("its last output was:"),
 	}, nil
 }
 
@@ -91,7 +92,10 @@ func Output(ctx context.Context, c Command) (stdout, stderr string, exit Exit, e
 			}
 			return
 		}
-		to.WriteString(l.Text + "\n")
+		to.WriteString(l.Text)
+		if !l.Cut {
+			to.WriteString("\n")
+		}
 	}
 	if exit, err = Run(ctx, c); err == nil && cut {
 		err = fmt.Errorf("%s has printed more than %d MiB", c.Name, maxOutput>>20)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -15,8 +14,6 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/internal/direct"
-	"github.com/sluice-iac/sluice/stages"
 )
 
 // portPatience is how long a plugin may take to write its port: the first start of a language's tools may take minutes
@@ -84,43 +81,4 @@ func (h *host) stop() {
 	if h.process != nil {
 		h.process.Stop()
 	}
-}
-
-// output shows what the plugin writes. Between runs it is kept for the next run.
-type output struct {
-	name string
-
-	mu      sync.Mutex // guards the fields below
-	show    func(plugin.Line)
-	waiting []plugin.Line
-}
-
-// maxWaiting bounds what is kept between runs; the rest is dropped.
-const maxWaiting = 1000
-
-func (o *output) line(l plugin.Line) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case o.show != nil:
-		o.show(l)
-	case len(o.waiting) < maxWaiting:
-		o.waiting = append(o.waiting, l)
-	}
-}
-
-func (o *output) showTo(ctx context.Context, m stages.Monitor) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.show = direct.Forward(func(message stages.LogMessage) { m.Log(ctx, message) }, o.name)
-	for _, l := range o.waiting {
-		o.show(l)
-	}
-	o.waiting = nil
-}
-
-func (o *output) hold() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.show = nil
 }

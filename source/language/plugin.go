@@ -1,7 +1,6 @@
 package language
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -29,9 +28,10 @@ type Plugin struct {
 	// exited ends with a *plugin.ExitError as its cause when the plugin has ended.
 	exited context.Context
 	exit   context.CancelCauseFunc
-	out    [2]lines // standard output and standard error
-	last   []string
-	said   func(plugin.Line)
+	out    [2]plugin.Splitter // standard output and standard error
+	first  *plugin.Piece      // of standard output: the port; nil before it is written
+	last   plugin.Tail
+	said   func(plugin.Line) // nil discards
 }
 
 // startPlugin starts the language plugin that o names and has it run the plugin in p's directory, until that has written
@@ -51,6 +51,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 		return nil, err
 	}
 	x := &Plugin{name: c.Name, host: h, said: c.Output}
+	x.out[0].Emit, x.out[1].Emit = x.stdout, x.stderr
 	x.exited, x.exit = context.WithCancelCause(context.WithoutCancel(ctx))
 	var running context.Context
 	running, x.cancel = context.WithCancel(x.exited)
@@ -86,12 +87,11 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 			return err
 		}
 		ended := x.take(m, err)
-		if line, ok := x.out[0].next(); ok {
-			x.port, err = plugin.ParsePort(line)
+		if x.first != nil {
+			x.port, err = plugin.ParsePort(x.first.Text)
 			if err != nil {
 				return fmt.Errorf("%s %w%s", x.name, err, x.output("it wrote:"))
 			}
-			x.show()
 			return nil
 		}
 		if ended != nil {
@@ -105,7 +105,6 @@ func (x *Plugin) follow(stream pluginStream) {
 	for {
 		m, err := stream.Recv()
 		ended := x.take(m, err)
-		x.show()
 		if ended != nil {
 			ended.Output = strings.TrimPrefix(x.output("its last output was:"), "\n")
 			x.exit(ended)
@@ -121,44 +120,44 @@ func (x *Plugin) take(m *pulumirpc.RunPluginResponse, err error) *plugin.ExitErr
 	}
 	switch o := m.GetOutput().(type) {
 	case *pulumirpc.RunPluginResponse_Stdout:
-		x.out[0].add(o.Stdout)
+		_, _ = x.out[0].Write(o.Stdout) // never fails
 	case *pulumirpc.RunPluginResponse_Stderr:
-		x.out[1].add(o.Stderr)
+		_, _ = x.out[1].Write(o.Stderr)
 	case *pulumirpc.RunPluginResponse_Exitcode:
 		return &plugin.ExitError{Plugin: x.name, Status: fmt.Sprintf("exit status %d", o.Exitcode)}
 	}
 	return nil
 }
 
-// maxLast is how many lines are kept for the message about the end.
-const maxLast = 40
+// stdout takes a line of standard output. The first one is the port.
+func (x *Plugin) stdout(p plugin.Piece) {
+	if x.first == nil {
+		x.first = &p
+		return
+	}
+	x.say(plugin.Line{Piece: p, Plugin: x.name, Stream: 1})
+}
 
-// show forwards the lines that are complete.
-func (x *Plugin) show() {
-	for i := range x.out {
-		for line, ok := x.out[i].next(); ok; line, ok = x.out[i].next() {
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			x.last = append(x.last, line)[max(0, len(x.last)+1-maxLast):]
-			if x.said != nil {
-				x.said(plugin.Line{Plugin: x.name, Text: line, Stderr: i == 1, Stream: int32(i + 1)})
-			}
-		}
+func (x *Plugin) stderr(p plugin.Piece) {
+	x.say(plugin.Line{Piece: p, Plugin: x.name, Stderr: true, Stream: 2})
+}
+
+func (x *Plugin) say(l plugin.Line) {
+	x.last.Add(l)
+	if x.said != nil {
+		x.said(l)
 	}
 }
 
-// output is what was said last, below a heading; "" when there is nothing.
+// output is what was said last, below a heading; "" when there is nothing. Nothing more is written.
 func (x *Plugin) output(heading string) string {
-	x.said = nil
 	for i := range x.out {
-		x.out[i].finish()
+		x.out[i].End()
 	}
-	x.show()
-	if len(x.last) == 0 {
-		return ""
+	if text := x.last.Text(heading); text != "" {
+		return "\n" + terminal.Plain(text)
 	}
-	return "\n" + heading + "\n  " + terminal.Plain(strings.Join(x.last, "\n  "))
+	return ""
 }
 
 // Port returns the TCP port on which the plugin serves.
@@ -196,25 +195,3 @@ func (x *Plugin) Stop() {
 
 // Kill ends the plugin as Stop does: the language plugin decides how.
 func (x *Plugin) Kill() { x.Stop() }
-
-// lines puts lines together from pieces.
-type lines struct{ rest []byte }
-
-func (l *lines) add(b []byte) { l.rest = append(l.rest, b...) }
-
-// finish ends a line that has not been ended.
-func (l *lines) finish() {
-	if len(l.rest) > 0 && !bytes.HasSuffix(l.rest, []byte("\n")) {
-		l.rest = append(l.rest, '\n')
-	}
-}
-
-// next returns the next complete line, without its end.
-func (l *lines) next() (string, bool) {
-	line, rest, ok := bytes.Cut(l.rest, []byte("\n"))
-	if !ok {
-		return "", false
-	}
-	l.rest = rest
-	return strings.TrimRight(string(line), "\r"), true
-}

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -44,7 +45,7 @@ type Options struct {
 type Program struct {
 	project source.Project
 	options Options
-	output  output
+	output  direct.Backlog // what the language plugin prints between runs is for the next one
 
 	mu   sync.Mutex // guards host; held while the plugin is started
 	host *host
@@ -52,9 +53,7 @@ type Program struct {
 
 // New returns the program of a project.
 func New(p source.Project, o Options) *Program {
-	prog := &Program{project: p, options: o}
-	prog.output.name = p.Program()
-	return prog
+	return &Program{project: p, options: o}
 }
 
 var _ source.Program = (*Program)(nil)
@@ -78,8 +77,8 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 
 // Run runs the program once. At the end of ctx the plugin is told to end it.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	p.output.showTo(ctx, host.Monitor)
-	defer p.output.hold()
+	p.output.ShowTo(direct.Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.project.Program()))
+	defer p.output.Hold()
 	h, err := p.start(ctx, host.Engine)
 	if err != nil {
 		return err
@@ -126,7 +125,7 @@ func (p *Program) start(ctx context.Context, service source.Service) (*host, err
 		p.host.stop()
 		p.host = nil
 	}
-	h, err := startHost(ctx, p.project, p.options, engine, p.output.line)
+	h, err := startHost(ctx, p.project, p.options, engine, p.output.Line)
 	if err != nil {
 		return nil, err
 	}

@@ -45,27 +45,23 @@ func (r Runtime) Install(ctx context.Context, p source.Project, said func(plugin
 		if err != nil {
 			return err
 		}
-		var out [2]lines
+		var out [2]plugin.Splitter
+		for i := range out {
+			out[i].Emit = func(piece plugin.Piece) {
+				said(plugin.Line{Piece: piece, Plugin: h.name, Stderr: i == 1, Stream: int32(i + 1)})
+			}
+		}
+		defer func() { out[0].End(); out[1].End() }()
 		for {
 			m, err := stream.Recv()
 			if err == io.EOF { //nolint:errorlint // streams end with it
-				err = nil
-			} else if err == nil {
-				out[0].add(m.GetStdout())
-				out[1].add(m.GetStderr())
+				return nil
 			}
-			ended := m == nil
-			for i := range out {
-				if ended {
-					out[i].finish()
-				}
-				for line, ok := out[i].next(); ok; line, ok = out[i].next() {
-					said(plugin.Line{Plugin: h.name, Text: line, Stderr: i == 1, Stream: int32(i + 1)})
-				}
-			}
-			if ended {
+			if err != nil {
 				return err
 			}
+			_, _ = out[0].Write(m.GetStdout()) // never fails
+			_, _ = out[1].Write(m.GetStderr())
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -97,7 +98,7 @@ func (e *CallbackError) Unwrap() error { return e.Err }
 // answered it says so.
 func callbackError(err error) error {
 	st := status.Convert(err)
-	message := st.Message()
+	message := redact.Cut(st.Message(), redact.MaxMessage)
 	if st.Code() == codes.Unavailable {
 		message = "the process that serves the callback has ended, or does not answer: " + message
 	}

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -59,7 +60,7 @@ func hookFailure(message string) error {
 	if message == "" {
 		return nil
 	}
-	return errors.New(message)
+	return errors.New(redact.Cut(message, redact.MaxMessage))
 }
 
 func encodeHook(in stages.HookInput) (*pulumirpc.ResourceHookRequest, error) {

@@ -6,6 +6,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
@@ -35,7 +36,7 @@ func (h statusHandler) PublishViewSteps(
 
 func viewStep(s *pulumirpc.ViewStep) (out providers.ViewStep, err error) {
 	out = providers.ViewStep{
-		Op: providers.ViewOp(s.GetOp()), Error: s.GetError(), Status: providers.ViewStatus(s.GetStatus()),
+		Op: providers.ViewOp(s.GetOp()), Error: redact.Cut(s.GetError(), redact.MaxMessage), Status: providers.ViewStatus(s.GetStatus()),
 		Keys: s.GetKeys(), Diffs: s.GetDiffs(),
 	}
 	if out.Old, err = viewState("old", s, s.GetOld()); err != nil {

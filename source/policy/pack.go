@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -56,12 +57,12 @@ const portPatience = 10 * time.Minute
 // may be called from many goroutines until the pack is closed. The end of ctx may end the pack. If the configuration does
 // not fit, the error is a *[ConfigError]. Otherwise the caller must Close the analyzer.
 func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.LogMessage)) (*Analyzer, error) {
-	out := newOutput(log, "policy pack "+p.directory)
+	var out direct.Backlog // shown when the pack has started: if it does not, the error message contains the output
 	engine, err := source.AddressOf(p.options.Engine)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.start(ctx, run, engine, out.line)
+	s, err := p.start(ctx, run, engine, out.Line)
 	if err != nil {
 		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
 	}
@@ -70,7 +71,7 @@ func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.Log
 		_ = a.Close() // it is stopped in any case
 		return nil, err
 	}
-	out.release()
+	out.ShowTo(direct.Forward(log, "policy pack "+p.directory))
 	return a, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/providers/native"
 )
 
@@ -17,9 +18,13 @@ type recorder struct {
 
 	mu      sync.Mutex // guards the rest
 	streams map[string]*bytes.Buffer
-	mixed   bytes.Buffer
+	mixed   bytes.Buffer             // the last lines of both
+	left    int                      // bytes that were left out before mixed
 	lines   map[string]*bytes.Buffer // the beginning of the line that is being written
 }
+
+// maxMixed is how much of the output is in the error of a command that fails, in bytes.
+const maxMixed = redact.MaxMessage / 2
 
 func newRecorder(c native.Call) *recorder {
 	r := &recorder{call: c, streams: map[string]*bytes.Buffer{}, lines: map[string]*bytes.Buffer{}}
@@ -40,16 +45,30 @@ func (w writer) Write(p []byte) (int, error) {
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	w.r.streams[w.name].Write(p)
-	w.r.mixed.Write(p)
 	line := w.r.lines[w.name]
-	line.Write(p)
-	for {
-		text, err := line.ReadString('\n')
-		if err != nil {
-			line.WriteString(text)
-			return len(p), nil
+	for part := range bytes.Lines(p) {
+		line.Write(part)
+		if bytes.HasSuffix(part, []byte("\n")) {
+			w.r.take(w.name)
 		}
-		w.r.show(w.name, text)
+	}
+	return len(p), nil
+}
+
+// take shows and keeps the line that has been written. Lines are mixed as a whole: a secret in one must not be cut in two by what
+// another stream says meanwhile.
+func (r *recorder) take(stream string) {
+	line := r.lines[stream].String()
+	r.lines[stream].Reset()
+	r.show(stream, line)
+	r.mixed.WriteString(redact.Cut(line, maxMixed))
+	if surplus := r.mixed.Len() - maxMixed; surplus > maxMixed {
+		text := r.mixed.Bytes()
+		end := surplus + bytes.IndexByte(text[surplus:], '\n') + 1
+		if end == len(text) {
+			end = bytes.LastIndexByte(text[:end-1], '\n') + 1
+		}
+		r.left += len(r.mixed.Next(end))
 	}
 }
 
@@ -64,8 +83,10 @@ func (r *recorder) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, name := range []string{"stdout", "stderr"} {
-		r.show(name, r.lines[name].String())
-		r.lines[name].Reset()
+		if r.lines[name].Len() > 0 {
+			r.lines[name].WriteByte('\n')
+			r.take(name)
+		}
 	}
 }
 
@@ -86,5 +107,9 @@ func (r *recorder) failure(ctx context.Context, command string, err error) error
 	if r.call.Secretive && r.call.Inputs.Text("logging") == "" {
 		return fmt.Errorf("%w: running a command with a secret input, whose output is not shown (logging says to show it)", err)
 	}
-	return fmt.Errorf("%w: running %q:\n%s", err, command, r.mixed.String())
+	said := r.mixed.String()
+	if r.left > 0 {
+		said = fmt.Sprintf("... (%d bytes before this are left out)\n%s", r.left, said)
+	}
+	return fmt.Errorf("%w: running %q:\n%s", err, redact.Cut(command, maxMixed/2), said)
 }

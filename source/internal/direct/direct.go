@@ -70,17 +70,22 @@ func Addresses(host source.Host, p source.Project) (monitor, engine string, err 
 }
 
 // Forward returns a function that tells log lines of output: standard output as information, standard error as information
-// on the error stream, each with a number of its own (protocol.md 1.7).
+// on the error stream, each with a number of its own (protocol.md 1.7). A line that comes in pieces is one message in pieces: those
+// that are cut do not end with a newline.
 func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {
 	out, errs := terminal.StreamID(name+" stdout"), terminal.StreamID(name+" stderr")
 	return func(l plugin.Line) {
-		message := stages.LogMessage{Severity: stages.Info, Message: terminal.Plain(l.Text) + "\n", StreamID: out}
+		message := stages.LogMessage{Severity: stages.Info, Message: terminal.Plain(l.Text), StreamID: out}
 		if l.Stderr {
 			message.Severity, message.StreamID = stages.InfoErr, errs
 		}
-		if strings.TrimSpace(message.Message) != "" {
-			log(message)
+		if !l.Cut && !l.Rest && strings.TrimSpace(message.Message) == "" {
+			return
 		}
+		if !l.Cut {
+			message.Message += "\n"
+		}
+		log(message)
 	}
 }
 

@@ -9,6 +9,8 @@ package terminal
 import (
 	"regexp"
 	"strings"
+
+	"github.com/sluice-iac/sluice/property/redact"
 )
 
 var (
@@ -17,8 +19,10 @@ var (
 	escape = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b[@-Z\\\\^_]?")
 )
 
-// Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1).
+// Plain removes colour tags such as "<{%reset%}>" and ANSI escape sequences (protocol.md 5.1). Of a very long text it returns the
+// beginning, with a note.
 func Plain(s string) string {
+	s = redact.Cut(s, redact.MaxMessage)
 	if strings.Contains(s, "<{%") {
 		s = colourTag.ReplaceAllString(s, "")
 	}

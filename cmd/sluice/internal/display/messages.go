@@ -5,53 +5,73 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// Limits on what is kept of the messages of one resource until they are shown, in bytes. The event log has all of them.
+// Limits on what is kept of messages until they are shown, in bytes. The event log has all of them.
 const (
 	maxMessage  = 64 << 10 // of one message
-	maxMessages = 1 << 20  // of those that are neither errors nor warnings: what programs and plugins print
+	maxMessages = 1 << 20  // of what programs and plugins print about one resource
+	maxKept     = 16 << 20 // of each weight, about all resources
 	perMessage  = 256      // what a message takes besides its text
 )
 
-// messages are those of one resource. Of what programs and plugins print only the end is kept.
+// weight is what is left out of messages when there are too many.
+type weight int
+
+const (
+	routine weight = iota // what programs and plugins print: only the end is kept
+	serious               // errors and warnings: the first ones are kept, which are often the cause, and the last
+	weights
+)
+
+// messages are those of one resource.
 type messages struct {
 	whole   bool // keep everything
 	list    []message
-	size    int // of what may be left out, in bytes
-	omitted int // how many messages were left out
-	lost    int // their bytes
+	size    [weights]int // of list, in bytes
+	omitted [weights]int // how many messages were left out
+	lost    [weights]int // their bytes
 }
 
 // message is a message of which the text may be only the beginning.
 type message struct {
 	stages.Diagnostic
-	size  int  // of the whole text
-	ended bool // the text has ended with a newline
+	number int  // in the order of all messages
+	came   int  // bytes of the text that the observer was given
+	size   int  // of the whole text, of which not all may have been taken in
+	ended  bool // the text has ended with a newline
+	gone   bool // it is about to be left out
 }
 
-func (m *message) mayBeLeftOut() bool {
-	return m.Severity != stages.Error && m.Severity != stages.Warning
+func (m *message) weight() weight {
+	if m.Severity == stages.Error || m.Severity == stages.Warning {
+		return serious
+	}
+	return routine
 }
 
-func (m *messages) add(d stages.Diagnostic) {
+func (m *message) kept() int { return len(m.Message) + perMessage }
+
+func (m *messages) add(d stages.Diagnostic, number int) {
 	i := m.unfinished(d.StreamID)
 	text := d.Message
 	if i < 0 {
 		d.Message = ""
-		m.list = append(m.list, message{Diagnostic: d})
+		m.list = append(m.list, message{Diagnostic: d, number: number})
 		i = len(m.list) - 1
-		m.count(&m.list[i], perMessage)
+		m.size[m.list[i].weight()] += perMessage
 	}
 	last := &m.list[i]
-	last.size += len(text)
+	last.came += len(text)
+	last.size += redact.Whole(text)
 	last.ended = strings.HasSuffix(text, "\n") || text == "" && last.ended
 	if room := maxMessage - len(last.Message); len(text) > room && !m.whole {
 		text = strings.Clone(text[:max(room, 0)]) // the rest is not kept in memory
 	}
 	last.Message += text
-	m.count(last, len(text))
+	m.size[last.weight()] += len(text)
 	m.trim()
 }
 
@@ -72,32 +92,78 @@ func (m *messages) unfinished(stream int32) int {
 	return -1
 }
 
-func (m *messages) count(of *message, n int) {
-	if of.mayBeLeftOut() {
-		m.size += n
-	}
-}
-
-// trim leaves out the oldest messages when there are too many, and so many of them that this is not done for each message.
+// trim leaves out the oldest of what was printed when there is too much of it, and so much that this is not done for each message.
 func (m *messages) trim() {
-	if m.whole || m.size <= maxMessages {
+	if m.whole || m.size[routine] <= maxMessages {
 		return
 	}
-	m.list = slices.DeleteFunc(m.list, func(x message) bool {
-		if m.size <= maxMessages/2 || !x.mayBeLeftOut() {
-			return false
+	left := m.size[routine]
+	for i := range m.list {
+		if x := &m.list[i]; x.weight() == routine && left > maxMessages/2 {
+			x.gone = true
+			left -= x.kept()
 		}
-		m.size -= len(x.Message) + perMessage
-		m.omitted++
-		m.lost += x.size
-		return true
+	}
+	m.leaveOut()
+}
+
+// leaveOut leaves out the messages that are marked.
+func (m *messages) leaveOut() {
+	m.list = slices.DeleteFunc(m.list, func(x message) bool {
+		if x.gone {
+			w := x.weight()
+			m.size[w] -= x.kept()
+			m.omitted[w]++
+			m.lost[w] += x.size
+		}
+		return x.gone
 	})
 }
 
-// note says what was left out, "" if nothing was.
-func (m *messages) note() string {
-	if m.omitted == 0 {
-		return ""
+// trim leaves out messages when there are too many about all resources together: the oldest of what was printed, and of what is serious
+// those in the middle.
+func (m *model) trim(w weight) {
+	total, list := 0, []*message(nil)
+	for _, of := range m.diagnostics {
+		total += of.size[w]
 	}
-	return fmt.Sprintf("... (%s with %s left out; --show-full-output shows them)", plural(m.omitted, "earlier message", "earlier messages"), byteSize(m.lost))
+	if m.kept[w] = total; m.whole || total <= maxKept {
+		return
+	}
+	for _, of := range m.diagnostics {
+		for i := range of.list {
+			if of.list[i].weight() == w {
+				list = append(list, &of.list[i])
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *message) int { return a.number - b.number })
+	first := 0
+	if w == serious {
+		first = maxKept / 4
+	}
+	for _, x := range list {
+		switch {
+		case first > 0:
+			first -= x.kept()
+		case total > maxKept/2:
+			x.gone = true
+			total -= x.kept()
+		}
+	}
+	for _, of := range m.diagnostics {
+		of.leaveOut()
+	}
+	m.kept[w] = total
+}
+
+// notes say what was left out.
+func (m *messages) notes() []string {
+	var list []string
+	for w, words := range [weights][2]string{{"earlier message", "earlier messages"}, {"error or warning", "errors and warnings"}} {
+		if n := m.omitted[w]; n > 0 {
+			list = append(list, fmt.Sprintf("... (%s with %s left out; --show-full-output shows them)", plural(n, words[0], words[1]), byteSize(m.lost[w])))
+		}
+	}
+	return list
 }

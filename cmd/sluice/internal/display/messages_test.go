@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func printed(stream int32, text string) stages.Diagnostic {
@@ -26,7 +28,7 @@ func TestOfALotOfOutputTheEndIsKept(t *testing.T) {
 		m.observe(printed(1, fmt.Sprintf("line %d\n", i)))
 	}
 	kept := m.diagnostics[""]
-	require.LessOrEqual(t, kept.size, maxMessages)
+	require.LessOrEqual(t, kept.size[routine], maxMessages)
 	require.LessOrEqual(t, len(kept.list), maxMessages/perMessage)
 	text := said(m)
 	require.Contains(t, text, "error: the first error")
@@ -52,4 +54,76 @@ func TestALineWithoutEndIsCutWhileItComesIn(t *testing.T) {
 	m.observe(printed(1, "\n"))
 	m.observe(printed(1, "next\n"))
 	require.Contains(t, said(m), "next")
+}
+
+// seriousOf returns the errors and warnings that a model keeps, and their bytes.
+func seriousOf(m *model) (list []message, size int) {
+	for _, of := range m.diagnostics {
+		for _, x := range of.list {
+			if x.weight() == serious {
+				list, size = append(list, x), size+x.kept()
+			}
+		}
+	}
+	return list, size
+}
+
+func TestOfManyErrorsTheFirstAndTheLastAreKept(t *testing.T) {
+	m := newModel(time.Time{}, false)
+	const number = 20_000
+	text := strings.Repeat("x", 6_000)
+	for i := range number {
+		severity := []stages.Severity{stages.Error, stages.Warning}[i%2]
+		m.observe(stages.Diagnostic{LogMessage: stages.LogMessage{
+			Severity: severity, URN: urn.URN(fmt.Sprintf("urn:pulumi:dev::p::t:i:T::%d", i%100)), Message: fmt.Sprintf("number %d: %s", i, text),
+		}})
+		if i%1000 == 0 {
+			_, size := seriousOf(m)
+			require.LessOrEqual(t, size, maxKept)
+		}
+	}
+	list, size := seriousOf(m)
+	require.LessOrEqual(t, size, maxKept)
+	require.GreaterOrEqual(t, size, maxKept/2)
+	require.Equal(t, size, m.kept[serious])
+	left, lost := 0, 0
+	for _, of := range m.diagnostics {
+		left += of.omitted[serious]
+		lost += of.lost[serious]
+	}
+	require.Equal(t, number, len(list)+left)
+	require.Greater(t, lost, left*len(text))
+	shown := said(m)
+	for _, i := range []int{0, 1, 500, number - 500, number - 1} {
+		require.Contains(t, shown, fmt.Sprintf("number %d: ", i))
+	}
+	require.NotContains(t, shown, fmt.Sprintf("number %d: ", number/2))
+	require.Regexp(t, `\.\.\. \(\d+ errors and warnings with .* left out; --show-full-output shows them\)`, shown)
+
+	whole := newModel(time.Time{}, true)
+	for range 3 * maxKept / maxMessages {
+		whole.observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: strings.Repeat("x", maxMessages)}})
+	}
+	_, size = seriousOf(whole)
+	require.Greater(t, size, 3*maxKept)
+}
+
+func TestOfWhatManyResourcesPrintTheEndIsKept(t *testing.T) {
+	m := newModel(time.Time{}, false)
+	text := strings.Repeat("x", 10_000)
+	for i := range 5_000 {
+		d := printed(1, fmt.Sprintf("number %d: %s\n", i, text))
+		d.URN = urn.URN(fmt.Sprintf("urn:pulumi:dev::p::t:i:T::%d", i%1000))
+		m.observe(d)
+	}
+	require.LessOrEqual(t, m.kept[routine], maxKept)
+	shown := said(m)
+	require.Contains(t, shown, "number 4999: ")
+	require.NotContains(t, shown, "number 0: ")
+}
+
+func TestOfAMessageThatWasCutTheWholeLengthIsShown(t *testing.T) {
+	m := newModel(time.Time{}, false)
+	m.observe(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: redact.Cut(strings.Repeat("x", 3<<20), redact.MaxMessage)}})
+	require.Contains(t, said(m), "... (3.0 MiB in all; --show-full-output shows 1.0 MiB of them)")
 }

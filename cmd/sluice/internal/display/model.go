@@ -18,6 +18,8 @@ type model struct {
 	begun       []urn.URN                   // components in the order in which they began
 	diagnostics map[urn.URN]*messages
 	speakers    []urn.URN        // keys of diagnostics, in the order of their first message
+	said        int              // messages
+	kept        [weights]int     // bytes of messages, at least those of diagnostics
 	left        map[urn.URN]bool // reported as unchanged
 	gone        int              // reported as unchanged and later deleted, as in a destroy that runs the program
 	absent      int              // reported as unchanged, and neither recorded nor made: not part of the operation
@@ -137,7 +139,15 @@ func (m *model) diagnose(d stages.Diagnostic) {
 		m.speakers = append(m.speakers, d.URN)
 		m.diagnostics[d.URN] = &messages{whole: m.whole}
 	}
-	m.diagnostics[d.URN].add(d)
+	of := m.diagnostics[d.URN]
+	before := of.size
+	of.add(d, m.said)
+	m.said++
+	for w := range weights {
+		if m.kept[w] += of.size[w] - before[w]; m.kept[w] > maxKept {
+			m.trim(w)
+		}
+	}
 }
 
 // oldest returns the running step that began first.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -93,7 +94,7 @@ func (p stepPrinter) violation(b *strings.Builder, v stages.PolicyViolation) {
 	fmt.Fprintf(b, "%s- %s  %s%s\n", policyIndent, p.style.paint(colour, "["+tag+"]"), cleanLine(v.Policy.Name), p.judged(v.URN))
 	text := v.Message
 	if len(text) > maxMessage && !p.ShowFullOutput {
-		text = beginning(text[:maxMessage], len(text))
+		text = beginning(text[:maxMessage], len(text), redact.Whole(text))
 	}
 	for line := range strings.SplitSeq(strings.TrimSpace(clean(text)), "\n") {
 		if line != "" {

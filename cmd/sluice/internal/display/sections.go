@@ -15,10 +15,7 @@ func (p stepPrinter) diagnosticsSection(m *model) string {
 	var b strings.Builder
 	told := map[string]bool{}
 	for _, u := range m.speakers {
-		var lines []string
-		if note := m.diagnostics[u].note(); note != "" {
-			lines = append(lines, note)
-		}
+		lines := m.diagnostics[u].notes()
 		for _, d := range m.diagnostics[u].list {
 			if d.Severity != stages.Debug || p.Debug {
 				lines = append(lines, once(told, d.Severity, p.message(d))...)
@@ -65,8 +62,8 @@ func (p stepPrinter) speaker(u urn.URN) string {
 
 func (p stepPrinter) message(d message) []string {
 	text := d.Message
-	if len(text) < d.size {
-		text = beginning(text, d.size)
+	if len(text) < d.came {
+		text = beginning(text, d.came, d.size)
 	}
 	text = strings.TrimRight(clean(text), "\n")
 	switch d.Severity {
@@ -80,9 +77,13 @@ func (p stepPrinter) message(d message) []string {
 	return strings.Split(text, "\n")
 }
 
-// beginning returns the beginning of a text with a line that says how long the whole text is, in bytes.
-func beginning(text string, size int) string {
-	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows them)", byteSize(size))
+// beginning returns the beginning of a text with a line that says how long the whole text is, in bytes, and how much of it came.
+func beginning(text string, came, size int) string {
+	shows := "them"
+	if came < size {
+		shows = byteSize(came) + " of them"
+	}
+	return strings.ToValidUTF8(text, "") + fmt.Sprintf("\n... (%s in all; --show-full-output shows %s)", byteSize(size), shows)
 }
 
 // outputsSection shows the stack's outputs. For a failed run it shows only those that are certain.

@@ -4,10 +4,13 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -17,6 +20,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -125,6 +129,7 @@ var attacks = map[string]func(*program) error{
 	"signatures":         signatures,
 	"flood":              flood,
 	"log flood":          logFlood,
+	"cut secrets":        cutSecrets,
 	"callbacks":          callbacks,
 	"huge log":           hugeLog,
 	"big text names":     names,
@@ -328,6 +333,40 @@ func flood(p *program) error {
 	for range p.number(1000) << 20 / len(line) {
 		if _, err := os.Stdout.Write(line); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// cutSecrets writes lines that are cut within a secret, at each of its characters and in each of its forms.
+func cutSecrets(p *program) error {
+	e, err := p.engine()
+	if err != nil {
+		return err
+	}
+	password := p.settings["demo:password"]
+	quoted, err := json.Marshal(password)
+	if err != nil {
+		return err
+	}
+	for _, form := range []string{
+		password, string(quoted[1 : len(quoted)-1]), strings.Trim(strconv.Quote(password), `"`), url.QueryEscape(password),
+		hex.EncodeToString([]byte(password)), base64.StdEncoding.EncodeToString([]byte(password)),
+		base64.StdEncoding.EncodeToString([]byte("." + password)), base64.RawURLEncoding.EncodeToString([]byte(".." + password)),
+	} {
+		for at := range len(form) + 1 {
+			const cut = 64 << 10
+			line := "<" + strings.Repeat(".", cut-1-at) + form + ".>\n"
+			fmt.Fprint(os.Stdout, line)
+			fmt.Fprint(os.Stderr, line)
+			if !utf8.RuneStart(line[cut]) {
+				continue // which is no message
+			}
+			for _, piece := range []string{"<" + line[cut-10-at:cut], line[cut:]} {
+				if _, err := e.Log(ctx, &pulumirpc.LogRequest{Severity: pulumirpc.LogSeverity_INFO, Message: piece, StreamId: 7}); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

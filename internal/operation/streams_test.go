@@ -1,0 +1,90 @@
+package operation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/property/redact"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// watchedEvents returns events of a run that knows secrets, and what its observer has been told.
+func watchedEvents(secrets ...string) (*events, *[]stages.Event) {
+	known, got := &redact.Set{}, &[]stages.Event{}
+	for _, s := range secrets {
+		known.Add(s)
+	}
+	return &events{masks: masks{known: known, shown: known}, observe: func(ev stages.Event) { *got = append(*got, ev) }}, got
+}
+
+func piece(stream int32, text string) stages.Diagnostic {
+	return stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, StreamID: stream, Message: text}}
+}
+
+// texts returns the messages of each stream, put together.
+func texts(events []stages.Event) map[int32]string {
+	out := map[int32]string{}
+	for _, e := range events {
+		if d, is := e.(stages.Diagnostic); is {
+			out[d.StreamID] += d.Message
+		}
+	}
+	return out
+}
+
+func TestASecretInTwoMessagesOfAStreamIsMasked(t *testing.T) {
+	const line = "it is correct horse battery, truly\n"
+	for at := 1; at < len(line); at++ {
+		e, got := watchedEvents("correct horse battery")
+		for _, d := range []stages.Diagnostic{piece(1, line[:at]), piece(2, "correct "), piece(0, "between"), piece(1, line[at:]), piece(2, "horse.\n"), piece(1, line)} {
+			e.emit(d)
+		}
+		const masked = "it is [secret], truly\n"
+		require.Equal(t, map[int32]string{0: "between", 1: masked + masked, 2: "correct horse.\n"}, texts(*got), "cut at %d", at)
+		require.Empty(t, e.streams.unfinished)
+	}
+}
+
+func TestWhatIsHeldBackComesBeforeTheLastEvent(t *testing.T) {
+	e, got := watchedEvents("hunter2")
+	e.emit(piece(1, "hun"))
+	require.Empty(t, *got)
+	e.emit(stages.Ended{})
+	require.Equal(t, []stages.Event{piece(1, "hun"), stages.Ended{}}, *got)
+}
+
+func TestFewTextsHoldSomethingBack(t *testing.T) {
+	e, got := watchedEvents("hunter2")
+	for i := range int32(10 * maxUnfinished) {
+		e.emit(piece(i+1, fmt.Sprintf("%d: hunt", i)))
+		require.LessOrEqual(t, len(e.streams.unfinished), maxUnfinished)
+	}
+	require.Equal(t, "0: [secret]", texts(*got)[1])
+	e.emit(stages.Ended{})
+	require.Equal(t, "639: hunt", texts(*got)[640])
+}
+
+func TestWhatIsShownWithSecretsIsNotHeldBack(t *testing.T) {
+	e, got := watchedEvents("hunter2")
+	e.masks.shown = nil
+	e.emit(piece(1, "hun"))
+	e.emit(piece(1, "ter2\n"))
+	require.Equal(t, []stages.Event{piece(1, "hun"), piece(1, "ter2\n")}, *got)
+}
+
+// What is not shown until the line ends is less than a form of a secret, however long the line is.
+func TestALineWithoutEndIsNotKept(t *testing.T) {
+	e, got := watchedEvents("hunter2")
+	for range 1000 {
+		e.emit(piece(1, strings.Repeat("hunter2 hunt", 1000)))
+		require.Len(t, e.streams.unfinished, 1)
+	}
+	e.emit(piece(1, "!\n"))
+	require.Empty(t, e.streams.unfinished)
+	shown := texts(*got)[1]
+	require.Equal(t, 1_000_000, strings.Count(shown, redact.Mask))
+	require.NotContains(t, shown, "hunter2")
+}
