@@ -40,7 +40,7 @@ func separate(ops []state.Pending) (interrupted, underWay []state.Pending) {
 
 func underWayWarning(ops []state.Pending) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Another command is working on the stack, and has begun %d operations that have not ended.\n", len(ops))
+	fmt.Fprintf(&b, "Another command is working on the stack. Its operations that have not ended (%d):\n", len(ops))
 	for _, op := range ops {
 		fmt.Fprintf(&b, "  * %s, %s\n", op.Resource.URN, op.Type)
 	}

@@ -74,7 +74,9 @@ func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err erro
 			return in, err
 		}
 		locks, unlisted := lock.List(ctx, s.lockOptions())
-		in.holder = whose(locks)
+		if in.holder = whose(locks); unlisted != nil {
+			in.holder = holderUnknown
+		}
 		if in.holder == holderGone && left > 0 && !bytes.Equal(before, present) {
 			before = present // who has written it may have ended since; what is still there afterwards was left behind
 			continue
@@ -188,7 +190,7 @@ func (r *reader) undecided(s stackFiles, err *JournalError) {
 	}
 }
 
-// tell says what of the journal is part of what is read, and why it was not recovered. unlisted is why the locks are not known.
+// tell says what of the journal is part of what is read, and why it was not recovered. unlisted says why the locks are not known.
 func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted error) {
 	begun := fmt.Sprintf("operation on stack %s, begun at %s,", s.ref.Name, in.report.Start.Format(time.RFC3339))
 	included := included(in.report) + " from its journal; nothing was written"
@@ -197,19 +199,18 @@ func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted erro
 	case holderRuns:
 		r.once(s, fmt.Sprintf("an %s is running (%s). What is read is a moment of it, with %s", begun, describe(locks), included))
 	case holderUnknown:
+		why := describe(locks)
+		if unlisted != nil {
+			why = unlisted.Error()
+		}
 		r.once(s, fmt.Sprintf("an %s has not ended, and whether it still runs cannot be found out from here (%s). What is read includes %s",
-			begun, describe(locks), included), advice.On(advice.CancelDead))
+			begun, why, included), advice.On(advice.CancelDead))
 	case holderForeign:
 		r.once(s, fmt.Sprintf("the last %s was interrupted, and is not recovered while another tool has the lock (%s). What is read includes %s",
 			begun, describe(locks), included))
 	default:
 		why := "and what it completed has not been recovered from its journal yet"
-		err := unlisted
-		if err == nil {
-			failed, _ := r.failed.Load(s.ref)
-			err, _ = failed.(error)
-		}
-		if err != nil {
+		if err, failed := r.failed.Load(s.ref); failed {
 			why = fmt.Sprintf("and what it completed could not be recovered from its journal now: %v", err)
 		}
 		r.once(s, fmt.Sprintf("the last %s was interrupted, %s. What is read includes %s; the next command on the stack recovers it", begun, why, included))
