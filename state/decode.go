@@ -279,7 +279,7 @@ func decodeDeployment(ctx context.Context, env *envelope, o DecodeOptions) (*Sna
 		return nil, err
 	}
 	for i, r := range ops {
-		d.snapshot.Pending = append(d.snapshot.Pending, Pending{d.pending[i].Type, r})
+		d.snapshot.Pending = append(d.snapshot.Pending, Pending{Type: d.pending[i].Type, Resource: r})
 	}
 	return d.snapshot, nil
 }

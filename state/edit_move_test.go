@@ -55,7 +55,7 @@ func TestMovingTakesChildrenProvidersAndReferencesAlong(t *testing.T) {
 	})
 	source := snapshotOf(root, prov, stays, group, inner, sibling, view, user)
 	source.Extensions = map[string]json.RawMessage{"e": json.RawMessage(`{}`)}
-	source.Pending = []Pending{{Creating, box("p")}}
+	source.Pending = []Pending{{Type: Creating, Resource: box("p")}}
 
 	m, err := moveTo(t, source, nil, false, group)
 	require.NoError(t, err)

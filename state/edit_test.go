@@ -159,7 +159,7 @@ func TestRenamingFollowsEveryReference(t *testing.T) {
 		r.ViewOf = group.URN
 	})
 	s := snapshotOf(prov, group, child, user)
-	s.Pending = []Pending{{Updating, child}}
+	s.Pending = []Pending{{Type: Updating, Resource: child}}
 	s.Snippets = nil
 
 	out, err := Rename(s, group, "gang::of $four")
@@ -233,7 +233,7 @@ func TestRepairsAreReported(t *testing.T) {
 func TestEditedTexts(t *testing.T) {
 	ctx := context.Background()
 	before := snapshotOf(box("a"), box("b", dependsOn("a")))
-	before.Pending = []Pending{{Creating, box("p")}}
+	before.Pending = []Pending{{Type: Creating, Resource: box("p")}}
 	text, err := EditText(ctx, before)
 	require.NoError(t, err)
 	for name, c := range map[string]struct{ old, now, fails string }{

@@ -80,7 +80,7 @@ func everything() *Snapshot {
 			{URN: testRoot, Type: urn.RootStackType, Outputs: property.NewMap(map[string]property.Value{"out": property.Bool(true)})},
 			p, box("plain"), full, before, waiting,
 		},
-		Pending:    []Pending{{Creating, box("new")}, {Importing, box("imp")}},
+		Pending:    []Pending{{Type: Creating, Resource: box("new")}, {Type: Importing, Resource: box("imp")}},
 		Metadata:   json.RawMessage(`{"integrity_error":{"error":"old"},"other":1}`),
 		Snippets:   []json.RawMessage{json.RawMessage(`{"uuid":"s1","name":"n","type":"t","code":"<>","descriptor":{"name":"d"},"strange":1}`)},
 		Extensions: map[string]json.RawMessage{"ref": json.RawMessage(`{"name":"n","version":"1","value":"AA=="}`)},
@@ -158,7 +158,9 @@ func TestVersionFollowsTheFeaturesInUse(t *testing.T) {
 		"extension":  {func(s *Snapshot) { s.Resources[0].ExtensionRef = "x" }, `{"version":4,"features":["extensionParameterization"],`},
 		"snippets":   {func(s *Snapshot) { s.Snippets = []json.RawMessage{[]byte(`{"uuid":"1"}`)} }, `{"version":4,"features":["snippets-prototype"],`},
 		"snippet ID": {func(s *Snapshot) { s.Resources[0].SnippetID = "x" }, `{"version":4,"features":["snippets-prototype"],`},
-		"pending":    {func(s *Snapshot) { s.Pending = []Pending{{Creating, box("t", func(r *Resource) { r.Taint = true })}} }, `{"version":4,"features":["taint"],`},
+		"pending": {func(s *Snapshot) {
+			s.Pending = []Pending{{Type: Creating, Resource: box("t", func(r *Resource) { r.Taint = true })}}
+		}, `{"version":4,"features":["taint"],`},
 		"bytes in a secret": {func(s *Snapshot) {
 			s.Resources[0].Outputs = property.NewMap(map[string]property.Value{"x": property.Secret(property.ArrayOf(property.String("\xfe")))})
 		}, `{"version":4,"features":["byteString"],`},

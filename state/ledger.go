@@ -303,7 +303,7 @@ func (l *Ledger) rewrite(places []place, names renames) {
 func (l *Ledger) pending() []Pending {
 	var ops []Pending
 	for r, t := range l.open {
-		ops = append(ops, Pending{t, r})
+		ops = append(ops, Pending{Type: t, Resource: r})
 	}
 	place := func(r *Resource) int { // those of the base come first
 		if i, ok := l.carried[r]; ok {
@@ -312,7 +312,7 @@ func (l *Ledger) pending() []Pending {
 		return len(l.base.Pending)
 	}
 	for r := range l.carried {
-		ops = append(ops, Pending{Creating, r})
+		ops = append(ops, Pending{Type: Creating, Resource: r})
 	}
 	slices.SortFunc(ops, func(a, b Pending) int {
 		return cmp.Or(

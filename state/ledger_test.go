@@ -90,14 +90,14 @@ func TestCanonicalOrder(t *testing.T) {
 func TestPendingOperationsOfTheBaseComeFirst(t *testing.T) {
 	base := &Snapshot{}
 	for range 8 {
-		base.Pending = append(base.Pending, Pending{Creating, box("a")})
+		base.Pending = append(base.Pending, Pending{Type: Creating, Resource: box("a")})
 	}
 	l := NewLedger(base, LedgerOptions{})
 	now := box("a")
-	require.NoError(t, l.Begin(Pending{Creating, now}))
+	require.NoError(t, l.Begin(Pending{Type: Creating, Resource: now}))
 	got := snapshotFrom(t, l).Pending
 	require.Len(t, got, 9)
-	for i, want := range append(slices.Clone(base.Pending), Pending{Creating, now}) {
+	for i, want := range append(slices.Clone(base.Pending), Pending{Type: Creating, Resource: now}) {
 		require.Same(t, want.Resource, got[i].Resource, "place %d", i)
 	}
 }
@@ -105,19 +105,19 @@ func TestPendingOperationsOfTheBaseComeFirst(t *testing.T) {
 func TestPendingOperationsAreListedByURN(t *testing.T) {
 	base := snapshotOf(box("a"))
 	creating, updating := box("made"), box("a")
-	base.Pending = []Pending{{Updating, updating}, {Creating, creating}, {Deleting, box("x")}}
+	base.Pending = []Pending{{Type: Updating, Resource: updating}, {Type: Creating, Resource: creating}, {Type: Deleting, Resource: box("x")}}
 	l := NewLedger(base, LedgerOptions{})
 	one, two := box("two"), box("b")
-	require.NoError(t, l.Begin(Pending{Updating, one}))
-	require.NoError(t, l.Begin(Pending{Creating, two}))
-	require.Error(t, l.Begin(Pending{Creating, two}), "begun twice")
+	require.NoError(t, l.Begin(Pending{Type: Updating, Resource: one}))
+	require.NoError(t, l.Begin(Pending{Type: Creating, Resource: two}))
+	require.Error(t, l.Begin(Pending{Type: Creating, Resource: two}), "begun twice")
 	s := snapshotFrom(t, l)
-	require.Equal(t, []Pending{{Creating, two}, {Creating, creating}, {Updating, one}}, s.Pending)
+	require.Equal(t, []Pending{{Type: Creating, Resource: two}, {Type: Creating, Resource: creating}, {Type: Updating, Resource: one}}, s.Pending)
 
 	require.NoError(t, l.End(Change{Begun: two, Add: two}))
 	require.ErrorIs(t, l.End(Change{Begun: two}), ErrNotRecorded)
 	require.NoError(t, l.End(Change{Begun: creating}), "a pending create of the base can be resolved")
-	require.Equal(t, []Pending{{Updating, one}}, snapshotFrom(t, l).Pending)
+	require.Equal(t, []Pending{{Type: Updating, Resource: one}}, snapshotFrom(t, l).Pending)
 }
 
 func TestChangesToWhatIsNotThereAreRefusedAsAWhole(t *testing.T) {
@@ -262,11 +262,11 @@ func TestRebaseForgetsChanges(t *testing.T) {
 	l := ledgerOn(box("a"))
 	require.NoError(t, l.End(Change{Add: box("b")}))
 	op := box("c")
-	require.NoError(t, l.Begin(Pending{Creating, op}))
+	require.NoError(t, l.Begin(Pending{Type: Creating, Resource: op}))
 	l.Rebase(snapshotOf(box("d")))
 	s := snapshotFrom(t, l)
 	require.Equal(t, []string{"d"}, namesOf(s.Resources))
-	require.Equal(t, []Pending{{Creating, op}}, s.Pending, "what has begun is still under way")
+	require.Equal(t, []Pending{{Type: Creating, Resource: op}}, s.Pending, "what has begun is still under way")
 }
 
 func TestMustWriteComparesWhatCounts(t *testing.T) {

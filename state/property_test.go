@@ -65,7 +65,7 @@ func drawWorld(t *rapid.T) world {
 		}
 		s := worldStep{change: c, after: after}
 		if c.Begun != nil {
-			s.begins = &Pending{Creating, r}
+			s.begins = &Pending{Type: Creating, Resource: r}
 		}
 		w.steps = append(w.steps, s)
 	}

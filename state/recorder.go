@@ -32,7 +32,13 @@ type Recorder interface {
 type Pending struct {
 	Type     PendingType
 	Resource *Resource
+	// UnderWay is set by who reads a state while another command works on the stack: as far as is known the operation has not been
+	// interrupted, but goes on. It is not part of what is written.
+	UnderWay bool
 }
+
+// IsInterruptedCreate reports whether an object may have been made that nobody has recorded, nor will.
+func (p Pending) IsInterruptedCreate() bool { return p.Type == Creating && !p.UnderWay }
 
 // PendingType is what the operation does.
 type PendingType string

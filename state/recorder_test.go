@@ -110,7 +110,7 @@ func TestFailedWriteFailsEveryWaiterAndEverythingAfter(t *testing.T) {
 			require.ErrorIs(t, err, full)
 		}
 		d.failing = nil
-		require.ErrorIs(t, r.Begin(context.Background(), Pending{Creating, box("x")}), full)
+		require.ErrorIs(t, r.Begin(context.Background(), Pending{Type: Creating, Resource: box("x")}), full)
 		require.ErrorIs(t, r.End(context.Background(), Change{Add: box("y"), Elide: true}), full)
 		require.ErrorIs(t, r.Close(context.Background()), full)
 		require.Empty(t, d.saves)
@@ -124,7 +124,7 @@ func TestElidedChangesGoWithTheNextWriteOrTheClose(t *testing.T) {
 	require.NoError(t, r.End(ctx, Change{Add: box("b"), Elide: true}))
 	require.Empty(t, d.saves)
 	op := box("c")
-	require.NoError(t, r.Begin(ctx, Pending{Creating, op}))
+	require.NoError(t, r.Begin(ctx, Pending{Type: Creating, Resource: op}))
 	require.Len(t, d.last(t).Resources, 2)
 	require.Len(t, d.last(t).Pending, 1)
 	require.NoError(t, r.End(ctx, Change{Begun: op, Add: op}))
@@ -135,7 +135,7 @@ func TestElidedChangesGoWithTheNextWriteOrTheClose(t *testing.T) {
 	require.Len(t, d.last(t).Resources, 4)
 	require.NoError(t, r.Close(ctx))
 	require.Len(t, d.saves, 3)
-	require.ErrorIs(t, r.Begin(ctx, Pending{Creating, op}), ErrClosed)
+	require.ErrorIs(t, r.Begin(ctx, Pending{Type: Creating, Resource: op}), ErrClosed)
 }
 
 func TestRunThatChangesNothingWritesOnce(t *testing.T) {
@@ -196,7 +196,7 @@ func TestMemoryRecorderHandsTheSnapshotOn(t *testing.T) {
 	r := NewMemoryRecorder(NewLedger(nil, LedgerOptions{}), func(s *Snapshot) { got = s })
 	require.NoError(t, r.Rebase(ctx, snapshotOf(box("a"))))
 	op := box("b")
-	require.NoError(t, r.Begin(ctx, Pending{Creating, op}))
+	require.NoError(t, r.Begin(ctx, Pending{Type: Creating, Resource: op}))
 	require.NoError(t, r.End(ctx, Change{Begun: op, Add: op}))
 	now, err := r.Snapshot()
 	require.NoError(t, err)

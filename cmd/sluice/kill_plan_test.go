@@ -164,9 +164,9 @@ func (c *chaos) strike(p plan, engines []*command) bool {
 		killAll(pids)
 		return len(pids) > 0
 	case theConnection:
-		c.states.link.cut()
+		c.states.link.Cut()
 		time.Sleep(p.outage)
-		c.states.link.mend()
+		c.states.link.Mend()
 		return true
 	}
 	for _, e := range engines {

@@ -100,13 +100,24 @@ func writeResources(w io.Writer, resources []*state.Resource, show stackShown) e
 
 // writePending lists the pending operations, if there are any.
 func writePending(w io.Writer, snapshot *state.Snapshot) error {
-	if snapshot == nil || len(snapshot.Pending) == 0 {
+	if snapshot == nil {
 		return nil
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` resolves them (%d):\n", len(snapshot.Pending))
+	var interrupted, underWay []string
 	for _, op := range snapshot.Pending {
-		fmt.Fprintf(&b, "    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
+		line := fmt.Sprintf("    %s %s\n", op.Type, format.Printable(string(op.Resource.URN)))
+		if op.UnderWay {
+			underWay = append(underWay, line)
+		} else {
+			interrupted = append(interrupted, line)
+		}
+	}
+	var b strings.Builder
+	if len(underWay) > 0 {
+		fmt.Fprintf(&b, "\nOperations of another command that have not ended (%d):\n%s", len(underWay), strings.Join(underWay, ""))
+	}
+	if len(interrupted) > 0 {
+		fmt.Fprintf(&b, "\nOperations that were interrupted, `sluice recover` resolves them (%d):\n%s", len(interrupted), strings.Join(interrupted, ""))
 	}
 	_, err := fmt.Fprint(w, b.String())
 	return err

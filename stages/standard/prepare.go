@@ -49,7 +49,7 @@ func (r *Run) Prepare(ctx context.Context, p Preparation) error {
 		p.Reads = ReadNothing
 	}
 	var err error
-	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, isCreate) {
+	if p.Reads != ReadNothing || p.Resolve != nil && slices.ContainsFunc(now.Pending, state.Pending.IsInterruptedCreate) {
 		now, err = r.bringUpToDate(ctx, p)
 		r.book.Open(now)
 	} else {
@@ -66,8 +66,6 @@ func (r *Run) asRecorded() book.Recorded { return book.Recorded{Snapshot: r.sett
 
 // asksToBeRead reports whether a provider asked for the state to be read before every update (steps.md 3.15).
 func asksToBeRead(r *state.Resource) bool { return r.RefreshBeforeUpdate && !r.Delete }
-
-func isCreate(op state.Pending) bool { return op.Type == state.Creating }
 
 // checkTargets refuses targets that are not recorded, for operations that work on what is recorded.
 func checkTargets(t *targeting.Targets, mode stages.Mode) error {

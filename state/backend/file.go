@@ -81,11 +81,11 @@ func (f *File) Stacks(ctx context.Context, project string) ([]Listing, error) {
 }
 
 func (f *File) summary(ctx context.Context, s stackFiles) (state.Summary, error) {
-	b, name, err := f.reader.read(ctx, s)
+	in, err := f.reader.glance(ctx, s)
 	if err != nil {
 		return state.Summary{}, err
 	}
-	return s.summarise(ctx, b, name)
+	return s.summarise(ctx, in.content, in.name)
 }
 
 // Open implements [Backend].

@@ -63,6 +63,13 @@ func (l *ownLock) Close() error {
 	return l.Lock.Close()
 }
 
+// isHeld reports whether the handle has the lock.
+func (h *hold) isHeld() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lock != nil
+}
+
 // begin claims the recording.
 func (h *hold) begin(ctx context.Context, ref Ref) (*ownLock, error) {
 	h.mu.Lock()

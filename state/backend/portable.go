@@ -11,18 +11,18 @@ import (
 
 // Export implements [Stack].
 func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error) {
-	b, name, err := s.reader.read(ctx, s.stackFiles)
+	in, err := s.reader.read(ctx, s.stackFiles)
 	if err != nil {
 		return nil, err
 	}
 	if !showSecrets {
-		out, err := state.ReexportCheckpoint(b, name)
+		out, err := state.ReexportCheckpoint(in.content, in.name)
 		if err != nil {
-			return nil, s.explain(ctx, name, err)
+			return nil, s.explain(ctx, in.name, err)
 		}
 		return out, nil
 	}
-	snapshot, err := s.decode(ctx, b, name, s.seal().Decrypter)
+	snapshot, err := s.decode(ctx, in.content, in.name, s.seal().Decrypter)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -9,12 +10,14 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/journal"
 	"github.com/sluice-iac/sluice/state/lock"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // reader reads the states of stacks. What is only in a journal, because an operation is running or could not be recovered, is
-// applied in memory, and the user is told so.
+// applied in memory, and the user is told so. The user is also told who works on the stack meanwhile.
 //
 // Invariant: it writes nothing, and says once for each stack what is read of it.
 type reader struct {
@@ -23,44 +26,152 @@ type reader struct {
 	told   sync.Map // by Ref: the user knows what is read
 }
 
-// attempts is how often a journal is read that seems not to belong to the stack file: the operation that writes both may have
-// ended, or another one begun, between the two reads.
+// attempts is how often a stack is read whose parts seem not to belong together: the operation that writes them may have ended,
+// or another one begun, between two reads.
 const attempts = 3
 
-// read returns the content that the stack file would have if its journal were recovered now, and the name of the file.
-func (r *reader) read(ctx context.Context, s stackFiles) (content []byte, name string, err error) {
+// reading is what was read of a stack.
+type reading struct {
+	content []byte          // that the stack file would have if its journal were recovered now
+	name    string          // of the stack file
+	report  *journal.Report // on the journal; nil if there is none, or it is not part of the content
+	holder  holder          // who works on the stack
+}
+
+// read reads a stack and finds out who works on it.
+func (r *reader) read(ctx context.Context, s stackFiles) (reading, error) {
+	in, err := r.glance(ctx, s)
+	if err == nil && in.report == nil && !r.legacy {
+		in.holder = r.look(ctx, s)
+	}
+	return in, err
+}
+
+// glance reads a stack without looking for those who work on it and keep no journal.
+func (r *reader) glance(ctx context.Context, s stackFiles) (in reading, err error) {
 	j := s.journal()
 	there := false
 	if !r.legacy {
 		there, err = j.Exists(ctx)
 	}
 	if err == nil && !there {
-		return s.read(ctx)
+		in.content, in.name, err = s.read(ctx)
+		return in, err
 	}
 	fault := err
-	for range attempts {
-		if content, name, err = s.read(ctx); err != nil || !there {
+	var before []byte
+	for left := attempts - 1; left >= 0; left-- {
+		if in.content, in.name, err = s.read(ctx); err != nil || !there {
 			break
 		}
 		var present []byte
 		var report *journal.Report
-		if present, report, fault = journal.Peek(ctx, j.recovery(content)); fault != nil {
+		if present, report, fault = journal.Peek(ctx, j.recovery(in.content)); fault != nil {
 			continue
 		}
 		if report == nil { // it has ended
-			return s.read(ctx)
+			in.content, in.name, err = s.read(ctx)
+			return in, err
 		}
-		r.tell(ctx, s, report)
-		return present, name, nil
+		locks, unlisted := lock.List(ctx, s.lockOptions())
+		if in.holder = whose(locks); unlisted != nil {
+			in.holder = holderUnknown
+		}
+		if in.holder == holderGone && left > 0 && !bytes.Equal(before, present) {
+			before = present // who has written it may have ended since; what is still there afterwards was left behind
+			continue
+		}
+		in.content, in.report = present, report
+		r.tell(s, in, locks, unlisted)
+		return in, nil
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, "", err
+		return reading{}, err
 	}
 	r.unreadable(s, fault)
-	return content, name, nil
+	return in, nil
+}
+
+// snapshot reads a state, unchecked, and finds out which of its pending operations are under way. Without a decrypter its secrets
+// are left sealed.
+func (r *reader) snapshot(ctx context.Context, s stackFiles, decrypter decrypters) (*state.Snapshot, error) {
+	var before []byte
+	for left := attempts - 1; ; left-- {
+		in, err := r.read(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		snapshot, err := s.decode(ctx, in.content, in.name, decrypter)
+		if err != nil || snapshot == nil {
+			return nil, err
+		}
+		if in.holder == holderGone && in.report == nil && len(snapshot.Pending) > 0 && left > 0 && !bytes.Equal(before, in.content) {
+			before = in.content // as in glance
+			continue
+		}
+		in.mark(snapshot.Pending)
+		return snapshot, nil
+	}
+}
+
+// mark marks the operations that whoever works on the stack has begun. Without a journal nobody can tell these from those that were
+// pending before.
+func (in reading) mark(ops []state.Pending) {
+	switch {
+	case in.holder == holderGone, in.holder == holderForeign && in.report != nil:
+		return
+	}
+	type operation struct {
+		state.PendingType
+		urn.URN
+	}
+	earlier := map[operation]int{}
+	if in.report != nil {
+		for _, op := range in.report.Earlier {
+			earlier[operation{op.Type, op.Resource.URN}]++
+		}
+	}
+	for i, op := range ops {
+		key := operation{op.Type, op.Resource.URN}
+		ops[i].UnderWay = earlier[key] == 0
+		earlier[key] = max(earlier[key]-1, 0)
+	}
+}
+
+// look finds out who works on a stack that has no journal, and tells the user. An operation on two stacks is also that of who has the
+// lock of the other one.
+func (r *reader) look(ctx context.Context, s stackFiles) holder {
+	locks, err := lock.List(ctx, s.lockOptions())
+	pairs := stackIntents{s}
+	if err == nil {
+		var others []lock.Held
+		others, err = pairs.locks(ctx)
+		locks = append(locks, others...)
+	}
+	if err != nil {
+		r.once(s, fmt.Sprintf("whether another command is working on stack %s cannot be found out: %v", s.ref.Name, err))
+		return holderUnknown
+	}
+	is := whose(locks)
+	switch is {
+	case holderRuns:
+		r.once(s, fmt.Sprintf("another command is working on stack %s (%s). What is read is a moment of it%s",
+			s.ref.Name, describe(locks), pairs.unended(ctx)))
+	case holderUnknown, holderForeign:
+		r.once(s, fmt.Sprintf("stack %s is locked, and whether the command that has the lock still runs cannot be found out from here (%s). "+
+			"What is read may be a moment of it%s", s.ref.Name, describe(locks), pairs.unended(ctx)), advice.On(advice.CancelDead))
+	}
+	return is
+}
+
+// once tells the user about a stack, unless the user knows what is read of it.
+func (r *reader) once(s stackFiles, text string, as ...advice.Advice) {
+	if _, told := r.told.LoadOrStore(s.ref, true); !told {
+		r.options.note(text, as...)
+	}
 }
 
 // unreadable says that the journal is not part of what is read, and why.
@@ -69,10 +180,7 @@ func (r *reader) unreadable(s stackFiles, err error) {
 		r.undecided(s, e)
 		return
 	}
-	if _, told := r.told.LoadOrStore(s.ref, true); told {
-		return
-	}
-	r.options.note(fmt.Sprintf("the journal of stack %s cannot be read: %v. What is read is the state of its last checkpoint", s.ref.Name, err))
+	r.once(s, fmt.Sprintf("the journal of stack %s cannot be read: %v. What is read is the state of its last checkpoint", s.ref.Name, err))
 }
 
 // undecided says that the journal needs a decision, unless the user knows.
@@ -82,59 +190,56 @@ func (r *reader) undecided(s stackFiles, err *JournalError) {
 	}
 }
 
-// tell says what of the journal is part of what is read, and why it was not recovered.
-func (r *reader) tell(ctx context.Context, s stackFiles, report *journal.Report) {
-	if _, told := r.told.Load(s.ref); told {
-		return
-	}
-	locks, err := lock.List(ctx, s.lockOptions())
-	if slices.ContainsFunc(locks, lock.Held.IsOurs) {
-		return // it is of what this process does
-	}
-	if _, told := r.told.LoadOrStore(s.ref, true); told {
-		return
-	}
-	failed, _ := r.failed.Load(s.ref)
-	if err == nil {
-		err, _ = failed.(error)
-	}
-	begun := fmt.Sprintf("operation on stack %s, begun at %s,", s.ref.Name, report.Start.Format(time.RFC3339))
-	included := "What is read includes " + included(report) + " from its journal; nothing was written"
-	switch whose(locks) {
+// tell says what of the journal is part of what is read, and why it was not recovered. unlisted says why the locks are not known.
+func (r *reader) tell(s stackFiles, in reading, locks []lock.Held, unlisted error) {
+	begun := fmt.Sprintf("operation on stack %s, begun at %s,", s.ref.Name, in.report.Start.Format(time.RFC3339))
+	included := included(in.report) + " from its journal; nothing was written"
+	switch in.holder {
+	case holderOurs: // it is of what this process does
 	case holderRuns:
-		r.options.note(fmt.Sprintf("an %s is running (%s). %s", begun, describe(locks), included))
+		r.once(s, fmt.Sprintf("an %s is running (%s). What is read is a moment of it, with %s", begun, describe(locks), included))
 	case holderUnknown:
-		r.options.note(fmt.Sprintf("an %s has not ended, and whether it still runs cannot be found out from here (%s). %s", begun, describe(locks), included),
-			advice.On(advice.CancelDead))
+		why := describe(locks)
+		if unlisted != nil {
+			why = unlisted.Error()
+		}
+		r.once(s, fmt.Sprintf("an %s has not ended, and whether it still runs cannot be found out from here (%s). What is read includes %s",
+			begun, why, included), advice.On(advice.CancelDead))
 	case holderForeign:
-		r.options.note(fmt.Sprintf("the last %s was interrupted, and is not recovered while another tool has the lock (%s). %s", begun, describe(locks), included))
+		r.once(s, fmt.Sprintf("the last %s was interrupted, and is not recovered while another tool has the lock (%s). What is read includes %s",
+			begun, describe(locks), included))
 	default:
 		why := "and what it completed has not been recovered from its journal yet"
-		if err != nil {
+		if err, failed := r.failed.Load(s.ref); failed {
 			why = fmt.Sprintf("and what it completed could not be recovered from its journal now: %v", err)
 		}
-		r.options.note(fmt.Sprintf("the last %s was interrupted, %s. %s; the next command on the stack recovers it", begun, why, included))
+		r.once(s, fmt.Sprintf("the last %s was interrupted, %s. What is read includes %s; the next command on the stack recovers it", begun, why, included))
 	}
 }
 
-// holder is what is known of the operation that a journal is from, by the locks of the stack.
+// holder is what is known of who works on a stack, by its locks.
 type holder uint8
 
 const (
-	holderGone    holder = iota // it has ended: there is no lock, or a dead one
-	holderRuns                  // it runs on this machine
+	holderGone    holder = iota // there is no lock, or a dead one
+	holderOurs                  // it is this process
+	holderRuns                  // it runs on this machine, or was alive a moment ago on another one
 	holderUnknown               // it may run on another machine, or nobody can read the lock
-	holderForeign               // it has ended, and another tool has the lock
+	holderForeign               // it is another tool
 )
 
-// whose judges the locks. A lock of sluice is that of the operation: whoever takes one later recovers the journal.
+// whose judges the locks. A lock of sluice is that of the operation which keeps the journal: whoever takes one later recovers
+// the journal. One of another tool is not.
 func whose(locks []lock.Held) holder {
+	if slices.ContainsFunc(locks, lock.Held.IsOurs) {
+		return holderOurs
+	}
 	judged := holderGone
 	for _, l := range locks {
 		switch {
 		case !l.Unknown && l.Owner.Tool != lock.Tool:
 			judged = max(judged, holderForeign)
-		case l.Life == lock.Alive:
+		case l.Life == lock.Alive, l.Life == lock.LifeUnknown && l.Renewed:
 			return holderRuns
 		case l.Life != lock.Dead:
 			return holderUnknown

@@ -85,28 +85,32 @@ func (s *fileStack) LoadSealed(ctx context.Context) (*state.Snapshot, error) {
 	return s.present(ctx, nil)
 }
 
-// present returns the state, unchecked, with what is only in the journal. Without a decrypter its secrets are left sealed.
+// present returns the state, unchecked, with what is only in the journal. Without a decrypter its secrets are left sealed. Nobody
+// works on a stack while this handle has its lock, so what is pending then was interrupted.
 func (s *fileStack) present(ctx context.Context, decrypter decrypters) (*state.Snapshot, error) {
-	b, name, err := s.reader.read(ctx, s.stackFiles)
+	if !s.hold.isHeld() {
+		return s.reader.snapshot(ctx, s.stackFiles, decrypter)
+	}
+	in, err := s.reader.glance(ctx, s.stackFiles)
 	if err != nil {
 		return nil, err
 	}
-	return s.decode(ctx, b, name, decrypter)
+	return s.decode(ctx, in.content, in.name, decrypter)
 }
 
 // Outputs implements [Stack].
 func (s *fileStack) Outputs(ctx context.Context, sealed bool) (property.Map, error) {
-	b, name, err := s.reader.read(ctx, s.stackFiles)
+	in, err := s.reader.read(ctx, s.stackFiles)
 	if err != nil {
 		return property.Map{}, err
 	}
-	o := state.DecodeOptions{Name: name, Decrypter: s.seal().Decrypter}
+	o := state.DecodeOptions{Name: in.name, Decrypter: s.seal().Decrypter}
 	if sealed {
 		o.Decrypter = nil
 	}
-	outputs, err := state.DecodeOutputs(ctx, b, o)
+	outputs, err := state.DecodeOutputs(ctx, in.content, o)
 	if err != nil {
-		return property.Map{}, s.explain(ctx, name, err)
+		return property.Map{}, s.explain(ctx, in.name, err)
 	}
 	return outputs, nil
 }

@@ -3,6 +3,8 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/sluice-iac/sluice/state/lock"
 )
@@ -22,6 +24,17 @@ func (s stackIntents) list(ctx context.Context) ([]*intent, error) {
 		}
 	}
 	return ours, err
+}
+
+// unended says which have not ended, in words that follow others. It leaves out what cannot be read.
+func (s stackIntents) unended(ctx context.Context) string {
+	intents, _ := s.list(ctx)
+	var b strings.Builder
+	for _, p := range intents {
+		_ = p.read(ctx) // without what it says, it is an operation on the two stacks
+		fmt.Fprintf(&b, "; %s has not ended", p)
+	}
+	return b.String()
 }
 
 // exist reports whether there is one.

@@ -38,7 +38,9 @@ type Report struct {
 	Start time.Time // of the run
 	Done  []Completed
 	Open  []state.Pending // operations that had begun and not ended, in the order of their URNs
-	Torn  int             // bytes of a write that never finished
+	// Earlier are those of Open that earlier runs had begun.
+	Earlier []state.Pending
+	Torn    int // bytes of a write that never finished
 	// Written is true if the checkpoint was not up to date, so that it was written, or would be.
 	Written bool
 }
@@ -265,6 +267,7 @@ func (o Recovery) replay(ctx context.Context, f *found, base *state.Snapshot) er
 		return err
 	}
 	f.report.Open, f.encoder = f.snapshot.Pending, o.Encoder(ctx, provider)
+	f.report.Earlier = p.notBegun(f.snapshot.Pending)
 	return nil
 }
 

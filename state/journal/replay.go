@@ -149,6 +149,20 @@ func (p *replay) note(e *entry, c state.Change) {
 	}
 }
 
+// notBegun returns those of the operations that no record begins.
+func (p *replay) notBegun(ops []state.Pending) (earlier []state.Pending) {
+	begun := map[*state.Resource]bool{}
+	for _, op := range p.open {
+		begun[op.Resource] = true
+	}
+	for _, op := range ops {
+		if !begun[op.Resource] {
+			earlier = append(earlier, op)
+		}
+	}
+	return earlier
+}
+
 func (p *replay) rebase(e *entry) error {
 	if e.Base == nil || len(e.Base.Pending) != len(e.Base.Types) {
 		return errors.New("a rebase without a base")

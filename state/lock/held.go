@@ -17,6 +17,9 @@ type Held struct {
 	Unknown bool
 	// Life says what is known of the process.
 	Life Life
+	// Renewed says that the holder has renewed its lease lately, by the clocks of its machine and of this one. A holder that works
+	// does; of another one it says when it was there last. Clocks that differ hide it.
+	Renewed bool
 	// Session is the connection that the store knows the process by, nil if it knows of none. A process has one before it has
 	// written its lock file, and Path is then the folder of the file.
 	Session *store.Session

@@ -363,7 +363,7 @@ func (o Options) others(ctx context.Context, mine string) ([]Held, error) {
 		}
 		h.Unknown = err != nil || json.Unmarshal(b, &h.Owner) != nil
 		if !h.Unknown {
-			h.Life = o.Machine.Life(h.Owner)
+			h.Life, h.Renewed = o.Machine.Life(h.Owner), h.Owner.Lease.coversMoment(o.Machine.Now())
 		}
 		held = append(held, h)
 	}

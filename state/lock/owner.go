@@ -36,6 +36,12 @@ type Lease struct {
 	Seconds   int       `json:"seconds"`             // after which the holder treats a lock as lost that it cannot renew
 }
 
+// coversMoment reports whether a moment is within the time after the last renewal for which the lease lasts. A moment that lies before
+// the renewal by more than that is one of another clock.
+func (l Lease) coversMoment(now time.Time) bool {
+	return now.Sub(l.Renewed).Abs() <= time.Duration(l.Seconds)*time.Second
+}
+
 // Tool is the name that sluice's locks carry.
 const Tool = "sluice"
 

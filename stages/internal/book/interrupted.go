@@ -22,7 +22,7 @@ type interruptedCreates struct {
 func newInterruptedCreates(was Recorded, b *Base) *interruptedCreates {
 	d := &interruptedCreates{ByURN: map[urn.URN]*stages.InterruptedCreate{}, creates: map[urn.URN][]*state.Resource{}}
 	for _, op := range was.Pending {
-		if op.Type != state.Creating {
+		if !op.IsInterruptedCreate() {
 			continue
 		}
 		u := op.Resource.URN

@@ -46,7 +46,7 @@ func (r *Recoverer) ResolveCreates(ctx context.Context, resolve func(state.Pendi
 	failed := false
 	var made []*state.Resource
 	for i, op := range r.Recorded.Pending {
-		if err != nil || op.Type != state.Creating {
+		if err != nil || !op.IsInterruptedCreate() {
 			snapshot.Pending = append(snapshot.Pending, op)
 			continue
 		}

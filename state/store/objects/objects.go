@@ -20,6 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/internal/doubts"
 )
 
 // Options are what the portable interface does not provide.
@@ -43,7 +44,7 @@ type Options struct {
 type Store struct {
 	bucket  *blob.Bucket
 	options Options
-	doubts  doubts
+	doubts  doubts.Doubts
 }
 
 var _ store.Store = (*Store)(nil)
@@ -98,7 +99,7 @@ func (s *Store) examine(ctx context.Context, key string) (info store.Info, write
 	if s.options.Revision != nil {
 		info.Revision = s.options.Revision(a)
 	}
-	return info, a.Metadata[writeID], nil
+	return info, a.Metadata[doubts.Name], nil
 }
 
 // requests is how many are under way at once for one call.
@@ -152,26 +153,26 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	id := uuid.NewString()
 	refused := s.writeIf(ctx, key, content, c, id)
 	if refused == nil && c.Blind() {
-		s.doubts.forget(key)
+		s.doubts.Forget(key)
 		return store.Info{Key: key, Size: int64(len(content))}, nil
 	}
 	info, writer, err := s.examine(ctx, key)
 	switch {
 	case err == nil && writer == id:
 		// Also after a refusal: the drivers repeat a request whose reply was lost, and then the first one is in the way.
-		s.doubts.forget(key)
+		s.doubts.Forget(key)
 		return info, nil
 	case refused == nil && err != nil:
-		s.doubts.add(key, id)
+		s.doubts.Add(key, id)
 		return store.Info{}, err
 	case refused == nil && writer == "" && info.Size == int64(len(content)):
 		return info, nil // the object store keeps no metadata
 	case refused == nil:
 		return store.Info{}, store.Conflict(s.Name(key)) // it has been replaced already
-	case err == nil && errors.Is(refused, store.ErrConflict) && s.doubts.has(key, writer):
+	case err == nil && errors.Is(refused, store.ErrConflict) && s.doubts.Has(key, writer):
 		return s.Write(ctx, key, content, store.IfRevision(info.Revision))
 	case !errors.Is(refused, store.ErrConflict) || err != nil:
-		s.doubts.add(key, id)
+		s.doubts.Add(key, id)
 	}
 	return store.Info{}, refused
 }
@@ -188,7 +189,7 @@ func (s *Store) send(ctx context.Context, key string, content []byte, o blob.Wri
 
 // writeIf writes an object if a condition holds. The object says which write it is from.
 func (s *Store) writeIf(ctx context.Context, key string, content []byte, c store.Condition, id string) error {
-	metadata := map[string]string{writeID: id}
+	metadata := map[string]string{doubts.Name: id}
 	options := blob.WriterOptions{IfNotExist: c.Absent(), Metadata: metadata}
 	var checked bool
 	if c.Revision() != "" && s.options.Match != nil {

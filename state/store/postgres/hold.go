@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -36,25 +38,51 @@ type hold struct {
 	backend int
 }
 
-// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own. The statement that takes the lock
-// names the session, so that a process that stops right afterwards does not hold it without a name.
-func (s *Store) Exclude(ctx context.Context, name, holder string) (store.Hold, error) {
-	pooled, err := s.pool.Acquire(ctx)
+// Exclude implements [store.Excluder] with an advisory lock, on a connection of its own.
+func (s *Store) Exclude(ctx context.Context, name, holder string) (taken store.Hold, err error) {
+	var lost []string // sessions of this call whose answers did not arrive: one may have the lock until the server ends it
+	err = s.retry(ctx, func() error {
+		h, session, err := s.take(ctx, name, holder)
+		switch {
+		case err != nil && session != "":
+			lost = append(lost, session)
+		case h != nil:
+			taken = h
+		case err == nil && len(lost) > 0:
+			has, err := s.Holding(ctx, name)
+			if err == nil && has != nil && slices.Contains(lost, has.ID) {
+				return errLingers
+			}
+			return err
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
-	h := &hold{conn: pooled.Hijack()}
+	return taken, nil
+}
+
+// errLingers says that this process has taken a name on a connection that it has lost since.
+var errLingers = errors.New("a session of this process whose connection was lost still holds the name")
+
+// take takes a name, or returns nil when another session has it. The statement that takes the lock names the session, so that a
+// process that stops right afterwards does not hold it without a name. An error comes with the session if that may have the lock.
+func (s *Store) take(ctx context.Context, name, holder string) (h *hold, session string, err error) {
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	h = &hold{conn: pooled.Hijack()}
+	session = strconv.FormatUint(uint64(h.conn.PgConn().PID()), 10)
 	var got bool
 	var named string
 	err = h.conn.QueryRow(ctx, `SELECT set_config('application_name', $2, false), pg_try_advisory_lock($1), pg_backend_pid()`,
 		s.number(name), locking+holder).Scan(&named, &got, &h.backend)
 	if err == nil && got {
-		return h, nil
+		return h, session, nil
 	}
-	if closing := h.Close(); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.name, errors.Join(err, closing))
-	}
-	return nil, nil
+	return nil, session, errors.Join(err, h.Close())
 }
 
 // Alive implements [store.Hold]: the lock lives as long as the session.

@@ -10,23 +10,29 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sluice-iac/sluice/state/store"
+	"github.com/sluice-iac/sluice/state/store/internal/doubts"
 )
 
 // Store is a [store.Store] in a table.
 type Store struct {
-	pool  *pgxpool.Pool
-	name  string // URL without credentials
-	table string
+	pool     *pgxpool.Pool
+	name     string // URL without credentials
+	table    string
+	doubts   doubts.Doubts
+	outage   outage
+	patience time.Duration // as the constant, but for tests
 }
 
 var (
@@ -66,12 +72,16 @@ func Open(ctx context.Context, text string, _ func(string) (string, bool)) (stor
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = program
 	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connecting
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	s := &Store{pool: pool, name: name, table: table}
-	if err := s.retry(ctx, true, func() error { return pool.Ping(ctx) }); err != nil {
+	s := &Store{pool: pool, name: name, table: table, patience: patience}
+	// Where there has never been a server, the URL may be wrong, and that does not get better.
+	if err := s.retryWhile(ctx, isBusy, func() error { return pool.Ping(ctx) }); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -106,7 +116,7 @@ func hasCode(err error, code string) bool {
 func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
 	info := store.Info{Key: key}
 	var text string
-	err := s.retry(ctx, true, func() error {
+	err := s.retry(ctx, func() error {
 		return s.pool.QueryRow(ctx, `SELECT data->>'data', updated_at, xmin::text FROM `+s.table+` WHERE key = $1`, key).
 			Scan(&text, &info.Modified, &info.Revision)
 	})
@@ -128,7 +138,7 @@ func (s *Store) Read(ctx context.Context, key string) ([]byte, store.Info, error
 const described = `SELECT key, updated_at, xmin::text, pg_column_size(data) FROM `
 
 func (s *Store) describe(ctx context.Context, where string, argument any) (infos []store.Info, err error) {
-	err = s.retry(ctx, true, func() error {
+	err = s.retry(ctx, func() error {
 		rows, err := s.pool.Query(ctx, described+s.table+where, argument)
 		if err == nil {
 			infos, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (i store.Info, err error) {
@@ -162,13 +172,47 @@ func (s *Store) List(ctx context.Context, prefix string) ([]store.Info, error) {
 	return infos, nil
 }
 
-// Write implements [store.Store]. Conditions are checked by the statement that writes.
+// Write implements [store.Store]. Conditions are checked by the statement that writes. A write under a condition is named in the row, as it
+// is repeated when its reply is lost, and then the first one is in the way.
 func (s *Store) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
+	if c == (store.Condition{}) {
+		return s.write(ctx, key, content, c, "")
+	}
+	id := uuid.NewString()
+	info, err := s.write(ctx, key, content, c, id)
+	switch {
+	case err == nil:
+		s.doubts.Forget(key)
+		return info, nil
+	case !errors.Is(err, store.ErrConflict):
+		s.doubts.Add(key, id)
+		return store.Info{}, err
+	}
+	now, writer, reading := s.examine(ctx, key)
+	switch {
+	case reading == nil && writer == id:
+		s.doubts.Forget(key)
+		now.Size = int64(len(content))
+		return now, nil
+	case reading == nil && s.doubts.Has(key, writer):
+		return s.Write(ctx, key, content, store.IfRevision(now.Revision))
+	case reading != nil && !errors.Is(reading, fs.ErrNotExist):
+		s.doubts.Add(key, id)
+		return store.Info{}, reading
+	}
+	return store.Info{}, err
+}
+
+// write writes a row if a condition holds. The row says which write it is from, unless id is "".
+func (s *Store) write(ctx context.Context, key string, content []byte, c store.Condition, id string) (store.Info, error) {
 	info := store.Info{Key: key, Size: int64(len(content))}
-	data := `{"data":"` + base64.StdEncoding.EncodeToString(content) + `"}`
+	data := `{"data":"` + base64.StdEncoding.EncodeToString(content) + `"`
+	if id != "" {
+		data += `,"` + doubts.Name + `":"` + id + `"`
+	}
 	statement := `INSERT INTO ` + s.table + ` (key, data, updated_at) VALUES ($1, $2::json, now())
 		ON CONFLICT (key) DO UPDATE SET data = EXCLUDED.data, updated_at = now()`
-	arguments := []any{key, data}
+	arguments := []any{key, data + "}"}
 	switch {
 	case c.Absent():
 		statement = `INSERT INTO ` + s.table + ` (key, data, updated_at) VALUES ($1, $2::json, now()) ON CONFLICT (key) DO NOTHING`
@@ -177,7 +221,7 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 		arguments = append(arguments, c.Revision())
 	}
 	write := func() error {
-		return s.retry(ctx, c == store.Condition{}, func() error {
+		return s.retry(ctx, func() error {
 			return s.pool.QueryRow(ctx, statement+` RETURNING updated_at, xmin::text`, arguments...).Scan(&info.Modified, &info.Revision)
 		})
 	}
@@ -196,10 +240,26 @@ func (s *Store) Write(ctx context.Context, key string, content []byte, c store.C
 	return info, nil
 }
 
+// examine describes a row, but for its size, and says by which conditional write it is, "" if by another one.
+func (s *Store) examine(ctx context.Context, key string) (info store.Info, writer string, err error) {
+	info.Key = key
+	err = s.retry(ctx, func() error {
+		return s.pool.QueryRow(ctx, `SELECT coalesce(data->>'`+doubts.Name+`', ''), updated_at, xmin::text FROM `+s.table+` WHERE key = $1`, key).
+			Scan(&writer, &info.Modified, &info.Revision)
+	})
+	if errors.Is(err, pgx.ErrNoRows) || hasCode(err, undefinedTable) {
+		return store.Info{}, "", store.Missing(s.Name(key))
+	}
+	if err != nil {
+		return store.Info{}, "", fmt.Errorf("%s: %w", s.Name(key), err)
+	}
+	return info, writer, nil
+}
+
 // create makes the table and its index, as Pulumi does. Several processes may do so at once.
 func (s *Store) create(ctx context.Context) error {
 	index := s.table[strings.LastIndexByte(s.table, '.')+1:] + "_key_prefix_idx"
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	statements := func(tx pgx.Tx) error {
 		for _, statement := range []string{
 			fmt.Sprintf(`SELECT pg_advisory_xact_lock(%d)`, number(s.table+"\x00create")),
 			`CREATE TABLE IF NOT EXISTS ` + s.table +
@@ -211,13 +271,14 @@ func (s *Store) create(ctx context.Context) error {
 			}
 		}
 		return nil
-	})
+	}
+	return s.retry(ctx, func() error { return pgx.BeginFunc(ctx, s.pool, statements) })
 }
 
 // Copy implements [store.Store]. The content does not leave the database.
 func (s *Store) Copy(ctx context.Context, from, to string) error {
 	var tag pgconn.CommandTag
-	err := s.retry(ctx, true, func() (err error) {
+	err := s.retry(ctx, func() (err error) {
 		tag, err = s.pool.Exec(ctx, `INSERT INTO `+s.table+` (key, data, updated_at) SELECT $2, data, now() FROM `+s.table+` WHERE key = $1
 			ON CONFLICT (key) DO UPDATE SET data = EXCLUDED.data, updated_at = now()`, from, to)
 		return err
@@ -236,7 +297,7 @@ func (s *Store) Remove(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	err := s.retry(ctx, true, func() error {
+	err := s.retry(ctx, func() error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM `+s.table+` WHERE key = ANY($1)`, keys)
 		return err
 	})
@@ -248,6 +309,6 @@ func (s *Store) Remove(ctx context.Context, keys ...string) error {
 
 // Now implements [store.Excluder].
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
-	err = s.retry(ctx, true, func() error { return s.pool.QueryRow(ctx, `SELECT now()`).Scan(&now) })
+	err = s.retry(ctx, func() error { return s.pool.QueryRow(ctx, `SELECT now()`).Scan(&now) })
 	return now, err
 }

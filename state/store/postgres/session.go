@@ -26,7 +26,7 @@ func (s *Store) Holding(ctx context.Context, name string) (*store.Session, error
 	var found store.Session
 	var called string
 	var since *time.Time // a server does not tell it to every role
-	err := s.retry(ctx, true, func() error {
+	err := s.retry(ctx, func() error {
 		return s.pool.QueryRow(ctx, `SELECT a.pid::text, coalesce(a.usename::text, ''), coalesce(a.application_name, ''), a.backend_start`+
 			holding, s.number(name)).Scan(&found.ID, &found.Account, &called, &since)
 	})
@@ -60,8 +60,10 @@ func (s *Store) End(ctx context.Context, name string, which store.Session) error
 	deadline := time.Now().Add(patienceWithEnd)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		var told bool
-		err := s.pool.QueryRow(ctx, `SELECT pg_terminate_backend(a.pid)`+holding+` AND a.pid = $2 AND a.application_name = $3`,
-			s.number(name), backend, locking+which.Holder).Scan(&told)
+		err := s.retry(ctx, func() error {
+			return s.pool.QueryRow(ctx, `SELECT pg_terminate_backend(a.pid)`+holding+` AND a.pid = $2 AND a.application_name = $3`,
+				s.number(name), backend, locking+which.Holder).Scan(&told)
+		})
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			return nil
@@ -83,8 +85,10 @@ const insufficientPrivilege = "42501"
 func (s *Store) mayNotEnd(ctx context.Context, which store.Session, refusal error) error {
 	var self string
 	var superuser bool
-	err := s.pool.QueryRow(ctx, `SELECT current_user::text, coalesce((SELECT rolsuper FROM pg_roles WHERE rolname = $1), false)`, which.Account).
-		Scan(&self, &superuser)
+	err := s.retry(ctx, func() error {
+		return s.pool.QueryRow(ctx, `SELECT current_user::text, coalesce((SELECT rolsuper FROM pg_roles WHERE rolname = $1), false)`, which.Account).
+			Scan(&self, &superuser)
+	})
 	if err != nil {
 		return fmt.Errorf("%s: end the session %s: %w", s.name, which.ID, errors.Join(refusal, err))
 	}

@@ -37,7 +37,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 		return fmt.Sprintf("\n`sluice recover --adopt %s` records it", assigned(a))
 	},
 	advice.CancelLock: plain("\n`sluice cancel` removes the lock"),
-	advice.CancelDead: plain("\nIf that process has died, `sluice cancel` removes its lock, and the next command recovers what is in the journal"),
+	advice.CancelDead: plain("\nIf that process has died, `sluice cancel` removes its lock, and the next command recovers what it has left"),
 	advice.DiscardJournal: plain("\nCompare that with the stack (`sluice stack export`, `sluice refresh --preview-only`), and then put the journal aside with " +
 		"`sluice recover --discard`"),
 	advice.DiscardMove:   plain(discarded + "`sluice state delete` takes what both stacks record out of one of them, and deletes no object"),

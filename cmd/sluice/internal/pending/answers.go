@@ -19,10 +19,10 @@ func (a Answers) Resolve(op state.Pending) stages.CreateResolution {
 	return a.Others
 }
 
-// HasCreate reports whether the create of a resource is among the operations.
+// HasCreate reports whether an interrupted create of a resource is among the operations.
 func HasCreate(ops []state.Pending, name string) bool {
 	for _, op := range ops {
-		if op.Type == state.Creating && string(op.Resource.URN) == name {
+		if op.IsInterruptedCreate() && string(op.Resource.URN) == name {
 			return true
 		}
 	}

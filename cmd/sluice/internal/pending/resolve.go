@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state"
 )
 
 // ForUpdate returns the answers in the flags of an update about interrupted creates. It asks no questions.
@@ -43,7 +42,7 @@ func ForRefresh(ctx context.Context, s *session.Stack, f *flags.Creates, mayAsk 
 	answers.ByURN = map[string]stages.CreateResolution{}
 	var left []string // not asked about
 	for _, op := range snapshot.Pending {
-		if op.Type != state.Creating {
+		if !op.IsInterruptedCreate() {
 			continue
 		}
 		name := string(op.Resource.URN)
