@@ -1,0 +1,225 @@
+package python_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/pythonsdk"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/monitortest"
+	"github.com/sluice-iac/sluice/source/python"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// TestMain installs the SDK that the programs in testdata need, unless it is there already.
+func TestMain(m *testing.M) {
+	if _, err := pythonsdk.Install("testdata/program"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func project(t testing.TB, name string) source.Project {
+	t.Helper()
+	root, err := filepath.Abs(filepath.Join("testdata", "program"))
+	require.NoError(t, err)
+	return source.Project{
+		Runtime: "python", Root: root, Directory: filepath.Join(root, name), Entry: ".",
+		Options: map[string]any{"virtualenv": "venv"},
+	}
+}
+
+func fake() *monitortest.Monitor {
+	return &monitortest.Monitor{Run: stages.RunInfo{
+		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
+		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
+		ConfigSecretKeys: []string{"proj:password"},
+	}}
+}
+
+func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
+	t.Helper()
+	return python.New(p).Run(context.Background(), monitortest.Host(t, m))
+}
+
+func TestAProgramDeclaresItsResources(t *testing.T) {
+	m := fake()
+	p := project(t, "typical")
+	p.Args = []string{"--one", "two"}
+	require.NoError(t, run(t, p, m))
+
+	stack := urn.RootStack("dev", "proj")
+	declared := map[string]*stages.RegisterRequest{}
+	for _, r := range m.Record().Registered {
+		declared[r.Name] = r
+	}
+	require.Len(t, declared, 6)
+	require.Equal(t, urn.RootStackType, declared["proj-dev"].Type)
+	require.Equal(t, stack, declared["first"].Parent)
+	require.Equal(t, property.String("hello"), declared["first"].Inputs.At("value"))
+	second := declared["second"]
+	require.Equal(t, property.String("hello!"), second.Inputs.At("value"))
+	require.True(t, *second.Protect)
+	require.Equal(t, []urn.URN{m.URN("test:index:Thing", "first", stack)}, second.PropertyDependencies["value"])
+	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value"))
+	require.Equal(t, m.URN("test:index:Group", "group", stack), declared["child"].Parent)
+
+	require.Contains(t, m.Record().Outputs, stack)
+	outputs := m.Record().Outputs[stack]
+	for name, want := range map[string]string{
+		"greeting": "hello!", "where": "proj/dev/True", "org": "organization", "folder": p.Directory,
+		"helper": "from a module beside the program", "venv": filepath.Join(p.Root, "venv"),
+	} {
+		require.Equal(t, property.String(want), outputs.At(name), name)
+	}
+	require.Equal(t, property.String("two"), outputs.At("argv").AsArray().At(1))
+	require.Equal(t, 1, m.Record().Waits)
+	require.Equal(t, []string{"hello from the program\n"}, m.Messages(stages.Info))
+	require.Equal(t, []string{"and from its other stream\n"}, m.Messages(stages.InfoErr))
+	require.Equal(t, []string{"mind the gap"}, m.Messages(stages.Warning))
+	require.Empty(t, m.Messages(stages.Error))
+}
+
+func TestFailingProgramsSayWhyOnce(t *testing.T) {
+	for name, want := range map[string]string{"throws": "this program throws", "refuses": "this program refuses"} {
+		t.Run(name, func(t *testing.T) {
+			m := fake()
+			require.ErrorIs(t, run(t, project(t, name), m), source.ErrReported)
+			require.Len(t, m.Messages(stages.Error), 1)
+			require.Contains(t, m.Messages(stages.Error)[0], want)
+			require.NotContains(t, m.Messages(stages.Error)[0], "runpy", "only the program's own frames are shown")
+		})
+	}
+}
+
+func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
+	err := run(t, project(t, "exits"), fake())
+	var exit *source.ProgramExitError
+	require.ErrorAs(t, err, &exit)
+	require.Equal(t, "exit status 7", exit.Status)
+	require.Contains(t, exit.Output, "last words")
+}
+
+func TestPackagesAreThoseWhoseSDKsAreInstalled(t *testing.T) {
+	packages, err := python.New(project(t, "typical")).Packages(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, packages, "the SDK itself and that for policies are no packages")
+
+	venv := t.TempDir()
+	out, err := exec.Command("python3", "-m", "venv", "--without-pip", venv).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	site, err := filepath.Glob(filepath.Join(venv, "lib", "python*", "site-packages"))
+	require.NoError(t, err)
+	for file, text := range map[string]string{
+		"pulumi_random-4.1.0a2.dist-info/METADATA":       "Metadata-Version: 2.1\nName: pulumi_random\nVersion: 4.1.0a2\n",
+		"pulumi_random-4.1.0a2.dist-info/RECORD":         "pulumi_random-4.1.0a2.dist-info/METADATA,,\n",
+		"acme_cloud-1.0.0.dist-info/METADATA":            "Metadata-Version: 2.1\nName: acme-cloud\nVersion: 1.0.0\n",
+		"acme_cloud-1.0.0.dist-info/RECORD":              "acme_cloud/pulumi-plugin.json,,\n",
+		"acme_cloud/pulumi-plugin.json":                  `{"resource": true, "name": "acme", "version": "2.0.0", "server": "https://example.com", "parameterization": {"name": "sub", "version": "3.0.0", "value": "aGk="}}`,
+		"pulumi_not_a_provider-1.0.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: pulumi-not-a-provider\nVersion: 1.0.0\n",
+		"pulumi_not_a_provider-1.0.0.dist-info/RECORD":   "pulumi_not_a_provider/pulumi-plugin.json,,\n",
+		"pulumi_not_a_provider/pulumi-plugin.json":       `{"resource": false}`,
+		"something_else-1.0.0.dist-info/METADATA":        "Metadata-Version: 2.1\nName: something-else\nVersion: 1.0.0\n",
+	} {
+		path := filepath.Join(site[0], filepath.FromSlash(file))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	p := project(t, "typical")
+	p.Options["virtualenv"] = venv
+	packages, err = python.New(p).Packages(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []stages.Package{
+		{Name: "acme", Version: "2.0.0", DownloadURL: "https://example.com", Parameterization: &stages.Parameterization{Name: "sub", Version: "3.0.0", Value: []byte("hi")}},
+		{Name: "random", Version: "4.1.0-alpha.2"},
+	}, packages)
+
+	require.ErrorContains(t, run(t, p, fake()), "the package pulumi is not installed for "+filepath.Join(venv, "bin", "python"))
+	p.Options["typechecker"] = "mypy"
+	require.ErrorContains(t, run(t, p, fake()), "`typechecker` is mypy, which is not installed")
+}
+
+func TestWhatIsMissingIsNamed(t *testing.T) {
+	empty, broken := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(broken, "bin"), 0o755))
+	require.NoError(t, os.Symlink("/nowhere/python3.7", filepath.Join(broken, "bin", "python")))
+	for name, c := range map[string]struct {
+		options map[string]any
+		entry   string
+		path    string
+		want    []string
+	}{
+		"environment":             {options: map[string]any{"virtualenv": "none"}, want: []string{"none does not exist", "python3 -m venv"}},
+		"environment of uv":       {options: map[string]any{"toolchain": "uv"}, want: []string{".venv does not exist", "`uv sync`"}},
+		"poetry":                  {options: map[string]any{"toolchain": "poetry"}, path: empty, want: []string{"poetry was not found", "pipx install poetry"}},
+		"interpreter":             {options: map[string]any{}, path: empty, want: []string{"python3 was not found", "install Python"}},
+		"environment in a folder": {options: map[string]any{"virtualenv": empty}, want: []string{"is no virtual environment"}},
+		"Python of environment":   {options: map[string]any{"virtualenv": broken}, want: []string{"no longer there (/nowhere/python3.7)"}},
+		"program":                 {entry: "other.py", want: []string{"there is no program", "other.py does not exist"}},
+		"toolchain":               {options: map[string]any{"toolchain": "conda"}, want: []string{`"conda"`, "pip, poetry or uv"}},
+		"type checker":            {options: map[string]any{"virtualenv": "venv", "typechecker": "x"}, want: []string{`"x"`, "mypy or pyright"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.path != "" {
+				t.Setenv("PATH", c.path)
+			}
+			p := project(t, "typical")
+			if c.options != nil {
+				p.Options = c.options
+			}
+			if c.entry != "" {
+				p.Entry = c.entry
+			}
+			err := run(t, p, fake())
+			for _, want := range c.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+}
+
+func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
+	root := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "__main__.py"), []byte("import time\nprint('begins', flush=True)\ntime.sleep(600)\n"), 0o600))
+	p := project(t, "typical")
+	p.Options["virtualenv"] = filepath.Join(p.Root, "venv")
+	p.Root, p.Directory = root, root
+	m := fake()
+	ctx, cancel := context.WithCancel(context.Background())
+	host := monitortest.Host(t, m)
+	host.Monitor = &onLog{m, cancel}
+	require.ErrorIs(t, python.New(p).Run(ctx, host), context.Canceled)
+}
+
+// onLog calls a function at the first message.
+type onLog struct {
+	*monitortest.Monitor
+	f func()
+}
+
+func (o *onLog) Log(context.Context, stages.LogMessage) { o.f() }
+
+func TestInstallMakesTheEnvironment(t *testing.T) {
+	root := t.TempDir()
+	p := source.Project{Runtime: "python", Root: root, Directory: root, Entry: ".", Options: map[string]any{"virtualenv": "env"}}
+	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "there is no requirements.txt")
+	require.NoError(t, os.RemoveAll(filepath.Join(root, "env")))
+
+	require.NoError(t, os.WriteFile(filepath.Join(root, "requirements.txt"), nil, 0o600))
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, nil))
+	tools, err := python.Runtime{}.About(context.Background(), p)
+	require.NoError(t, err)
+	require.Len(t, tools, 1)
+	require.Equal(t, filepath.Join(root, "env", "bin", "python"), tools[0].Path)
+	require.True(t, strings.HasPrefix(tools[0].Version, "3."), tools[0].Version)
+}

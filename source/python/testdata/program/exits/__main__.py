@@ -1,0 +1,4 @@
+import sys
+
+print("last words")
+sys.exit(7)

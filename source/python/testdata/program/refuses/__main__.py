@@ -1,0 +1,3 @@
+import pulumi
+
+raise pulumi.RunError("this program refuses")

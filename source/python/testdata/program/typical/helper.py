@@ -1,0 +1,1 @@
+GREETING = "from a module beside the program"
