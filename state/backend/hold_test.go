@@ -107,7 +107,7 @@ func TestARecordingWithoutItsLockBeginsNothingMore(t *testing.T) {
 		},
 		"lost": {
 			func(f *fixture, l Lock, lost *await.Event) {
-				require.NoError(f, os.Remove(l.(*ownLock).Lock.(heldLock).Path()))
+				require.NoError(f, os.Remove(l.(*ownLock).Path()))
 				require.NoError(f, lost.Wait(ctx))
 			},
 			func(err error) bool { return errors.As(err, new(*lock.LostError)) },

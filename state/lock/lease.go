@@ -42,6 +42,10 @@ func (l *Lock) Check(ctx context.Context) error {
 	return l.keep(ctx)
 }
 
+// Confirm is Check for what is written at once on the strength of the lock: it renews the lease now, and with that asks the
+// store, also if the process knows of no loss.
+func (l *Lock) Confirm(ctx context.Context) error { return l.keep(ctx) }
+
 // keep renews the lease, after the renewal that is under way. It returns an error when the lock is lost, or ctx has ended
 // before.
 func (l *Lock) keep(ctx context.Context) error {
