@@ -84,7 +84,7 @@ func TestAStackIsRecordedByOneOperationAtATime(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
-func mustLoad(t *testing.T, s Stack) *state.Snapshot {
+func mustLoad(t testing.TB, s Stack) *state.Snapshot {
 	t.Helper()
 	snapshot, err := s.Load(context.Background())
 	require.NoError(t, err)

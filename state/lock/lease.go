@@ -81,10 +81,11 @@ func (l *Lock) keep(ctx context.Context) error {
 func (l *Lock) lose(err *LostError) {
 	l.mu.Lock()
 	l.lost = err
-	if l.again { // whoever ended the first one does not want to find another one
-		_ = l.hold.Close()
-	}
+	hold := l.hold
 	l.mu.Unlock()
+	if l.again { // whoever ended the first one does not want to find another one
+		_ = hold.Close()
+	}
 	if l.options.OnLost != nil {
 		l.options.OnLost(err)
 	}
