@@ -258,10 +258,15 @@ func TestAnEditDoesNotReplaceWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// noticing is a store that says which keys it is about to write or make a copy of.
+// noticing is a store that says which keys it is about to read, write or make a copy of.
 type noticing struct {
 	store.Store
 	notice func(key string)
+}
+
+func (n noticing) Read(ctx context.Context, key string) ([]byte, store.Info, error) {
+	n.notice(key)
+	return n.Store.Read(ctx, key)
 }
 
 func (n noticing) Write(ctx context.Context, key string, content []byte, c store.Condition) (store.Info, error) {
