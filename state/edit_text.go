@@ -75,6 +75,7 @@ func ParseEdit(ctx context.Context, before *Snapshot, stack string, text []byte)
 	if err := checkEdit(before, s, stack); err != nil {
 		return nil, nil, err
 	}
+	s.origin = before.origin
 	// Encoding leaves ciphertexts beside secrets, so this works on a copy.
 	probe, err := decode()
 	if err != nil {

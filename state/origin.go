@@ -19,8 +19,16 @@ type origin struct {
 	pending   []Pending
 }
 
-// Origin returns the [Digest] of the checkpoint that s was read from. It is "" for a snapshot that was made, or whose
-// entries are not the ones that were read any more.
+// ReadFrom returns the [Digest] of the checkpoint that s was read from, or that what it is an edit of was read from: copies of a
+// snapshot keep it, and so does what the edits of this package return. It is "" for a snapshot that was made.
+func (s *Snapshot) ReadFrom() string {
+	if s == nil || s.origin == nil {
+		return ""
+	}
+	return s.origin.digest
+}
+
+// Origin is ReadFrom for a snapshot whose entries are still the ones that were read, and "" for any other.
 func (s *Snapshot) Origin() string {
 	if s == nil || s.origin == nil || !slices.Equal(s.Resources, s.origin.resources) || !slices.Equal(s.Pending, s.origin.pending) {
 		return ""

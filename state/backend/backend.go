@@ -56,9 +56,15 @@ type Catalog interface {
 // What it reads includes what is only in the journal of an operation that is running or could not be recovered; a note says so.
 //
 // As a [state.Store], it loads the state with secrets opened and integrity checked. Errors of Load are a [*CorruptError] or an
-// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses. It returns a [*NotLockedError] unless the
-// lock was taken with Lock of this value, or of one that WithSecrets has made of it or it of, and a [*RecordingError] while another
-// recording is open. Once the lock is released or lost, a recorder begins nothing more.
+// [*InvalidStateError] and name the file. Record refuses a base that [state.CheckMutable] refuses. Once the lock is released or lost, a
+// recorder begins nothing more.
+//
+// Record, Save and SaveMove write nothing and return
+//   - a [*NotLockedError] unless the lock was taken with Lock of this value, or of one that WithSecrets has made of it or it of,
+//   - a [*lock.LostError] if that lock is not this process's any more,
+//   - a [*RecordingError] while a recording is open,
+//   - a [*StaleStateError] unless the snapshot, or what it is an edit or a copy of, was loaded from what the stack file holds now. For
+//     a stack that was never deployed it may be made.
 type Stack interface {
 	state.Store
 	Editable
@@ -77,7 +83,7 @@ type Stack interface {
 	SecretsProvider(ctx context.Context) (*state.SecretsProvider, error)
 
 	// SaveMove is Save for this stack, whose resources have moved to another one of the same backend, and for that one. The
-	// caller holds both locks. If it is interrupted, it is completed when one of the two is opened or locked next, so that each
+	// caller holds both locks, and has loaded both states. If it is interrupted, it is completed when one of the two is opened or locked next, so that each
 	// resource is in one of them.
 	SaveMove(ctx context.Context, s *state.Snapshot, dest Stack, destState *state.Snapshot) error
 
@@ -104,7 +110,8 @@ type Editable interface {
 	// Check returns an [*InvalidStateError] for what LoadSealed has returned if Load would have refused it.
 	Check(ctx context.Context, s *state.Snapshot) error
 	// Save replaces the state as a state command does: manifest, metadata and pending operations stay as they are in s
-	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock.
+	// (state.md 7.10). A snapshot that fails [state.Verify] is refused. The caller holds the lock, and has loaded what s is an edit of:
+	// see [Stack].
 	Save(ctx context.Context, s *state.Snapshot) error
 }
 

@@ -208,7 +208,7 @@ func TestListingShowsCorruptStacksBesideTheOthers(t *testing.T) {
 	f := newFixture(t)
 	b := f.open()
 	s := f.init(b, "dev")
-	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"), thing("b"))))
+	mustEdit(t, s, snapshotOf(thing("a"), thing("b")))
 	f.init(b, "organization/alpha/prod")
 	f.write(".pulumi/stacks/shop/broken.json", "")
 	for _, other := range []string{"dev.json.bak", "dev.json.attrs", "x.json.1.tmp", "dev.pulumi-tags", "no t.json", "sub/deep.json"} {
@@ -230,7 +230,7 @@ func TestDamageIsReportedWithTheCopiesThatAreLeft(t *testing.T) {
 	ctx := context.Background()
 	f := newFixture(t)
 	s := f.init(f.open(), "dev")
-	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"))))
+	mustEdit(t, s, snapshotOf(thing("a")))
 	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update", Result: ResultSucceeded}))
 	f.write(stackFile+".attrs", "{") // a truncated sidecar is ignored
 	_, err := s.Load(ctx)
@@ -269,7 +269,7 @@ func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
 	bad := thing("a")
 	bad.Dependencies = []urn.URN{thing("nobody").URN}
 	before := f.read(stackFile)
-	require.ErrorContains(t, s.Save(ctx, snapshotOf(bad)), "was not written")
+	require.ErrorContains(t, edit(s, snapshotOf(bad)), "was not written")
 	require.Equal(t, before, f.read(stackFile))
 	text, err := state.NewEncoder(state.EncoderOptions{}).Checkpoint(ctx, "x", snapshotOf(rootOf(nil), bad))
 	require.NoError(t, err)
@@ -286,7 +286,7 @@ func TestInvalidStateIsRefusedWhereItMatters(t *testing.T) {
 	require.NoError(t, err)
 	repaired, err := state.Repair(unchecked)
 	require.NoError(t, err)
-	require.NoError(t, s.Save(ctx, repaired))
+	mustEdit(t, s, repaired)
 	b.options.SkipIntegrity = true
 	f.write(stackFile, string(text))
 	_, err = s.Load(ctx)
@@ -351,7 +351,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	s, err := b.Init(ctx, Ref{"shop", "dev"}, m)
 	require.NoError(t, err)
 	withSecret := rootOf(map[string]property.Value{"pw": property.Secret(property.String("hunter2"))})
-	require.NoError(t, s.Save(ctx, &state.Snapshot{Resources: []*state.Resource{withSecret}, SecretsProvider: m.Provider()}))
+	mustEdit(t, s, &state.Snapshot{Resources: []*state.Resource{withSecret}, SecretsProvider: m.Provider()})
 	first := f.read(stackFile)
 	require.NotContains(t, first, "hunter2")
 
@@ -360,7 +360,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	snapshot, err := again.Load(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
-	require.NoError(t, again.Save(ctx, snapshot))
+	mustEdit(t, again, snapshot)
 	require.Equal(t, first, f.read(stackFile))
 
 	outputs, err := b.StackOutputs(ctx, "dev")
@@ -378,7 +378,7 @@ func TestSecretsKeepTheirCiphertextAcrossRuns(t *testing.T) {
 	sealed, err := locked.LoadSealed(ctx)
 	require.NoError(t, err)
 	sealed.Resources = append(sealed.Resources, thing("a"))
-	require.NoError(t, locked.Save(ctx, sealed))
+	mustEdit(t, locked, sealed)
 	snapshot, err = again.Load(ctx)
 	require.NoError(t, err)
 	require.Equal(t, "hunter2", snapshot.Resources[0].Outputs.At("pw").AsSecret().AsString())
@@ -411,7 +411,7 @@ func TestProvidersOfOthersNeverLoseCiphertexts(t *testing.T) {
 	require.NoError(t, err)
 	sealed, err := stack.LoadSealed(ctx)
 	require.NoError(t, err)
-	require.NoError(t, stack.Save(ctx, sealed))
+	mustEdit(t, stack, sealed)
 	require.Equal(t, strings.Replace(cloud, `"stack":"x"`, `"stack":"organization/shop/dev"`, 1), f.read(stackFile))
 	outputs, err := stack.Outputs(ctx, true)
 	require.NoError(t, err)
@@ -430,7 +430,7 @@ func TestCompressionFollowsTheEnvironment(t *testing.T) {
 		f.env = map[string]string{c.variable: "true"}
 		again, err := f.open().Open(ctx, s.Ref())
 		require.NoError(t, err)
-		require.NoError(t, again.Save(ctx, snapshotOf(thing(c.variable))))
+		mustEdit(t, again, snapshotOf(thing(c.variable)))
 		require.Contains(t, f.files(), c.file)
 		require.NotContains(t, f.files(), c.other)
 		require.Contains(t, f.files(), c.other+".bak")
@@ -466,7 +466,7 @@ func TestRemove(t *testing.T) {
 	f := newFixture(t)
 	b := f.open()
 	s := f.init(b, "dev")
-	require.NoError(t, s.Save(ctx, snapshotOf(thing("a"))))
+	mustEdit(t, s, snapshotOf(thing("a")))
 	require.NoError(t, s.WriteHistory(ctx, Update{}))
 	f.write(".pulumi/stacks/shop/dev.pulumi-tags", "{}")
 	err := b.Remove(ctx, s.Ref(), RemoveOptions{})
@@ -481,7 +481,7 @@ func TestRemove(t *testing.T) {
 	require.ErrorAs(t, b.Remove(ctx, s.Ref(), RemoveOptions{}), &missing)
 
 	s = f.init(b, "dev")
-	require.NoError(t, s.Save(ctx, snapshotOf(rootOf(nil))))
+	mustEdit(t, s, snapshotOf(rootOf(nil)))
 	require.NoError(t, b.Remove(ctx, s.Ref(), RemoveOptions{Backups: true}), "the stack alone does not count")
 	require.Equal(t, []string{".pulumi/meta.yaml"}, f.files())
 }
@@ -533,7 +533,7 @@ func TestExportAndImport(t *testing.T) {
 	full := snapshotOf(rootOf(map[string]property.Value{"pw": property.Secret(property.String("x")), "n": property.Number(1)}), thing("a"))
 	full.Pending = []state.Pending{{Type: state.Creating, Resource: thing("p")}}
 	full.SecretsProvider = secrets.Plain{}.Provider()
-	require.NoError(t, s.Save(ctx, full))
+	mustEdit(t, s, full)
 	stored, err := s.Export(ctx, false)
 	require.NoError(t, err)
 	require.Contains(t, string(stored), "\n    \"deployment\": {\n        \"manifest\"")
@@ -588,7 +588,7 @@ func TestStackReferences(t *testing.T) {
 	a.Outputs = property.NewMap(map[string]property.Value{"k": property.Bool(true)})
 	gone := thing("gone")
 	gone.Delete = true
-	require.NoError(t, s.Save(ctx, snapshotOf(rootOf(map[string]property.Value{"n": property.Number(1)}), a, gone)))
+	mustEdit(t, s, snapshotOf(rootOf(map[string]property.Value{"n": property.Number(1)}), a, gone))
 	outputs, err = b.StackOutputs(ctx, "organization/shop/dev")
 	require.NoError(t, err)
 	require.Equal(t, 1.0, outputs.At("n").AsNumber())
@@ -609,14 +609,19 @@ func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
 			f := newFixture(t)
 			b := f.open()
 			s := f.init(b, "dev")
-			require.NoError(t, s.Save(ctx, snapshotOf(thing("before"))))
-			b.store.(*store.Dir).Crash = func(at store.Moment) error {
+			mustEdit(t, s, snapshotOf(thing("before")))
+			l, err := s.Lock(ctx, LockOptions{})
+			require.NoError(t, err)
+			dir := b.store.(*store.Dir)
+			dir.Crash = func(at store.Moment) error {
 				if at == m {
 					return store.ErrKilled
 				}
 				return nil
 			}
-			require.ErrorIs(t, s.Save(ctx, snapshotOf(thing("after"))), store.ErrKilled)
+			require.ErrorIs(t, s.Save(ctx, editOf(mustLoad(t, s), snapshotOf(thing("after")))), store.ErrKilled)
+			dir.Crash = nil
+			require.NoError(t, l.Close())
 			b = f.open()
 			again, err := b.Open(ctx, s.Ref())
 			require.NoError(t, err)
@@ -630,7 +635,7 @@ func TestKillDuringAWriteLeavesTheOldOrTheNewState(t *testing.T) {
 			list, err := b.Stacks(ctx, "shop")
 			require.NoError(t, err)
 			require.Len(t, list, 1, "debris is not a stack")
-			require.NoError(t, again.Save(ctx, snapshotOf(thing("later"))))
+			mustEdit(t, again, snapshotOf(thing("later")))
 		})
 	}
 }
@@ -648,7 +653,7 @@ func TestFailedWriteLeavesNoDebris(t *testing.T) {
 		}
 		return nil
 	}
-	r := record(t, s, nil)
+	r := record(t, s, mustLoad(t, s))
 	require.ErrorIs(t, r.End(ctx, state.Change{Add: thing("a")}), full)
 	require.ErrorIs(t, r.Close(ctx), full)
 	require.Equal(t, before, f.read(stackFile))

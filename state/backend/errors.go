@@ -96,6 +96,26 @@ func (e *InvalidStateError) Advice() []advice.Advice {
 
 func (e *InvalidStateError) Unwrap() error { return e.Err }
 
+// StaleStateError says that a state was not written because it does not come from the one that the stack has: what is in that one
+// would be lost.
+type StaleStateError struct {
+	Ref  Ref
+	File string // the stack file
+	// Made is true if the state that was to be written was not loaded at all.
+	Made bool
+	Err  error // the refusal of the store, if that has found it out; may be nil
+}
+
+func (e *StaleStateError) Error() string {
+	why := fmt.Sprintf("%s has been written by somebody else since this state was loaded from it", e.File)
+	if e.Made {
+		why = fmt.Sprintf("this state was not loaded from %s, which holds one already", e.File)
+	}
+	return fmt.Sprintf("%s, and is left as it is: load the state of stack %s again under its lock, and repeat the change", why, e.Ref)
+}
+
+func (e *StaleStateError) Unwrap() error { return e.Err }
+
 // ErrLegacy is returned by writes to a store of the old layout (state.md 4.3).
 var ErrLegacy = advice.With(errors.New("this store has the layout of old Pulumi versions, which is only read"),
 	advice.On(advice.UpgradeStore))

@@ -8,7 +8,7 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// NotLockedError says that a stack was not recorded, or is not recorded any more, because its lock is not held.
+// NotLockedError says that the state of a stack was not written, or is not recorded any more, because its lock is not held.
 type NotLockedError struct {
 	Ref Ref
 	// Released is true if the lock was held when the recording began.
@@ -19,11 +19,11 @@ func (e *NotLockedError) Error() string {
 	if e.Released {
 		return fmt.Sprintf("the lock of stack %s was released in the middle of an operation; no further step is started", e.Ref)
 	}
-	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded: run the operation within sluice.Locked, or call Lock of this "+
+	return fmt.Sprintf("stack %s is not locked, so nothing can be recorded in its state: do this within sluice.Locked, or call Lock of this "+
 		"stack value first", e.Ref)
 }
 
-// RecordingError says that a stack is being recorded already.
+// RecordingError says that a stack is being recorded, or its state is being written, already.
 type RecordingError struct{ Ref Ref }
 
 func (e *RecordingError) Error() string {
@@ -32,21 +32,21 @@ func (e *RecordingError) Error() string {
 
 // hold is what a handle of a stack, and those that differ from it in their secrets alone, know of their lock.
 //
-// Invariant: there is at most one recording, and it began while the lock was held.
+// Invariant: at most one recording or edit writes the state, and it began while the lock was held.
 type hold struct {
-	mu        sync.Mutex // guards what follows
-	lock      *ownLock   // nil while the handle does not hold the lock
-	recording bool
+	mu      sync.Mutex // guards what follows
+	lock    *ownLock   // nil while the handle does not hold the lock
+	claimed bool       // by a recording or an edit
 }
 
 // ownLock is a lock that a handle has taken.
 type ownLock struct {
-	Lock
+	heldLock
 	hold *hold
 }
 
 // own makes l the lock of the handle until it is closed.
-func (h *hold) own(l Lock) Lock {
+func (h *hold) own(l heldLock) Lock {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lock = &ownLock{l, h}
@@ -60,7 +60,7 @@ func (l *ownLock) Close() error {
 		l.hold.lock = nil
 	}
 	l.hold.mu.Unlock()
-	return l.Lock.Close()
+	return l.heldLock.Close()
 }
 
 // isHeld reports whether the handle has the lock.
@@ -70,27 +70,24 @@ func (h *hold) isHeld() bool {
 	return h.lock != nil
 }
 
-// begin claims the recording.
-func (h *hold) begin(ctx context.Context, ref Ref) (*ownLock, error) {
+// claim claims the writing of the state until end is called.
+func (h *hold) claim(ref Ref) (*ownLock, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.lock == nil:
 		return nil, &NotLockedError{Ref: ref}
-	case h.recording:
+	case h.claimed:
 		return nil, &RecordingError{Ref: ref}
 	}
-	if err := h.lock.Check(ctx); err != nil {
-		return nil, err
-	}
-	h.recording = true
+	h.claimed = true
 	return h.lock, nil
 }
 
 func (h *hold) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.recording = false
+	h.claimed = false
 }
 
 // check returns an error if l has been released or lost.

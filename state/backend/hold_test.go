@@ -84,7 +84,7 @@ func TestAStackIsRecordedByOneOperationAtATime(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
-func mustLoad(t *testing.T, s Stack) *state.Snapshot {
+func mustLoad(t testing.TB, s Stack) *state.Snapshot {
 	t.Helper()
 	snapshot, err := s.Load(context.Background())
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestARecordingWithoutItsLockBeginsNothingMore(t *testing.T) {
 		},
 		"lost": {
 			func(f *fixture, l Lock, lost *await.Event) {
-				require.NoError(f, os.Remove(l.(*ownLock).Lock.(heldLock).Path()))
+				require.NoError(f, os.Remove(l.(*ownLock).Path()))
 				require.NoError(f, lost.Wait(ctx))
 			},
 			func(err error) bool { return errors.As(err, new(*lock.LostError)) },

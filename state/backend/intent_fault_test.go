@@ -128,7 +128,7 @@ func TestAnOperationOnTwoStacksStopsAtWhatSomebodyElseWrites(t *testing.T) {
 		at, says string
 		written  bool // the first file
 	}{
-		"before the first file":     {intentFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json: it has been written by somebody else", false},
+		"before the first file":     {intentFile, "nothing was moved: mem://states/.pulumi/stacks/shop/dev.json has been written by somebody else", false},
 		"before the first is there": {prodFile, "somebody else has written stack dev meanwhile", true},
 		"before the second is":      {devFile, "the next operation on one of the two stacks says what to do", true},
 	} {

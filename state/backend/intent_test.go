@@ -38,7 +38,7 @@ func twofolds() map[string]twofold {
 		"move": {from: dev, to: prod, do: (*place).move, prepare: func(p *place, b *File) {
 			s, err := b.Init(context.Background(), prod, secrets.Plain{})
 			require.NoError(p, err)
-			require.NoError(p, s.Save(context.Background(), snapshotOf(thingOf("prod", "other", "c"))))
+			mustEdit(p, s, snapshotOf(thingOf("prod", "other", "c")))
 		}},
 	}
 }
@@ -82,7 +82,7 @@ func newScene(t *testing.T, o twofold, fresh func(*testing.T) *place) *scene {
 	require.NoError(t, err)
 	a := thing("a")
 	a.Inputs = property.NewMap(map[string]property.Value{"pw": property.Secret(property.String("sw0rdfish"))})
-	require.NoError(t, s.Save(ctx, snapshotOf(a, thing("b"))))
+	mustEdit(t, s, snapshotOf(a, thing("b")))
 	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update"}))
 	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "refresh"}))
 	require.NoError(t, s.EditTags(ctx, func(tags map[string]string) { tags["k"] = "v" }))

@@ -46,25 +46,18 @@ func (p *intent) look(ctx context.Context) (*progress, error) {
 	return g, nil
 }
 
-// run makes the intent durable and carries it out. The locks of both stacks are held. An error reports whether anything has
-// changed; what could neither be completed nor undone is completed when one of the locks is taken next.
-func (p *intent) run(ctx context.Context, operation string, after [2][]byte) error {
-	var before [2][]byte
-	var sides [2]side
-	for i, s := range p.stacks {
-		var err error
-		if before[i], err = s.content(ctx); err != nil {
-			return nothingDone(operation, err)
-		}
-		sides[i] = sideOf(before[i], after[i])
-	}
+// run makes the intent durable and carries it out. The locks of both stacks are held, and before is what their files held when after
+// was decided on. An error reports whether anything has changed; what could neither be completed nor undone is completed when one of
+// the locks is taken next.
+func (p *intent) run(ctx context.Context, operation string, before, after [2][]byte) error {
+	sides := [2]side{sideOf(before[0], after[0]), sideOf(before[1], after[1])}
 	if err := p.begin(ctx, operation, sides); err != nil {
 		return nothingDone(operation, err)
 	}
 	ctx = context.WithoutCancel(ctx) // the rest is short
 	g, err := p.look(ctx)
 	if err == nil && g.foreign >= 0 {
-		err = store.Conflict(p.stacks[g.foreign].file().Name(ctx))
+		err = p.stale(ctx, g.foreign, nil)
 	}
 	if err != nil {
 		return nothingDone(operation, errors.Join(err, p.end(ctx)))
@@ -77,6 +70,11 @@ func (p *intent) run(ctx context.Context, operation string, after [2][]byte) err
 		p.storage().options.note(fmt.Sprintf("%s: %s", p, remark))
 	}
 	return errors.Join(follows, err)
+}
+
+// stale is the error for a file that another process has written since the operation was decided on.
+func (p *intent) stale(ctx context.Context, i int, cause error) error {
+	return &StaleStateError{Ref: p.stacks[i].ref, File: p.stacks[i].file().Name(ctx), Err: cause}
 }
 
 // nothingDone is the error of an operation that has changed nothing.
@@ -95,7 +93,7 @@ func (p *intent) write(ctx context.Context, g *progress) error {
 		if content == nil {
 			err = s.file().Remove(ctx, true)
 		} else {
-			err = g.writers[i].Save(ctx, content)
+			err = g.writers[i].Replace(ctx, content)
 		}
 		if err != nil {
 			return err
@@ -108,6 +106,9 @@ func (p *intent) write(ctx context.Context, g *progress) error {
 // intent stays.
 func (p *intent) undo(ctx context.Context, before [2][]byte, cause error) error {
 	g, err := p.look(ctx)
+	if err == nil && g.foreign == 0 && g.left[1] && errors.Is(cause, store.ErrConflict) { // the first write was refused
+		return nothingDone(p.record.Operation, errors.Join(p.stale(ctx, 0, cause), p.end(ctx)))
+	}
 	if err == nil && g.foreign >= 0 {
 		return fmt.Errorf("%s has begun, and somebody else has written stack %s meanwhile: %w; the next operation on one of the two stacks "+
 			"says what to do", p, p.name(g.foreign), cause)
@@ -116,7 +117,7 @@ func (p *intent) undo(ctx context.Context, before [2][]byte, cause error) error 
 		if before[0] == nil {
 			err = p.stacks[0].file().Remove(ctx, false)
 		} else {
-			err = g.writers[0].Save(ctx, before[0])
+			err = g.writers[0].Replace(ctx, before[0])
 		}
 		g.left[0] = err == nil
 	}

@@ -28,7 +28,10 @@ func (f *fixture) listening() (*File, *[]string) {
 // record begins a recording as a process does that dies without releasing its lock: the next one finds it free.
 func record(t testing.TB, s Stack, base *state.Snapshot) state.Recorder {
 	t.Helper()
-	r, err := s.(*fileStack).recorder(context.Background(), base)
+	ctx := context.Background()
+	w, err := s.(*fileStack).file().Writer(ctx)
+	require.NoError(t, err)
+	r, err := s.(*fileStack).recorder(ctx, w, base)
 	require.NoError(t, err)
 	return r
 }
@@ -216,7 +219,7 @@ func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
 	theirs := snapshotOf(thing("theirs"))
-	require.NoError(t, s.Save(ctx, theirs))
+	mustEdit(t, s, theirs)
 	unlock, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
 	_, err = s.Record(ctx, base)
@@ -228,7 +231,9 @@ func TestNothingIsRecordedOnAStateThatSomebodyElseHasWritten(t *testing.T) {
 	r, err := s.Record(ctx, base)
 	require.NoError(t, err)
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("ours")}))
-	require.NoError(t, s.Save(ctx, snapshotOf(thing("theirs"), thing("more"))))
+	more, err := s.(*fileStack).encode(ctx, snapshotOf(thing("theirs"), thing("more")))
+	require.NoError(t, err)
+	f.write(stackFile, string(more))
 	require.ErrorContains(t, r.Close(ctx), "written by somebody else")
 	require.Contains(t, f.read(stackFile), "more")
 	require.Contains(t, f.files(), journalPath)
@@ -241,7 +246,7 @@ func TestLockIsKeptWhileOnlyTheJournalHasTheState(t *testing.T) {
 	s := f.init(f.open(), "dev")
 	unlock, err := s.Lock(ctx, LockOptions{})
 	require.NoError(t, err)
-	r, err := s.Record(ctx, nil)
+	r, err := s.Record(ctx, mustLoad(t, s))
 	require.NoError(t, err)
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
 	err = unlock.Close()
@@ -260,7 +265,7 @@ func TestCheckpointsEveryStepKeepNoJournal(t *testing.T) {
 	b := f.open()
 	b.options.Checkpoints = CheckpointsEveryStep
 	s := f.init(b, "dev")
-	r := record(t, s, nil)
+	r := record(t, s, mustLoad(t, s))
 	require.NoError(t, r.End(ctx, state.Change{Add: thing("a")}))
 	require.Contains(t, f.read(stackFile), `"id":"a"`)
 	require.NotContains(t, f.files(), journalPath)

@@ -43,7 +43,12 @@ func TestWhatSomebodyWritesWhileARunBeginsIsNotWrittenOver(t *testing.T) {
 	defer l.Close()
 	base, err := s.Load(ctx)
 	require.NoError(t, err)
-	m.write = func() { require.NoError(t, s.Save(ctx, snapshotOf(thing("theirs")))) }
+	theirs, err := s.(*fileStack).encode(ctx, snapshotOf(thing("theirs")))
+	require.NoError(t, err)
+	m.write = func() {
+		_, err := m.Store.Write(ctx, stackFile, theirs, store.Condition{})
+		require.NoError(t, err)
+	}
 	r, err := s.Record(ctx, base)
 	require.NoError(t, err)
 	ours := thing("ours")

@@ -13,20 +13,46 @@ func (s *fileStack) SaveMove(ctx context.Context, snapshot *state.Snapshot, dest
 	if !ok || to.storage != s.storage {
 		return fmt.Errorf("nothing was moved: the stacks %s and %s are not of the same backend", s.ref, dest.Ref())
 	}
-	if err := s.prepareWrite(ctx); err != nil {
-		return err
+	if to.ref == s.ref {
+		return fmt.Errorf("nothing was moved: source and destination are the same stack, %s", s.ref)
 	}
-	var after [2][]byte
-	for i, stack := range [2]*fileStack{to, s} {
-		side := [2]*state.Snapshot{destState, snapshot}[i]
-		err := stack.verify(side)
+	changes := [2]change{{stack: to, state: destState}, {stack: s, state: snapshot}}
+	for i, c := range changes {
+		err := c.stack.verify(c.state)
 		if err == nil {
-			after[i], err = stack.encode(ctx, side)
+			changes[i].after, err = c.stack.encode(ctx, c.state)
 		}
 		if err != nil {
 			return nothingDone(moving, err)
 		}
 	}
-	p := &intent{stacks: [2]stackFiles{to.stackFiles, s.stackFiles}}
-	return p.run(ctx, moving, after)
+	return changeBoth(ctx, moving, changes)
+}
+
+// change is what happens to the file of one of two stacks.
+type change struct {
+	stack *fileStack
+	state *state.Snapshot // what is written, or it was made from; nil if there is no stack yet
+	after []byte          // nil if the file is removed
+}
+
+// changeBoth carries out an operation on two stacks, if both are locked and each is what its state was loaded from.
+func changeBoth(ctx context.Context, operation string, changes [2]change) error {
+	p := &intent{}
+	var before, after [2][]byte
+	for i, c := range changes {
+		l, err := c.stack.claim()
+		if err != nil {
+			return nothingDone(operation, err)
+		}
+		defer c.stack.hold.end()
+		if err := l.Confirm(ctx); err != nil {
+			return nothingDone(operation, err)
+		}
+		if before[i], err = c.stack.unchanged(ctx, c.state); err != nil {
+			return nothingDone(operation, err)
+		}
+		p.stacks[i], after[i] = c.stack.stackFiles, c.after
+	}
+	return p.run(ctx, operation, before, after)
 }

@@ -77,7 +77,7 @@ func TestAStackIsRenamed(t *testing.T) {
 	withSecret := rootOf(map[string]property.Value{"pw": property.Secret(property.String("x"))})
 	child := thing("a")
 	child.Parent = withSecret.URN
-	require.NoError(t, s.Save(ctx, snapshotOf(withSecret, child)))
+	mustEdit(t, s, snapshotOf(withSecret, child))
 	require.NoError(t, s.WriteHistory(ctx, Update{Kind: "update"}))
 	require.NoError(t, s.EditTags(ctx, func(tags map[string]string) { tags["k"] = "v" }))
 	f.init(b, "taken")

@@ -64,6 +64,7 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 	}
 	snapshot.Pending = nil
 
+	// Whatever the stack has is replaced.
 	unlock, err := s.Lock(ctx, LockOptions{Operation: "stack import"})
 	if err != nil {
 		return nil, err
@@ -77,5 +78,5 @@ func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warn
 			snapshot.SecretsProvider = present
 		}
 	}
-	return warnings, errors.Join(into.save(ctx, snapshot), unlock.Close())
+	return warnings, errors.Join(into.save(ctx, snapshot, func() error { return nil }), unlock.Close())
 }

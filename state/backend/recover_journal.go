@@ -37,7 +37,7 @@ func (j *journalFile) recoverAll(ctx context.Context) error {
 // recover applies a journal and removes it.
 func (j *journalFile) recover(ctx context.Context) error {
 	s := j.stack
-	w, err := s.file().Writer(ctx) // before the content is read: see Record
+	w, err := s.file().Writer(ctx) // before the content is read: see fileStack.writer
 	if err != nil {
 		return err
 	}

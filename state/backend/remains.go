@@ -48,13 +48,13 @@ func (r remains) exist(ctx context.Context) (bool, error) {
 }
 
 // acquire takes the lock and recovers.
-func (r remains) acquire(ctx context.Context, o LockOptions) (Lock, error) {
+func (r remains) acquire(ctx context.Context, o LockOptions) (heldLock, error) {
 	l, err := r.lock(ctx, o)
 	if err != nil {
-		return nil, err
+		return heldLock{}, err
 	}
 	if err := r.recover(ctx); err != nil {
-		return nil, errors.Join(err, l.Release())
+		return heldLock{}, errors.Join(err, l.Release())
 	}
 	return heldLock{l, r}, nil
 }

@@ -50,8 +50,7 @@ func (f *File) rename(ctx context.Context, from, to *fileStack, project string) 
 	if err != nil {
 		return nil, err
 	}
-	p := &intent{stacks: [2]stackFiles{to.stackFiles, from.stackFiles}}
-	if err := p.run(ctx, renaming, [2][]byte{content, nil}); err != nil {
+	if err := changeBoth(ctx, renaming, [2]change{{stack: to, after: content}, {stack: from, state: snapshot}}); err != nil {
 		return nil, err
 	}
 	return to, nil

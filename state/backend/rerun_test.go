@@ -104,9 +104,13 @@ func TestKillAtAnyMomentOfAChangeOfTheSecretsProviderLeavesAStateThatCanBeRead(t
 				require.NoError(t, err)
 				snapshot, err := stack.Load(ctx)
 				require.NoError(t, err)
+				held, err := stack.Lock(ctx, LockOptions{})
+				require.NoError(t, err)
 				l.left = moment
 				_ = stack.WithSecrets(m).Save(ctx, snapshot)
 				ended = !l.dead
+				_ = held.Close() // a dead process keeps it
+				p.bury()
 				read := func(keys secrets.Source) error {
 					p.keys = keys
 					b, _ := p.process(-1)

@@ -2,19 +2,27 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend/internal/stackfile"
 	"github.com/sluice-iac/sluice/state/journal"
+	"github.com/sluice-iac/sluice/state/store"
 )
 
 // Record implements [Stack].
 func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
-	l, err := s.hold.begin(ctx, s.ref)
+	l, err := s.claim()
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.recorder(ctx, base)
+	w, err := s.writer(ctx, l)
+	if err != nil {
+		s.hold.end()
+		return nil, err
+	}
+	r, err := s.recorder(ctx, w, base)
 	if err != nil {
 		s.hold.end()
 		return nil, err
@@ -22,25 +30,23 @@ func (s *fileStack) Record(ctx context.Context, base *state.Snapshot) (state.Rec
 	return &lockedRecorder{Recorder: r, ref: s.ref, hold: s.hold, lock: l}, nil
 }
 
-// recorder begins a recording. The lock is held. The previous state stays in the .bak file: one file for the whole run.
-func (s *fileStack) recorder(ctx context.Context, base *state.Snapshot) (state.Recorder, error) {
-	if err := s.prepareWrite(ctx); err != nil {
-		return nil, err
+// claim claims the writing of the state until the end of the hold is called.
+func (s *fileStack) claim() (*ownLock, error) {
+	if s.legacy {
+		return nil, ErrLegacy // such a stack cannot be locked
 	}
+	return s.hold.claim(s.ref)
+}
+
+// recorder begins a recording with a writer that was made under the lock. The previous state stays in the .bak file: one file for the
+// whole run.
+func (s *fileStack) recorder(ctx context.Context, w *stackfile.Writer, base *state.Snapshot) (state.Recorder, error) {
 	if err := state.CheckMutable(base); err != nil {
 		return nil, err
 	}
-	// The writer is made before the content is read: what somebody writes in between is not written over.
-	w, err := s.file().Writer(ctx)
+	content, err := s.unchanged(ctx, base)
 	if err != nil {
 		return nil, err
-	}
-	content, err := s.content(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if read := base.Origin(); read != "" && read != state.Digest(content) {
-		return nil, fmt.Errorf("%s has been written by somebody else since it was read; nothing was done, try again", s.File(ctx))
 	}
 	var present *state.SecretsProvider
 	if base != nil {
@@ -62,12 +68,45 @@ func (s *fileStack) recorder(ctx context.Context, base *state.Snapshot) (state.R
 	}), nil
 }
 
+// writer returns what writes the stack file under l, which is certainly held now. It is made before the file is looked at: what
+// somebody else writes after that is not written over.
+func (s *fileStack) writer(ctx context.Context, l *ownLock) (*stackfile.Writer, error) {
+	w, err := s.file().Writer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w, l.Confirm(ctx)
+}
+
+// unchanged returns what the stack file holds, nil if there is none, or a [*StaleStateError] if snapshot, or what it is an edit
+// of, was not read from that. A snapshot that was made is the first state of a stack.
+func (s *fileStack) unchanged(ctx context.Context, snapshot *state.Snapshot) ([]byte, error) {
+	content, err := s.content(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from := snapshot.ReadFrom()
+	if from == digestOf(content) {
+		return content, nil
+	}
+	if from == "" {
+		summary, err := s.summarise(ctx, content, s.File(ctx))
+		if err != nil || !summary.Deployed {
+			return content, err
+		}
+	}
+	return nil, &StaleStateError{Ref: s.ref, File: s.File(ctx), Made: from == ""}
+}
+
 // Save implements [Stack].
 func (s *fileStack) Save(ctx context.Context, snapshot *state.Snapshot) error {
 	if err := s.verify(snapshot); err != nil {
 		return err
 	}
-	return s.save(ctx, snapshot)
+	return s.save(ctx, snapshot, func() error {
+		_, err := s.unchanged(ctx, snapshot)
+		return err
+	})
 }
 
 // verify refuses to write a state that could not be read.
@@ -89,17 +128,27 @@ func (s *fileStack) encode(ctx context.Context, snapshot *state.Snapshot) ([]byt
 	return seal.Encoder(ctx, out.SecretsProvider).Checkpoint(ctx, s.ref.String(), &out)
 }
 
-func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot) error {
-	if err := s.prepareWrite(ctx); err != nil {
+// save writes a state under the lock unless check, which finds the stack as it is then, returns an error.
+func (s *fileStack) save(ctx context.Context, snapshot *state.Snapshot, check func() error) error {
+	l, err := s.claim()
+	if err != nil {
 		return err
 	}
+	defer s.hold.end()
 	b, err := s.encode(ctx, snapshot)
 	if err != nil {
 		return err
 	}
-	w, err := s.file().Writer(ctx)
+	w, err := s.writer(ctx, l)
 	if err != nil {
 		return err
 	}
-	return w.Save(ctx, b)
+	if err := check(); err != nil {
+		return err
+	}
+	err = w.Replace(ctx, b)
+	if errors.Is(err, store.ErrConflict) {
+		return &StaleStateError{Ref: s.ref, File: s.File(ctx), Err: err}
+	}
+	return err
 }

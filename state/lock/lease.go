@@ -42,6 +42,30 @@ func (l *Lock) Check(ctx context.Context) error {
 	return l.keep(ctx)
 }
 
+// Confirm is Check for what begins after a person may have been waited for: it always asks the store whether the lock file is there. It
+// does not look for locks of others, which give way as long as this one is there.
+func (l *Lock) Confirm(ctx context.Context) error {
+	if err := l.Check(ctx); err != nil {
+		return err
+	}
+	if err := l.renewing.Acquire(ctx); err != nil {
+		return err
+	}
+	defer l.renewing.Release()
+	l.mu.Lock()
+	lost := l.lost
+	l.mu.Unlock()
+	if lost != nil {
+		return lost
+	}
+	_, err := l.present(ctx)
+	var gone *LostError
+	if errors.As(err, &gone) {
+		l.lose(gone)
+	}
+	return err
+}
+
 // keep renews the lease, after the renewal that is under way. It returns an error when the lock is lost, or ctx has ended
 // before.
 func (l *Lock) keep(ctx context.Context) error {
@@ -77,27 +101,35 @@ func (l *Lock) keep(ctx context.Context) error {
 func (l *Lock) lose(err *LostError) {
 	l.mu.Lock()
 	l.lost = err
-	if l.again { // whoever ended the first one does not want to find another one
-		_ = l.hold.Close()
-	}
+	hold := l.hold
 	l.mu.Unlock()
+	if l.again { // whoever ended the first one does not want to find another one
+		_ = hold.Close()
+	}
 	if l.options.OnLost != nil {
 		l.options.OnLost(err)
 	}
 }
 
-// renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
-// says why nothing is known.
-func (l *Lock) renewOnce(ctx context.Context) error {
+// present describes the lock file if it is there as it was left. The error is a [*LostError], or says why nothing is known.
+func (l *Lock) present(ctx context.Context) (store.Info, error) {
 	b, info, err := l.options.Store.Read(ctx, l.key)
 	var present Owner
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &LostError{Path: l.Path(), Reason: "somebody has removed the lock file"}
-	case err != nil:
+		err = &LostError{Path: l.Path(), Reason: "somebody has removed the lock file"}
+	case err == nil && (json.Unmarshal(b, &present) != nil || present.Lease.Run != l.owner.Lease.Run):
+		err = &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
+	}
+	return info, err
+}
+
+// renewOnce rewrites the lock file if it is there as it was left, and looks for others. The error is a [*LostError], or
+// says why nothing is known.
+func (l *Lock) renewOnce(ctx context.Context) error {
+	info, err := l.present(ctx)
+	if err != nil {
 		return err
-	case json.Unmarshal(b, &present) != nil || present.Lease.Run != l.owner.Lease.Run:
-		return &LostError{Path: l.Path(), Reason: "somebody else has written the lock file"}
 	}
 	if err := l.keepHold(ctx); err != nil {
 		return err

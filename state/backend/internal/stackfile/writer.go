@@ -27,8 +27,18 @@ func (f File) Writer(ctx context.Context) (*Writer, error) {
 // Continue says that the writer goes on with what another one has begun, so that the .bak file is already what was there before.
 func (w *Writer) Continue() { w.kept = true }
 
-// Save replaces the stack file. The first time it keeps the one before as .bak.
+// Save is Replace for the record of a run: what cannot be written, because somebody else has written the file, is set aside.
 func (w *Writer) Save(ctx context.Context, checkpoint []byte) error {
+	err := w.Replace(ctx, checkpoint)
+	if errors.Is(err, store.ErrConflict) {
+		return w.file.refused(ctx, checkpoint, err)
+	}
+	return err
+}
+
+// Replace replaces the stack file. The first time it keeps the one before as .bak. The error wraps [store.ErrConflict] if somebody
+// else has written the file.
+func (w *Writer) Replace(ctx context.Context, checkpoint []byte) error {
 	f := w.file
 	if !w.kept {
 		if err := f.keepPrevious(ctx); err != nil {
@@ -49,7 +59,7 @@ func (w *Writer) Save(ctx context.Context, checkpoint []byte) error {
 	}
 	written, err := f.Store.Write(ctx, target, packed, condition)
 	if errors.Is(err, store.ErrConflict) {
-		return f.refused(ctx, checkpoint, err)
+		return err
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.Store.Name(target), err)
