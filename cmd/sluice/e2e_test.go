@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/pythonsdk"
 )
 
 // TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js and Go, and with the
 // plugin "simple", a process that is found on the PATH.
 //
-// A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`. $GOPROGRAM is a built Go program,
-// whose source is testdata/goprogram. The objects of the plugin are in the directory that the setting simple:directory
-// names.
-// testdata/goprogram, in $GOPROGRAM. What the plugin made is in the directory that the setting simple:directory names.
+// A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
+// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram. The objects of the plugin
+// are in the directory that the setting simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -26,6 +26,8 @@ func TestEndToEnd(t *testing.T) {
 	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
 	require.NoError(t, err)
 	require.NoError(t, nodesdk.Install(modules))
+	venv, err := pythonsdk.Install("../../source/python/testdata/program")
+	require.NoError(t, err)
 	tools := t.TempDir()
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
@@ -34,6 +36,7 @@ func TestEndToEnd(t *testing.T) {
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
+		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file

@@ -29,7 +29,7 @@ var fixedTexts = map[string]string{
 
 var (
 	flagInText = regexp.MustCompile("(^|[\\s`'\"(/])--[a-z][a-z-]{2,}")
-	argument   = regexp.MustCompile(`^--?[a-zA-Z-]+(=\S*)?$`) // of another process
+	argument   = regexp.MustCompile(`^--?[a-zA-Z_-]+(=\S*)?$`) // of another process
 )
 
 // commandInText matches our commands, which the reference lists, with whatever follows.

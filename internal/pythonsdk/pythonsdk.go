@@ -4,53 +4,66 @@
 package pythonsdk
 
 import (
-	"errors"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// Install makes the virtual environment "venv" in dir match its requirements.txt, unless it does already, and returns its folder.
-// Test binaries of several packages may call it at the same time.
+// Install returns the folder of a virtual environment with the packages in the requirements.txt of dir, which it makes in the
+// user's cache unless it is there. Test binaries of several packages may call it at the same time.
 func Install(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
+	wanted, err := filepath.Abs(filepath.Join(dir, "requirements.txt"))
 	if err != nil {
 		return "", err
 	}
-	unlock, err := lockedfile.MutexAt(filepath.Join(dir, ".install.lock")).Lock()
+	text, err := os.ReadFile(wanted)
+	if err != nil {
+		return "", err
+	}
+	interpreter, err := exec.Command("python3", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("tests of Python programs need python3: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(cache, "sluice-tests", fmt.Sprintf("python-%x", sha256.Sum256(append(interpreter, text...)))[:26])
+	if err := os.MkdirAll(filepath.Dir(home), 0o700); err != nil {
+		return "", err
+	}
+	unlock, err := lockedfile.MutexAt(home + ".lock").Lock()
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	wanted, err := os.ReadFile(filepath.Join(dir, "requirements.txt"))
-	if err != nil {
-		return "", err
+	done := filepath.Join(home, "installed")
+	if _, err := os.Stat(done); err == nil {
+		return home, nil
 	}
-	venv := filepath.Join(dir, "venv")
-	done := filepath.Join(venv, "requirements.txt")
-	if has, err := os.ReadFile(done); err == nil && string(has) == string(wanted) {
-		return venv, nil
-	}
-	if err := os.RemoveAll(venv); err != nil {
+	if err := os.RemoveAll(home); err != nil {
 		return "", err
 	}
 	// Debian's Python has no pip to put into virtual environments.
-	return venv, errors.Join(
-		run(dir, "-m", "venv", "--without-pip", "venv"),
-		run(dir, "-m", "pip", "--python", filepath.Join(venv, "bin", "python"), "install", "--quiet", "--disable-pip-version-check",
-			"--only-binary", ":all:", "-r", "requirements.txt"),
-		os.WriteFile(done, wanted, 0o600),
-	)
+	if err := run("-m", "venv", "--without-pip", home); err != nil {
+		return "", err
+	}
+	err = run("-m", "pip", "--python", filepath.Join(home, "bin", "python"), "install", "--quiet", "--disable-pip-version-check",
+		"--only-binary", ":all:", "-r", wanted)
+	if err != nil {
+		return "", err
+	}
+	return home, os.WriteFile(done, nil, 0o600)
 }
 
-func run(dir string, args ...string) error {
-	cmd := exec.Command("python3", args...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("python3 %s in %s, which the tests of Python programs need once: %w\n%s", args[1], dir, err, out)
+func run(args ...string) error {
+	if out, err := exec.Command("python3", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("python3 %s, which the tests of Python programs need once: %w\n%s", strings.Join(args[:2], " "), err, out)
 	}
 	return nil
 }

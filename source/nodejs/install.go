@@ -21,9 +21,9 @@ type manager struct {
 
 // managers are the package managers of Node.js. The last is used where nothing asks for another one.
 var managers = [...]manager{
-	{"pnpm", []string{"pnpm-lock.yaml"}, []string{"install"}, "install it with `npm install --global pnpm`"},
-	{"yarn", []string{"yarn.lock"}, []string{"install"}, "install it with `npm install --global yarn`"},
-	{"bun", []string{"bun.lock", "bun.lockb"}, []string{"install"}, "install it with `npm install --global bun`"},
+	{"pnpm", []string{"pnpm-lock.yaml"}, []string{"install"}, "install it with `npm install -g pnpm`"},
+	{"yarn", []string{"yarn.lock"}, []string{"install"}, "install it with `npm install -g yarn`"},
+	{"bun", []string{"bun.lock", "bun.lockb"}, []string{"install"}, "install it with `npm install -g bun`"},
 	{"npm", []string{"package-lock.json", "npm-shrinkwrap.json"}, []string{"install", "--loglevel=error"}, "it comes with Node.js"},
 }
 

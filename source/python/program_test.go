@@ -20,9 +20,13 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
+// venv is the virtual environment with the SDK.
+var venv string
+
 // TestMain installs the SDK that the programs in testdata need, unless it is there already.
 func TestMain(m *testing.M) {
-	if _, err := pythonsdk.Install("testdata/program"); err != nil {
+	var err error
+	if venv, err = pythonsdk.Install("testdata/program"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -35,7 +39,7 @@ func project(t testing.TB, name string) source.Project {
 	require.NoError(t, err)
 	return source.Project{
 		Runtime: "python", Root: root, Directory: filepath.Join(root, name), Entry: ".",
-		Options: map[string]any{"virtualenv": "venv"},
+		Options: map[string]any{"virtualenv": venv},
 	}
 }
 
@@ -78,7 +82,7 @@ func TestAProgramDeclaresItsResources(t *testing.T) {
 	outputs := m.Record().Outputs[stack]
 	for name, want := range map[string]string{
 		"greeting": "hello!", "where": "proj/dev/True", "org": "organization", "folder": p.Directory,
-		"helper": "from a module beside the program", "venv": filepath.Join(p.Root, "venv"),
+		"helper": "from a module beside the program", "venv": venv,
 	} {
 		require.Equal(t, property.String(want), outputs.At(name), name)
 	}
@@ -115,7 +119,7 @@ func TestPackagesAreThoseWhoseSDKsAreInstalled(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, packages, "the SDK itself and that for policies are no packages")
 
-	venv := t.TempDir()
+	venv := t.TempDir() // another one
 	out, err := exec.Command("python3", "-m", "venv", "--without-pip", venv).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	site, err := filepath.Glob(filepath.Join(venv, "lib", "python*", "site-packages"))
@@ -167,7 +171,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		"Python of environment":   {options: map[string]any{"virtualenv": broken}, want: []string{"no longer there (/nowhere/python3.7)"}},
 		"program":                 {entry: "other.py", want: []string{"there is no program", "other.py does not exist"}},
 		"toolchain":               {options: map[string]any{"toolchain": "conda"}, want: []string{`"conda"`, "pip, poetry or uv"}},
-		"type checker":            {options: map[string]any{"virtualenv": "venv", "typechecker": "x"}, want: []string{`"x"`, "mypy or pyright"}},
+		"type checker":            {options: map[string]any{"virtualenv": venv, "typechecker": "x"}, want: []string{`"x"`, "mypy or pyright"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.path != "" {
@@ -192,7 +196,6 @@ func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "__main__.py"), []byte("import time\nprint('begins', flush=True)\ntime.sleep(600)\n"), 0o600))
 	p := project(t, "typical")
-	p.Options["virtualenv"] = filepath.Join(p.Root, "venv")
 	p.Root, p.Directory = root, root
 	m := fake()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -47,7 +47,7 @@ func (f *fixture) pendingIn(name string) Stack {
 	s := f.init(f.open(), "dev")
 	snapshot := snapshotOf()
 	snapshot.Pending = []state.Pending{{Type: state.Creating, Resource: thing(name)}}
-	require.NoError(f, s.Save(context.Background(), snapshot))
+	mustEdit(f, s, snapshot)
 	return s
 }
 
@@ -182,7 +182,11 @@ func TestAnOperationThatEndsWhileItIsReadWasNotInterrupted(t *testing.T) {
 			end = func() error { return errors.Join(r.End(ctx, state.Change{Begun: made, Add: made}), r.Close(ctx)) }
 		} else {
 			first := f.pendingIn("it")
-			end = func() error { return first.Save(ctx, snapshotOf(thing("it"))) }
+			pending := f.read(stackFile)
+			mustEdit(t, first, snapshotOf(thing("it")))
+			ended := f.read(stackFile)
+			f.write(stackFile, pending)
+			end = func() error { f.write(stackFile, ended); return nil }
 		}
 		f.write(lockPath+"theirs.json", parent(t))
 		b.options.Machine = &ending{end: func() { require.NoError(t, end()) }}
