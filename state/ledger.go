@@ -40,7 +40,7 @@ type Ledger struct {
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
 	open       map[*Resource]PendingType
-	carried    map[*Resource]int // pending creates of the base, by their place there (state.md 3.4)
+	carried    map[*Resource]int // pending operations of the base that are still in doubt, by their place there (state.md 3.4)
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
@@ -83,7 +83,7 @@ func (l *Ledger) reset(base *Snapshot) {
 		}
 	}
 	for i, p := range base.Pending {
-		if p.Type == Creating {
+		if p.isInDoubt() {
 			l.carried[p.Resource] = i
 		}
 	}
@@ -130,7 +130,8 @@ func reuseCiphertextsOf(r, old *Resource) {
 }
 
 // End records what a step did. Either all of the change is applied or, with an error that wraps [ErrNotRecorded],
-// nothing. Change.Begun may also be the resource of a pending create of the base: that is how one is resolved.
+// nothing. Change.Begun may also be the resource of a pending operation of the base: that is how one is resolved. An update or a
+// delete is also resolved by a later operation on its object that has succeeded, and by a refresh that has read it.
 func (l *Ledger) End(c Change) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,6 +142,7 @@ func (l *Ledger) End(c Change) error {
 		delete(l.open, c.Begun)
 		delete(l.carried, c.Begun)
 	}
+	l.resolveCarried(c)
 	for _, r := range c.Remove {
 		l.slots[l.index[r]].resource = nil
 		l.remove(r)
@@ -164,6 +166,26 @@ func (l *Ledger) End(c Change) error {
 	}
 	l.refreshed = l.refreshed || c.Refresh
 	return nil
+}
+
+// resolveCarried resolves the pending updates and deletes of the base whose object a change is about. A change that only ends an
+// operation is a failure of it: nothing new is known.
+func (l *Ledger) resolveCarried(c Change) {
+	var known []*Resource
+	if c.Begun != nil && (c.Add != nil || len(c.Remove)+len(c.Replace) > 0) {
+		known = append(known, c.Begun)
+	}
+	if c.Refresh {
+		known = append(known, c.Remove...)
+		for _, p := range c.Replace {
+			known = append(known, p.Old)
+		}
+	}
+	for r, i := range l.carried {
+		if l.base.Pending[i].Type != Creating && slices.ContainsFunc(known, r.HasObjectOf) {
+			delete(l.carried, r)
+		}
+	}
 }
 
 func (l *Ledger) remove(r *Resource) {
@@ -257,7 +279,7 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 		Manifest:        Manifest{Time: l.options.Now(), Version: l.options.Version, Magic: Magic(l.options.Version)},
 		SecretsProvider: l.base.SecretsProvider,
 		Resources:       resources,
-		Pending:         l.pending(),
+		Pending:         l.pending(names),
 		Metadata:        l.base.Metadata,
 	}
 	if l.options.SecretsProvider != nil {
@@ -300,28 +322,27 @@ func (l *Ledger) rewrite(places []place, names renames) {
 	}
 }
 
-func (l *Ledger) pending() []Pending {
+func (l *Ledger) pending(names renames) []Pending {
 	var ops []Pending
+	for _, op := range l.base.Pending { // these come first
+		if !has(l.carried, op.Resource) {
+			continue
+		}
+		if op.Type != Creating { // the name of what is to be created is that of its program
+			op.Resource = names.normalise(op.Resource)
+		}
+		ops = append(ops, op)
+	}
 	for r, t := range l.open {
 		ops = append(ops, Pending{t, r})
 	}
-	place := func(r *Resource) int { // those of the base come first
-		if i, ok := l.carried[r]; ok {
-			return i
-		}
-		return len(l.base.Pending)
-	}
-	for r := range l.carried {
-		ops = append(ops, Pending{Creating, r})
-	}
-	slices.SortFunc(ops, func(a, b Pending) int {
+	slices.SortStableFunc(ops, func(a, b Pending) int {
 		return cmp.Or(
 			cmp.Compare(a.Resource.URN, b.Resource.URN),
 			cmp.Compare(a.Type, b.Type),
 			cmp.Compare(a.Resource.ID, b.Resource.ID),
 			a.Resource.Created.Compare(b.Resource.Created),
 			a.Resource.Modified.Compare(b.Resource.Modified),
-			cmp.Compare(place(a.Resource), place(b.Resource)),
 		)
 	})
 	return ops

@@ -34,6 +34,18 @@ type Pending struct {
 	Resource *Resource
 }
 
+// isInDoubt reports whether somebody has to find out what became of the operation: it may have changed an object, or have made
+// what nothing else refers to.
+func (p Pending) isInDoubt() bool {
+	switch p.Type {
+	case Creating:
+		return true
+	case Updating, Deleting:
+		return p.Resource.ViewOf != "" || p.Resource.Custom && !p.Resource.Type.IsProvider()
+	}
+	return false
+}
+
 // PendingType is what the operation does.
 type PendingType string
 
