@@ -40,11 +40,16 @@ type Ledger struct {
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
 	open       map[*Resource]PendingType
-	carried    map[*Resource]int // pending operations of the base that are still in doubt, by their place there (state.md 3.4)
+	carried    map[*Resource]carried // pending operations of the base that are still in doubt (state.md 3.4)
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
 	rewritten  map[*Resource]*Resource // what an entry was last written as, where that differs from the entry
+}
+
+// carried is a pending operation of the base.
+type carried struct {
+	state *Resource // of the object that an update or a delete is about, in the base
 }
 
 // slot is an entry of the record; resource is nil after its removal.
@@ -73,7 +78,7 @@ func (l *Ledger) reset(base *Snapshot) {
 	l.index = make(map[*Resource]int, n)
 	l.ranks = make(map[urn.URN]int, n)
 	l.rewritten = map[*Resource]*Resource{}
-	l.carried = map[*Resource]int{}
+	l.carried = map[*Resource]carried{}
 	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
 	for i, r := range base.Resources {
 		l.slots[i], l.index[r] = slot{r, i}, i
@@ -82,9 +87,12 @@ func (l *Ledger) reset(base *Snapshot) {
 			copies[r.URN] = r.Delete
 		}
 	}
-	for i, p := range base.Pending {
-		if p.isInDoubt() {
-			l.carried[p.Resource] = i
+	for _, p := range base.Pending {
+		switch {
+		case p.Type == Creating:
+			l.carried[p.Resource] = carried{}
+		case p.IsInDoubt():
+			l.carried[p.Resource] = carried{p.StateIn(base.Resources)}
 		}
 	}
 }
@@ -138,11 +146,11 @@ func (l *Ledger) End(c Change) error {
 	if err := l.check(c); err != nil {
 		return err
 	}
+	l.resolveCarried(c)
 	if c.Begun != nil {
 		delete(l.open, c.Begun)
 		delete(l.carried, c.Begun)
 	}
-	l.resolveCarried(c)
 	for _, r := range c.Remove {
 		l.slots[l.index[r]].resource = nil
 		l.remove(r)
@@ -168,21 +176,18 @@ func (l *Ledger) End(c Change) error {
 	return nil
 }
 
-// resolveCarried resolves the pending updates and deletes of the base whose object a change is about. A change that only ends an
-// operation is a failure of it: nothing new is known.
+// resolveCarried resolves the pending updates and deletes of the base whose object a change is about: it is updated or deleted again,
+// or it was read. A change that only ends an operation is a failure of it, and changes nothing in the record.
 func (l *Ledger) resolveCarried(c Change) {
-	var known []*Resource
-	if c.Begun != nil && (c.Add != nil || len(c.Remove)+len(c.Replace) > 0) {
-		known = append(known, c.Begun)
+	if t := l.open[c.Begun]; t != Updating && t != Deleting && !c.Refresh {
+		return
 	}
-	if c.Refresh {
-		known = append(known, c.Remove...)
-		for _, p := range c.Replace {
-			known = append(known, p.Old)
-		}
+	known := slices.Clone(c.Remove)
+	for _, p := range c.Replace {
+		known = append(known, p.Old)
 	}
-	for r, i := range l.carried {
-		if l.base.Pending[i].Type != Creating && slices.ContainsFunc(known, r.HasObjectOf) {
+	for r, op := range l.carried {
+		if op.state != nil && slices.ContainsFunc(known, func(k *Resource) bool { return k.URN == op.state.URN && k.ID == op.state.ID }) {
 			delete(l.carried, r)
 		}
 	}

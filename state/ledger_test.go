@@ -124,6 +124,10 @@ func TestPendingOperationsAreListedByURN(t *testing.T) {
 func TestUpdatesAndDeletesOfTheBaseStayPendingUntilTheirObjectIsKnown(t *testing.T) {
 	a, other := box("a"), box("b")
 	changed := func() *Resource { return a.Clone() }
+	copied := a.Clone()
+	copied.ID, copied.Delete = "id-old", true
+	replaced := a.Clone()
+	replaced.Delete = true
 	for name, c := range map[string]struct {
 		begun    PendingType
 		change   func(begun, added *Resource) Change
@@ -139,14 +143,23 @@ func TestUpdatesAndDeletesOfTheBaseStayPendingUntilTheirObjectIsKnown(t *testing
 		}, true},
 		"vanished":                 {"", func(_, _ *Resource) Change { return Change{Refresh: true, Remove: []*Resource{a}} }, true},
 		"unchanged by the program": {"", func(_, added *Resource) Change { return Change{Remove: []*Resource{a}, Add: added} }, false},
+		"replaced": {Creating, func(begun, added *Resource) Change {
+			added.ID = "id-new"
+			return Change{Begun: begun, Replace: []Replacement{{a, replaced}}, Add: added}
+		}, false},
+		"an old copy is deleted": {Deleting, func(begun, _ *Resource) Change { return Change{Begun: begun, Remove: []*Resource{copied}} }, false},
 		"something else is read": {"", func(_, _ *Resource) Change {
 			return Change{Refresh: true, Replace: []Replacement{{other, other.Clone()}}}
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, typ := range []PendingType{Updating, Deleting} {
-				base := snapshotOf(a, other)
-				base.Pending = []Pending{{typ, changed()}}
+				base := snapshotOf(copied, a, other)
+				op := Pending{typ, changed()}
+				if typ == Updating {
+					op.Resource.ID = "" // as it is recorded
+				}
+				base.Pending = []Pending{op}
 				l := NewLedger(base, LedgerOptions{})
 				begun := changed()
 				if c.begun != "" {
@@ -177,7 +190,9 @@ func TestPendingUpdatesAreRenamedWithTheirResources(t *testing.T) {
 	a, renamed := box("a"), box("b")
 	renamed.ID, renamed.Aliases = a.ID, []urn.URN{a.URN}
 	base := snapshotOf(a)
-	base.Pending = []Pending{{Updating, a.Clone()}}
+	updating := a.Clone()
+	updating.ID = ""
+	base.Pending = []Pending{{Updating, updating}}
 	l := NewLedger(base, LedgerOptions{})
 	require.NoError(t, l.End(Change{Remove: []*Resource{a}, Add: renamed}))
 	pending := snapshotFrom(t, l).Pending

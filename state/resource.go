@@ -1,7 +1,6 @@
 package state
 
 import (
-	"slices"
 	"time"
 
 	"github.com/sluice-iac/sluice/property"
@@ -55,11 +54,6 @@ type Timeouts struct{ Create, Update, Delete, Read float64 }
 
 // StackFrame is one frame of the program's stack at a registration.
 type StackFrame struct{ SourcePosition string }
-
-// HasObjectOf reports whether r and other are states of one object, under one name or after a rename.
-func (r *Resource) HasObjectOf(other *Resource) bool {
-	return r.ID == other.ID && (r.URN == other.URN || slices.Contains(r.Aliases, other.URN) || slices.Contains(other.Aliases, r.URN))
-}
 
 // Clone returns a shallow copy: its slices and maps are shared with r and must be replaced, not changed.
 func (r *Resource) Clone() *Resource {

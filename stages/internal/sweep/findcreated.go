@@ -25,7 +25,7 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	concerned := map[urn.URN]bool{}
 	for _, op := range r.Recorded.Pending {
 		if isChange(op) {
-			concerned[readWith(op.Resource)] = true
+			concerned[r.readWith(op)] = true
 		}
 	}
 	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
@@ -57,14 +57,23 @@ func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error 
 }
 
 // isChange reports whether reading an object tells what became of an operation.
-func isChange(op state.Pending) bool { return op.Type == state.Updating || op.Type == state.Deleting }
+func isChange(op state.Pending) bool { return op.Type != state.Creating && op.IsInDoubt() }
 
-// readWith returns the resource whose read tells about res: a view is read with its owner (steps.md 9.9).
-func readWith(res *state.Resource) urn.URN {
-	if res.ViewOf != "" {
-		return res.ViewOf
+// readWith returns the resource whose read tells what became of op: a view is read with its owner (steps.md 9.9).
+func (r *Refresher) readWith(op state.Pending) urn.URN {
+	if op.Resource.ViewOf != "" {
+		return op.Resource.ViewOf
 	}
-	return res.URN
+	return r.recordedAs(op)
+}
+
+// recordedAs returns the name under which the resource of an interrupted operation is recorded. It is a former one if the operation
+// was to rename it.
+func (r *Refresher) recordedAs(op state.Pending) urn.URN {
+	if is := op.StateIn(r.Recorded.Resources); is != nil {
+		return is.URN
+	}
+	return op.Resource.URN
 }
 
 // resolutions says how the interrupted operations other than creates are resolved by what was read.
@@ -77,7 +86,7 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	}
 	for _, op := range r.Recorded.Pending {
 		is := stages.Resolution{Pending: op}
-		now := there[op.Resource.URN]
+		now := there[r.recordedAs(op)]
 		switch {
 		case op.Type == state.Creating:
 			continue
@@ -85,7 +94,7 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 			is.Outcome, is.Why = stages.Dropped, "it changes no object"
 		case now == nil:
 			is.Outcome, is.Why = stages.Gone, "no object was found"
-		case !found.Read[readWith(op.Resource)]:
+		case !found.Read[r.readWith(op)]:
 			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
 		default:
 			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"

@@ -123,7 +123,7 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 	snapshot := *r.Recorded
 	snapshot.Resources = state.Rebuild(withViews(r.Base.Resources, views), changed)
 	snapshot.Pending = slices.DeleteFunc(slices.Clone(snapshot.Pending), func(op state.Pending) bool {
-		return isChange(op) && out.Read[readWith(op.Resource)] // the object is recorded as it is
+		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
 	})
 	out.Snapshot = &snapshot
 	if r.Taker.Recorder != nil {
