@@ -40,11 +40,16 @@ type Ledger struct {
 	index      map[*Resource]int // into slots
 	ranks      map[urn.URN]int
 	open       map[*Resource]PendingType
-	carried    map[*Resource]int // pending creates of the base, by their place there (state.md 3.4)
+	carried    map[*Resource]carried // pending operations of the base that are still in doubt (state.md 3.4)
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
 	rewritten  map[*Resource]*Resource // what an entry was last written as, where that differs from the entry
+}
+
+// carried is a pending operation of the base.
+type carried struct {
+	state *Resource // of the object that an update or a delete is about, in the base
 }
 
 // slot is an entry of the record; resource is nil after its removal.
@@ -73,7 +78,7 @@ func (l *Ledger) reset(base *Snapshot) {
 	l.index = make(map[*Resource]int, n)
 	l.ranks = make(map[urn.URN]int, n)
 	l.rewritten = map[*Resource]*Resource{}
-	l.carried = map[*Resource]int{}
+	l.carried = map[*Resource]carried{}
 	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
 	for i, r := range base.Resources {
 		l.slots[i], l.index[r] = slot{r, i}, i
@@ -82,9 +87,12 @@ func (l *Ledger) reset(base *Snapshot) {
 			copies[r.URN] = r.Delete
 		}
 	}
-	for i, p := range base.Pending {
-		if p.Type == Creating {
-			l.carried[p.Resource] = i
+	for _, p := range base.Pending {
+		switch {
+		case p.Type == Creating:
+			l.carried[p.Resource] = carried{}
+		case p.IsInDoubt():
+			l.carried[p.Resource] = carried{p.StateIn(base.Resources)}
 		}
 	}
 }
@@ -130,13 +138,15 @@ func reuseCiphertextsOf(r, old *Resource) {
 }
 
 // End records what a step did. Either all of the change is applied or, with an error that wraps [ErrNotRecorded],
-// nothing. Change.Begun may also be the resource of a pending create of the base: that is how one is resolved.
+// nothing. Change.Begun may also be the resource of a pending operation of the base: that is how one is resolved. An update or a
+// delete is also resolved by a later operation on its object that has succeeded, and by a refresh that has read it.
 func (l *Ledger) End(c Change) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.check(c); err != nil {
 		return err
 	}
+	l.resolveCarried(c)
 	if c.Begun != nil {
 		delete(l.open, c.Begun)
 		delete(l.carried, c.Begun)
@@ -164,6 +174,23 @@ func (l *Ledger) End(c Change) error {
 	}
 	l.refreshed = l.refreshed || c.Refresh
 	return nil
+}
+
+// resolveCarried resolves the pending updates and deletes of the base whose object a change is about: it is updated or deleted again,
+// or it was read. A change that only ends an operation is a failure of it, and changes nothing in the record.
+func (l *Ledger) resolveCarried(c Change) {
+	if t := l.open[c.Begun]; t != Updating && t != Deleting && !c.Refresh {
+		return
+	}
+	known := slices.Clone(c.Remove)
+	for _, p := range c.Replace {
+		known = append(known, p.Old)
+	}
+	for r, op := range l.carried {
+		if op.state != nil && slices.ContainsFunc(known, func(k *Resource) bool { return k.URN == op.state.URN && k.ID == op.state.ID }) {
+			delete(l.carried, r)
+		}
+	}
 }
 
 func (l *Ledger) remove(r *Resource) {
@@ -257,7 +284,7 @@ func (l *Ledger) Snapshot() (*Snapshot, error) {
 		Manifest:        Manifest{Time: l.options.Now(), Version: l.options.Version, Magic: Magic(l.options.Version)},
 		SecretsProvider: l.base.SecretsProvider,
 		Resources:       resources,
-		Pending:         l.pending(),
+		Pending:         l.pending(names),
 		Metadata:        l.base.Metadata,
 	}
 	if l.options.SecretsProvider != nil {
@@ -300,28 +327,27 @@ func (l *Ledger) rewrite(places []place, names renames) {
 	}
 }
 
-func (l *Ledger) pending() []Pending {
+func (l *Ledger) pending(names renames) []Pending {
 	var ops []Pending
+	for _, op := range l.base.Pending { // these come first
+		if !has(l.carried, op.Resource) {
+			continue
+		}
+		if op.Type != Creating { // the name of what is to be created is that of its program
+			op.Resource = names.normalise(op.Resource)
+		}
+		ops = append(ops, op)
+	}
 	for r, t := range l.open {
 		ops = append(ops, Pending{Type: t, Resource: r})
 	}
-	place := func(r *Resource) int { // those of the base come first
-		if i, ok := l.carried[r]; ok {
-			return i
-		}
-		return len(l.base.Pending)
-	}
-	for r := range l.carried {
-		ops = append(ops, Pending{Type: Creating, Resource: r})
-	}
-	slices.SortFunc(ops, func(a, b Pending) int {
+	slices.SortStableFunc(ops, func(a, b Pending) int {
 		return cmp.Or(
 			cmp.Compare(a.Resource.URN, b.Resource.URN),
 			cmp.Compare(a.Type, b.Type),
 			cmp.Compare(a.Resource.ID, b.Resource.ID),
 			a.Resource.Created.Compare(b.Resource.Created),
 			a.Resource.Modified.Compare(b.Resource.Modified),
-			cmp.Compare(place(a.Resource), place(b.Resource)),
 		)
 	})
 	return ops

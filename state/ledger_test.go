@@ -112,12 +112,92 @@ func TestPendingOperationsAreListedByURN(t *testing.T) {
 	require.NoError(t, l.Begin(Pending{Type: Creating, Resource: two}))
 	require.Error(t, l.Begin(Pending{Type: Creating, Resource: two}), "begun twice")
 	s := snapshotFrom(t, l)
-	require.Equal(t, []Pending{{Type: Creating, Resource: two}, {Type: Creating, Resource: creating}, {Type: Updating, Resource: one}}, s.Pending)
+	require.Equal(t, []Pending{{Type: Updating, Resource: updating}, {Type: Creating, Resource: two}, {Type: Creating, Resource: creating}, {Type: Updating, Resource: one}, {Type: Deleting, Resource: base.Pending[2].Resource}}, s.Pending)
 
 	require.NoError(t, l.End(Change{Begun: two, Add: two}))
 	require.ErrorIs(t, l.End(Change{Begun: two}), ErrNotRecorded)
 	require.NoError(t, l.End(Change{Begun: creating}), "a pending create of the base can be resolved")
-	require.Equal(t, []Pending{{Type: Updating, Resource: one}}, snapshotFrom(t, l).Pending)
+	require.NoError(t, l.End(Change{Begun: updating}), "a pending update can")
+	require.Equal(t, []Pending{{Type: Updating, Resource: one}, {Type: Deleting, Resource: base.Pending[2].Resource}}, snapshotFrom(t, l).Pending)
+}
+
+func TestUpdatesAndDeletesOfTheBaseStayPendingUntilTheirObjectIsKnown(t *testing.T) {
+	a, other := box("a"), box("b")
+	changed := func() *Resource { return a.Clone() }
+	copied := a.Clone()
+	copied.ID, copied.Delete = "id-old", true
+	replaced := a.Clone()
+	replaced.Delete = true
+	for name, c := range map[string]struct {
+		begun    PendingType
+		change   func(begun, added *Resource) Change
+		resolved bool
+	}{
+		"updated again": {Updating, func(begun, added *Resource) Change {
+			return Change{Begun: begun, Remove: []*Resource{a}, Add: added}
+		}, true},
+		"deleted":               {Deleting, func(begun, _ *Resource) Change { return Change{Begun: begun, Remove: []*Resource{a}} }, true},
+		"an update that failed": {Updating, func(begun, _ *Resource) Change { return Change{Begun: begun} }, false},
+		"read": {"", func(_, added *Resource) Change {
+			return Change{Refresh: true, Replace: []Replacement{{a, added}}, Elide: true}
+		}, true},
+		"vanished":                 {"", func(_, _ *Resource) Change { return Change{Refresh: true, Remove: []*Resource{a}} }, true},
+		"unchanged by the program": {"", func(_, added *Resource) Change { return Change{Remove: []*Resource{a}, Add: added} }, false},
+		"replaced": {Creating, func(begun, added *Resource) Change {
+			added.ID = "id-new"
+			return Change{Begun: begun, Replace: []Replacement{{a, replaced}}, Add: added}
+		}, false},
+		"an old copy is deleted": {Deleting, func(begun, _ *Resource) Change { return Change{Begun: begun, Remove: []*Resource{copied}} }, false},
+		"something else is read": {"", func(_, _ *Resource) Change {
+			return Change{Refresh: true, Replace: []Replacement{{other, other.Clone()}}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, typ := range []PendingType{Updating, Deleting} {
+				base := snapshotOf(copied, a, other)
+				op := Pending{Type: typ, Resource: changed()}
+				if typ == Updating {
+					op.Resource.ID = "" // as it is recorded
+				}
+				base.Pending = []Pending{op}
+				l := NewLedger(base, LedgerOptions{})
+				begun := changed()
+				if c.begun != "" {
+					require.NoError(t, l.Begin(Pending{Type: c.begun, Resource: begun}))
+				}
+				require.NoError(t, l.End(c.change(begun, changed())))
+				want := base.Pending
+				if c.resolved {
+					want = nil
+				}
+				require.Equal(t, want, snapshotFrom(t, l).Pending)
+			}
+		})
+	}
+}
+
+// What has no object is as it is recorded.
+func TestUpdatesOfComponentsAndProvidersDoNotStayPending(t *testing.T) {
+	component, provider := box("g"), box("p")
+	component.Custom, component.ID = false, ""
+	provider.Type = "pulumi:providers:testpkg"
+	base := snapshotOf(component)
+	base.Pending = []Pending{{Type: Updating, Resource: component.Clone()}, {Type: Updating, Resource: provider}}
+	require.Empty(t, snapshotFrom(t, NewLedger(base, LedgerOptions{})).Pending)
+}
+
+func TestPendingUpdatesAreRenamedWithTheirResources(t *testing.T) {
+	a, renamed := box("a"), box("b")
+	renamed.ID, renamed.Aliases = a.ID, []urn.URN{a.URN}
+	base := snapshotOf(a)
+	updating := a.Clone()
+	updating.ID = ""
+	base.Pending = []Pending{{Type: Updating, Resource: updating}}
+	l := NewLedger(base, LedgerOptions{})
+	require.NoError(t, l.End(Change{Remove: []*Resource{a}, Add: renamed}))
+	pending := snapshotFrom(t, l).Pending
+	require.Len(t, pending, 1)
+	require.Equal(t, renamed.URN, pending[0].Resource.URN)
 }
 
 func TestChangesToWhatIsNotThereAreRefusedAsAWhole(t *testing.T) {

@@ -3,6 +3,9 @@ package state
 import (
 	"context"
 	"encoding/json"
+	"slices"
+
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Store keeps the state of one stack.
@@ -39,6 +42,32 @@ type Pending struct {
 
 // IsInterruptedCreate reports whether an object may have been made that nobody has recorded, nor will.
 func (p Pending) IsInterruptedCreate() bool { return p.Type == Creating && !p.UnderWay }
+
+// IsInDoubt reports whether somebody has to find out what became of the operation. Reads and imports change nothing, and updates and
+// deletes of what has no object do nothing outside the state.
+func (p Pending) IsInDoubt() bool {
+	switch p.Type {
+	case Creating:
+		return true
+	case Updating, Deleting:
+		return p.Resource.ViewOf != "" || p.Resource.Custom && !p.Resource.Type.IsProvider()
+	}
+	return false
+}
+
+// StateIn returns the state of the object that an update or a delete is about, nil if there is none. The operation may have been to
+// rename it. What an update has recorded has no ID: it is about the live state.
+func (p Pending) StateIn(resources []*Resource) *Resource {
+	for _, u := range append([]urn.URN{p.Resource.URN}, p.Resource.Aliases...) {
+		at := slices.IndexFunc(resources, func(r *Resource) bool {
+			return r.URN == u && (r.ID == p.Resource.ID || p.Resource.ID == "" && !r.Delete)
+		})
+		if at >= 0 {
+			return resources[at]
+		}
+	}
+	return nil
+}
 
 // PendingType is what the operation does.
 type PendingType string

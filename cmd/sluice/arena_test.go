@@ -106,14 +106,15 @@ type recordedResource struct {
 	URN, ID, Type      string
 	Delete             bool
 	PendingReplacement bool
-	Outputs            map[string]any
+	Inputs, Outputs    map[string]any
 }
 
 // recordedState is what a state says of the objects.
 type recordedState struct {
-	things  map[string]string   // URN by ID
-	live    map[string]string   // of these, those that are no old copies: ID by URN
-	pending map[string][]string // types by URN
+	things  map[string]string         // URN by ID
+	inputs  map[string]map[string]any // by ID
+	live    map[string]string         // of these, those that are no old copies: ID by URN
+	pending map[string][]string       // types by URN
 }
 
 // state returns the content of the stack file, read from the file itself, as Pulumi would read it.
@@ -126,13 +127,13 @@ func (a *arena) state() recordedState {
 }
 
 func (a *arena) recorded(d deployment) recordedState {
-	s := recordedState{map[string]string{}, map[string]string{}, map[string][]string{}}
+	s := recordedState{map[string]string{}, map[string]map[string]any{}, map[string]string{}, map[string][]string{}}
 	for _, r := range d.Resources {
 		if !strings.HasPrefix(r.Type, "simple:") || r.PendingReplacement { // the object of such a one is deleted
 			continue
 		}
 		require.Empty(a, s.things[r.ID], "%s is recorded twice", r.ID)
-		s.things[r.ID] = r.URN
+		s.things[r.ID], s.inputs[r.ID] = r.URN, r.Inputs
 		if !r.Delete {
 			require.Empty(a, s.live[r.URN], "%s has two live states", r.URN)
 			s.live[r.URN] = r.ID

@@ -42,9 +42,11 @@ type program struct{ first, count, more, zone, site int }
 
 // plan is what happens in one round.
 type plan struct {
-	program program
-	flags   []string // of the updates
+	program program // that the round leads to
+	op      operation
+	flags   []string // of the operation
 	engines int      // that start at once
+	choice  uint64   // a seed: of the targets of a destroy, and of what others do to objects before a refresh
 
 	who           victims
 	all           bool          // engines, or only the first one
@@ -58,6 +60,7 @@ type plan struct {
 	killRecovery  bool // the first command afterwards, which recovers, is killed
 	recoveryAfter time.Duration
 	next          bool // there is another update before anybody has looked what is in doubt
+	ends          bool // with a destroy and not with an update
 }
 
 // plan draws a plan.
@@ -73,15 +76,24 @@ func (c *chaos) plan(seed uint64) plan {
 		engines: 1, who: victims(random.IntN(int(kinds))), all: oneOf(2), fromFirstCall: !oneOf(4), outage: upTo(time.Second),
 		readAfter: upTo(c.usual), killRecovery: oneOf(5), recoveryAfter: upTo(c.usual / 4), next: oneOf(3),
 	}
-	if oneOf(5) {
+	p.op, p.choice, p.ends = operation((seed+c.place)%uint64(operations)), random.Uint64(), oneOf(6)
+	if p.op == aTurnover {
+		other := 2 + int(seed%1000)
+		p.program.more, p.program.zone, p.program.site = other, other, other
+	}
+	if oneOf(5) && p.op != aRecovery {
 		p.engines = 2
 	}
 	if oneOf(3) {
 		p.reader = [][]string{{"stack", "output", "round"}, {"stack", "export"}}[random.IntN(2)]
 	}
+	p.fromFirstCall = p.fromFirstCall && p.op.changesObjects()
 	p.after = upTo(c.usual)
 	if p.fromFirstCall {
 		p.after = upTo(c.working)
+	}
+	if p.op.isShort() {
+		p.after /= 2
 	}
 	if p.who == theConnection && c.states.link == nil {
 		p.who = everybody
@@ -90,7 +102,7 @@ func (c *chaos) plan(seed uint64) plan {
 }
 
 func (p plan) String() string {
-	text := fmt.Sprintf("%d resources from %d on, %s; %s", p.program.count, p.program.first, strings.Join(p.flags, " "), p.who)
+	text := fmt.Sprintf("%d resources from %d on; %s %s; %s", p.program.count, p.program.first, p.op, strings.Join(p.flags, " "), p.who)
 	if p.who == theConnection {
 		text += fmt.Sprintf(" for %s", p.outage.Round(time.Millisecond))
 	}
@@ -110,6 +122,9 @@ func (p plan) String() string {
 	}
 	if p.next {
 		text += ", another update before that"
+	}
+	if p.ends {
+		text += ", and a destroy at the end"
 	}
 	return text
 }

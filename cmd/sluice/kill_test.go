@@ -95,13 +95,18 @@ func TestKilledRunsLoseNothing(t *testing.T) {
 // chaos is an arena whose runs are cut off.
 type chaos struct {
 	*arena
-	usual        time.Duration // how long an update takes that creates everything, and
-	working      time.Duration // how long from the first object on
-	place        uint64        // the plans of places differ
-	commands     []*command    // of the present round
-	effects      int           // of calls that have ended when their engine was dead
-	round        int           // the present one
-	acknowledged int           // the round that a reader has to show, or a later one
+	usual        time.Duration     // how long an update takes that creates everything, and
+	working      time.Duration     // how long from the first object on
+	place        uint64            // the plans of places differ
+	commands     []*command        // of the present round
+	effects      int               // of calls that have ended when their engine was dead
+	round        int               // the present one
+	acknowledged int               // the round that a reader has to show, or a later one
+	mayBeGone    bool              // a destroy has begun since, or
+	isGone       bool              // has succeeded
+	declared     program           // what the stack was of before the operation
+	drifted      map[string]bool   // IDs of objects that somebody else has changed or deleted, and no refresh has seen
+	spared       map[string]string // what a destroy with targets has to leave: ID by URN
 }
 
 const (
@@ -112,14 +117,14 @@ const (
 )
 
 func newChaos(t *testing.T, tools string, states place, number uint64) *chaos {
-	c := &chaos{arena: newArenaAt(t, tools, states), place: number}
+	c := &chaos{arena: newArenaAt(t, tools, states), place: number, declared: program{first: 0, count: 50}, drifted: map[string]bool{}}
 	c.env = append(c.env, "ACKNOWLEDGED="+c.dir+"/acknowledged")
 	c.run(0, "config", "set-all",
 		"--plaintext", "scenario=churn",
 		"--plaintext", "simple:minDelayMs=5",
 		"--plaintext", "simple:delayMs=100",
 		"--plaintext", "simple:lateMs="+strconv.Itoa(int(late.Milliseconds())))
-	c.declare(program{first: 0, count: 50})
+	c.declare(c.declared)
 	require.NoError(t, os.Mkdir(c.dir+"/cloud", 0o755))
 	began := time.Now()
 	up := c.start(nil, "up", "--yes", "--skip-preview", "--parallel", "6")
@@ -141,15 +146,17 @@ func (c *chaos) rounds(seed uint64, b bounds) {
 			}
 		}
 	})
-	done, cut := map[victims]int{}, map[victims]int{}
+	done, cut := map[fmt.Stringer]int{}, map[fmt.Stringer]int{}
 	total := 0
 	for ; b.another(c.round); seed++ {
 		c.round, c.commands = c.round+1, nil
 		p := c.plan(seed)
 		c.Logf("round %d, seed %d: %s", c.round, seed, p)
 		done[p.who]++
+		done[p.op]++
 		if c.play(p) {
 			cut[p.who]++
+			cut[p.op]++
 			total++
 		}
 	}
@@ -157,7 +164,10 @@ func (c *chaos) rounds(seed uint64, b bounds) {
 	for who := range kinds {
 		counts = append(counts, fmt.Sprintf("%s %d of %d", who, cut[who], done[who]))
 	}
-	c.Logf("%d rounds in %s; runs cut off, by what was cut off: %s; %d objects were changed after the death of the engine",
+	for op := range operations {
+		counts = append(counts, fmt.Sprintf("%s %d of %d", op, cut[op], done[op]))
+	}
+	c.Logf("%d rounds in %s; operations cut off, by what was cut off and by operation: %s; %d objects were changed after the death of the engine",
 		c.round, time.Since(began).Round(time.Second), strings.Join(counts, ", "), c.effects)
 	require.Positive(c, total, "nothing was cut off in time")
 	c.run(0, "destroy", "--yes", "--skip-preview")
@@ -165,14 +175,17 @@ func (c *chaos) rounds(seed uint64, b bounds) {
 	c.requireTidy()
 }
 
-// play plays one round, and reports whether a run was cut off.
+// play plays one round, and reports whether an operation was cut off.
 func (c *chaos) play(p plan) bool {
 	c.declare(p.program)
-	require.NoError(c, os.WriteFile(c.dir+"/acknowledged", nil, 0o600))
-	isCut, completed := c.runAndCut(p)
+	c.spared = nil
+	args := c.prepare(p)
+	c.tellNothing()
+	c.mayBeGone = c.mayBeGone || p.op == aDestroy
+	isCut, completed := c.runAndCut(p, args)
 	atDeath := c.things()
 	if completed {
-		c.acknowledged = c.round
+		c.completed(p)
 	}
 	if p.killRecovery {
 		reader := c.start(nil, "stack", "export")
@@ -183,25 +196,45 @@ func (c *chaos) play(p plan) bool {
 	c.requireRead()
 	c.requireAcknowledged()
 	c.requireKnown()
+	c.requireSpared()
+	if completed {
+		c.requireDone(p)
+	}
 	if p.who == theGuards {
 		c.requireNoPanic(c.any("recover")) // takes the lock, which a reader need not
 		c.requireStill()
 	}
+	overtaken := p.next && p.who == theSession
 	if p.next {
+		c.mayBeGone, c.isGone = c.mayBeGone || c.isGone, false
 		c.requireNoPanic(c.any("up", "--yes", "--skip-preview", "--continue-on-error"))
-		c.requireKnown()
+		c.requireRecorded()
+		if !overtaken {
+			c.requireKnown()
+		}
 	}
 	c.settle()
 	if p.who == theSession && !p.next {
 		c.effects += differences(atDeath, c.things())
 	}
-	c.resolve(p.next && p.who == theSession)
-	c.run(0, "up", "--yes", "--skip-preview")
-	c.acknowledged = c.round
-	c.requireRead()
-	c.requireDeclared(p.program)
+	c.resolve(overtaken)
+	c.end(p)
 	c.requireTidy()
 	return isCut
+}
+
+// end ends a round with an update or a destroy.
+func (c *chaos) end(p plan) {
+	if p.ends {
+		c.run(0, "destroy", "--yes", "--skip-preview")
+		c.isGone = true
+		c.requireDone(plan{op: aDestroy})
+	} else {
+		c.run(0, "up", "--yes", "--skip-preview")
+		c.acknowledge(p.program)
+		c.requireDeclared(p.program)
+	}
+	c.requireRead()
 }
 
 // declare is what the next updates lead to.
@@ -211,12 +244,12 @@ func (c *chaos) declare(p program) {
 		"--plaintext", "zone="+strconv.Itoa(p.zone), "--plaintext", "site="+strconv.Itoa(p.site), "--plaintext", "round="+strconv.Itoa(c.round))
 }
 
-// runAndCut runs one or two updates and cuts them off. It reports whether that came in time, and whether an update has
+// runAndCut runs one or two engines with a command and cuts them off. It reports whether that came in time, and whether one has
 // succeeded all the same.
-func (c *chaos) runAndCut(p plan) (isCut, completed bool) {
+func (c *chaos) runAndCut(p plan, args []string) (isCut, completed bool) {
 	var engines []*command
 	for range p.engines {
-		engines = append(engines, c.start(p.environment(), slices.Concat([]string{"up", "--yes", "--skip-preview"}, p.flags)...))
+		engines = append(engines, c.start(p.environment(), args...))
 	}
 	var reader *command
 	if p.reader != nil {
@@ -268,8 +301,12 @@ func (c *chaos) requireRead() {
 	c.requireShows(e, c.acknowledged)
 }
 
-// requireShows checks that a reader has shown a round, or a later one.
+// requireShows checks that a reader has shown a round, or a later one; or nothing, if everything may have been destroyed.
 func (c *chaos) requireShows(reader *command, round int) {
+	if (c.mayBeGone || c.isGone) && isWithoutStack(reader) {
+		return
+	}
+	require.False(c, c.isGone, "a reader shows what was destroyed:\n%s", reader.out)
 	require.Zero(c, reader.status(), "%s", reader.out)
 	shown := c.shown(reader.out.String())
 	require.GreaterOrEqual(c, shown, round, "a reader shows something older than what was acknowledged")
@@ -295,6 +332,11 @@ func (c *chaos) shown(out string) int {
 	return round
 }
 
+// tellNothing begins a new list of what the program has been told.
+func (c *chaos) tellNothing() {
+	require.NoError(c, os.WriteFile(c.dir+"/acknowledged", nil, 0o600))
+}
+
 // requireAcknowledged checks that the state has what the program was told.
 func (c *chaos) requireAcknowledged() {
 	text, err := os.ReadFile(c.dir + "/acknowledged")
@@ -306,13 +348,31 @@ func (c *chaos) requireAcknowledged() {
 	}
 }
 
-// requireKnown checks that every object is recorded, or that its create is in doubt.
-func (c *chaos) requireKnown() recordedState {
+// requireRecorded checks that every object is recorded, or that its create is in doubt.
+func (c *chaos) requireRecorded() recordedState {
 	exists := c.cloud() // first: an operation is in the state before it begins
 	recorded := c.state()
 	for id, u := range exists {
 		if recorded.things[id] != u {
 			require.Contains(c, recorded.pending[u], "creating", "nobody knows of %s", id)
+		}
+	}
+	return recorded
+}
+
+// requireKnown checks that besides everything that is recorded exists, and is as it is recorded, or that an operation on it is
+// in doubt.
+func (c *chaos) requireKnown() recordedState {
+	exists := c.things()
+	recorded := c.requireRecorded()
+	for id, u := range recorded.things {
+		t, there := exists[id]
+		switch {
+		case c.drifted[id]:
+		case !there:
+			require.Contains(c, recorded.pending[u], "deleting", "%s is recorded and does not exist", id)
+		case len(recorded.pending[u]) == 0:
+			require.Equal(c, t.Inputs, recorded.inputs[id], "%s has been changed, and the state does not know that", id)
 		}
 	}
 	return recorded
@@ -347,27 +407,22 @@ func differences(a, b map[string]thing) int {
 }
 
 // resolve answers for the creates with an uncertain outcome, and compares the state with the objects. An update that
-// was run while an older one was still working may have been overtaken by its deletes and updates: then a refresh finds them.
+// was run while an older operation was still working may have been overtaken by its deletes and updates: then a refresh finds them,
+// as it does what others have done to objects.
 func (c *chaos) resolve(overtaken bool) {
-	recorded, exists := c.requireKnown(), c.cloud()
-	adopt := []string{"recover", "--assume-not-created"}
-	for id, u := range exists {
-		if recorded.things[id] != u {
-			adopt = append(adopt, "--adopt", u+"="+id)
-		}
-	}
-	for id, u := range recorded.things {
-		if exists[id] == "" && !overtaken {
-			require.Contains(c, recorded.pending[u], "deleting", "%s is recorded and does not exist", id)
-		}
-	}
-	c.run(0, adopt...)
 	if overtaken {
-		c.run(0, "refresh", "--yes", "--skip-preview")
+		for id := range c.state().things {
+			c.drifted[id] = true
+		}
 	}
-	recorded = c.state()
+	c.run(0, c.recovery()...)
+	if len(c.drifted) > 0 {
+		c.run(0, "refresh", "--yes", "--skip-preview")
+		clear(c.drifted)
+	}
+	recorded := c.requireKnown()
 	require.Empty(c, recorded.pending)
-	require.Equal(c, exists, recorded.things)
+	require.Equal(c, c.cloud(), recorded.things)
 }
 
 // requireDeclared checks that there is what the program declares, each object once, and that the state has that.
@@ -377,7 +432,7 @@ func (c *chaos) requireDeclared(p program) {
 	require.Equal(c, c.cloud(), recorded.things)
 	require.Len(c, exists, p.count)
 	for i := p.first; i < p.first+p.count; i++ {
-		u := fmt.Sprintf("urn:pulumi:dev::demo::simple:index:Thing::thing-%d", i)
+		u := thingURN(i)
 		t := exists[recorded.live[u]]
 		require.Equal(c, u, t.URN)
 		require.EqualValues(c, i+p.more, t.Inputs["value"], u)
@@ -388,8 +443,7 @@ func (c *chaos) requireDeclared(p program) {
 			require.Equal(c, strconv.Itoa(p.site), t.Inputs["dbrSite"], u)
 		}
 		if i%6 == 3 && i > p.first {
-			before := fmt.Sprintf("urn:pulumi:dev::demo::simple:index:Thing::thing-%d", i-1)
-			require.Equal(c, "arn:"+recorded.live[before], t.Inputs["immutableUses"], u)
+			require.Equal(c, "arn:"+recorded.live[thingURN(i-1)], t.Inputs["immutableUses"], u)
 		}
 	}
 }

@@ -166,6 +166,60 @@ func TestRecoverResolvesUpdatesAndDeletesByReading(t *testing.T) {
 	require.Equal(t, state.Updating, pending[0].Type)
 }
 
+// The record of the operation has the new name, and the state still has the old one.
+func TestRecoverReadsWhatAnInterruptedUpdateWasToRename(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", in{"size": 1}) }))
+	require.NoError(t, k.cloud.Put(providertest.Record{
+		ID: idOf("a", 1), URN: urnOf("a"), Type: urnOf("a").Type(), Inputs: values(in{"size": 2}),
+	}))
+	renamed := k.recorded("a").Clone()
+	renamed.URN, renamed.ID, renamed.Aliases = urnOf("b"), "", []urn.URN{urnOf("a")}
+	pend(k, state.Pending{Type: state.Updating, Resource: renamed})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Empty(t, k.state.Snapshot().Pending)
+	require.Equal(t, 2.0, k.recorded("a").Inputs.At("size").AsNumber())
+}
+
+func TestRecoverForgetsUpdatesAndDeletesOfWhatIsNotThere(t *testing.T) {
+	k := newKit(t)
+	k.up(program(func(s *script) { s.thing("a", nil) }))
+	component := &state.Resource{URN: "urn:pulumi:dev::p::test:index:Group::g", Type: "test:index:Group"}
+	gone := k.recorded("a").Clone()
+	gone.URN, gone.ID = urnOf("gone"), "gone-1"
+	pend(k, state.Pending{Type: state.Updating, Resource: component}, state.Pending{Type: state.Deleting, Resource: gone})
+	require.NoError(t, k.try(sluice.Recover, nil).err)
+	require.Empty(t, k.state.Snapshot().Pending)
+}
+
+// A run that has nothing to do for an object knows no more about it than what is recorded.
+func TestInterruptedChangesStayPendingUntilTheirObjectIsKnown(t *testing.T) {
+	for _, typ := range []state.PendingType{state.Updating, state.Deleting} {
+		t.Run(string(typ), func(t *testing.T) {
+			k := newKit(t)
+			size := 1
+			p := program(func(s *script) {
+				s.thing("a", in{"size": size})
+				s.thing("b", nil)
+			})
+			k.up(p)
+			op := state.Pending{Type: typ, Resource: k.recorded("a").Clone()}
+			if typ == state.Updating {
+				op.Resource.ID = "" // as it is recorded
+			}
+			pend(k, op)
+			for range 2 {
+				require.NoError(t, k.try(sluice.Update, p).err)
+				require.Len(t, k.state.Snapshot().Pending, 1)
+				require.Equal(t, typ, k.state.Snapshot().Pending[0].Type)
+			}
+			size = 2
+			k.up(p)
+			require.Empty(t, k.state.Snapshot().Pending)
+		})
+	}
+}
+
 func TestRecoverForgetsCreatesThatMakeNothingOutsideTheState(t *testing.T) {
 	k := newKit(t)
 	k.up(program(func(s *script) { s.thing("a", nil) }))

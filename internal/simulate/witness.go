@@ -104,7 +104,7 @@ func (b bounds) rebase(s *state.Snapshot, durable bool) {
 	}
 	for _, k := range now {
 		op, pending := k.(state.Pending)
-		b.add(k, durable && (!pending || op.Type == state.Creating)) // a run takes over nothing but creates
+		b.add(k, durable && (!pending || op.Type == state.Creating)) // others are resolved by what a run does
 	}
 }
 

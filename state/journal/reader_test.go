@@ -119,6 +119,7 @@ func TestStaleJournalIsReportedWithWhatItContains(t *testing.T) {
 	require.Equal(t, []Listed{
 		{What: "created", URN: made.URN, ID: made.ID},
 		{What: "deleting", Open: true, URN: base.Resources[0].URN, ID: "id-a"},
+		{What: "updating", Open: true, URN: thing("changed").URN, ID: "id-changed"},
 		{What: "creating", Open: true, URN: thing("forgotten").URN, ID: "id-forgotten"},
 		{What: "creating", Open: true, URN: goal.URN, ID: goal.ID},
 	}, stale.Report.List())

@@ -24,7 +24,7 @@ func startOf(t *testing.T, m *memory, rs ...*state.Resource) *state.Snapshot {
 	calls.Store(1000)
 	s := &state.Snapshot{
 		Manifest: state.Manifest{Version: "t", Magic: state.Magic("t")}, SecretsProvider: provider, Resources: rs,
-		Pending: []state.Pending{{Type: state.Creating, Resource: thing("forgotten")}, {Type: state.Updating, Resource: thing("dropped")}},
+		Pending: []state.Pending{{Type: state.Creating, Resource: thing("forgotten")}, {Type: state.Updating, Resource: thing("changed")}},
 	}
 	b, err := encoderFor(calls).Checkpoint(context.Background(), stackName, s)
 	require.NoError(t, err)

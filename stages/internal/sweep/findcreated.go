@@ -22,23 +22,11 @@ import (
 // (state.md 9.4 R-8), and returns what it has found. What cannot be read stays pending. Interrupted reads and imports have
 // changed nothing and are dropped.
 func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
-	var open []state.Pending
-	for _, op := range r.Recorded.Pending {
-		if op.Type == state.Updating || op.Type == state.Deleting {
-			open = append(open, op)
-		}
-	}
-	if r.Taker.Recorder != nil {
-		// A run takes over nothing but creates: what is to stay has to begin again.
-		for _, op := range open {
-			if err := r.Taker.Recorder.Begin(ctx, op); err != nil {
-				return Refreshed{Snapshot: r.Recorded}, fmt.Errorf("recording that %s is looked at: %w", op.Resource.URN, err)
-			}
-		}
-	}
 	concerned := map[urn.URN]bool{}
-	for _, op := range open {
-		concerned[readWith(op.Resource)] = true
+	for _, op := range r.Recorded.Pending {
+		if isChange(op) {
+			concerned[r.readWith(op)] = true
+		}
 	}
 	found, err := r.Refresh(ctx, func(res *state.Resource) bool { return concerned[res.URN] })
 	if err != nil && !stages.IsReported(err) {
@@ -48,23 +36,44 @@ func (r *Refresher) ResolveChanges(ctx context.Context) (Refreshed, error) {
 	if r.Taker.Recorder == nil {
 		return found, err
 	}
+	return found, errors.Join(err, r.forgetResolved(ctx, &found))
+}
+
+// forgetResolved records which interrupted operations are resolved, other than by having read an object: that is recorded.
+func (r *Refresher) forgetResolved(ctx context.Context, found *Refreshed) error {
+	now := *found.Snapshot
 	for _, is := range found.Changes {
-		if is.Outcome == stages.Unresolved || is.Outcome == stages.Dropped {
+		at := slices.Index(now.Pending, is.Pending)
+		if at < 0 || is.Outcome == stages.Unresolved || !isChange(is.Pending) {
 			continue
 		}
 		if err := r.Taker.Recorder.End(ctx, state.Change{Begun: is.Resource}); err != nil {
-			return found, fmt.Errorf("recording that %s of %s is resolved: %w", is.Type, is.Resource.URN, err)
+			return fmt.Errorf("recording that %s of %s is resolved: %w", is.Type, is.Resource.URN, err)
 		}
+		now.Pending = slices.Delete(slices.Clone(now.Pending), at, at+1)
 	}
-	return found, err
+	found.Snapshot = &now
+	return nil
 }
 
-// readWith returns the resource whose read tells about res: a view is read with its owner (steps.md 9.9).
-func readWith(res *state.Resource) urn.URN {
-	if res.ViewOf != "" {
-		return res.ViewOf
+// isChange reports whether reading an object tells what became of an operation.
+func isChange(op state.Pending) bool { return op.Type != state.Creating && op.IsInDoubt() }
+
+// readWith returns the resource whose read tells what became of op: a view is read with its owner (steps.md 9.9).
+func (r *Refresher) readWith(op state.Pending) urn.URN {
+	if op.Resource.ViewOf != "" {
+		return op.Resource.ViewOf
 	}
-	return res.URN
+	return r.recordedAs(op)
+}
+
+// recordedAs returns the name under which the resource of an interrupted operation is recorded. It is a former one if the operation
+// was to rename it.
+func (r *Refresher) recordedAs(op state.Pending) urn.URN {
+	if is := op.StateIn(r.Recorded.Resources); is != nil {
+		return is.URN
+	}
+	return op.Resource.URN
 }
 
 // resolutions says how the interrupted operations other than creates are resolved by what was read.
@@ -77,7 +86,7 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 	}
 	for _, op := range r.Recorded.Pending {
 		is := stages.Resolution{Pending: op}
-		now := there[op.Resource.URN]
+		now := there[r.recordedAs(op)]
 		switch {
 		case op.Type == state.Creating:
 			continue
@@ -85,7 +94,7 @@ func (r *Refresher) resolutions(found Refreshed) (all []stages.Resolution) {
 			is.Outcome, is.Why = stages.Dropped, "it changes no object"
 		case now == nil:
 			is.Outcome, is.Why = stages.Gone, "no object was found"
-		case !found.Read[readWith(op.Resource)]:
+		case !found.Read[r.readWith(op)]:
 			is.Outcome, is.Why = stages.Unresolved, "the object could not be read"
 		default:
 			is.Outcome, is.ID, is.Why = stages.Exists, now.ID, "the object was read"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sourcegraph/conc/pool"
 
@@ -121,6 +122,9 @@ func (r *Refresher) rebuild(ctx context.Context, steps []*stages.Decision, all [
 	}
 	snapshot := *r.Recorded
 	snapshot.Resources = state.Rebuild(withViews(r.Base.Resources, views), changed)
+	snapshot.Pending = slices.DeleteFunc(slices.Clone(snapshot.Pending), func(op state.Pending) bool {
+		return isChange(op) && out.Read[r.readWith(op)] // the object is recorded as it is
+	})
 	out.Snapshot = &snapshot
 	if r.Taker.Recorder != nil {
 		if err := r.Taker.Recorder.Rebase(ctx, &snapshot); err != nil {
