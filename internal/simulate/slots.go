@@ -135,7 +135,7 @@ func (s *slots) refuses(u urn.URN) bool {
 
 // mustBeStaged reports a fault if a provider gets inputs that a stage should have changed.
 func (a *attempt) mustBeStaged(what string, u urn.URN, inputs property.Map) {
-	if u.Type() != "test:index:Thing" || has(inputs, stagedName) || a.takesOver(u) {
+	if u.Type() != "test:index:Thing" || has(inputs, stagedName) || a.keepsInputs(u, inputs) {
 		return
 	}
 	for _, st := range a.op.Stages {
@@ -147,10 +147,11 @@ func (a *attempt) mustBeStaged(what string, u urn.URN, inputs property.Map) {
 	}
 }
 
-// takesOver reports whether the operation may take over a resource that was only read and is not part of the operation. Such a
-// resource is made with the inputs that are recorded, not with those of its goal (steps.md 3.6, 6.5).
-func (a *attempt) takesOver(u urn.URN) bool {
+// keepsInputs reports whether inputs may be those of a resource that is not part of the operation. If such a resource is made
+// nevertheless, because it was only read or is replaced with another one, it is made with the inputs that are recorded and not
+// with those of its goal (steps.md 3.6, 6.5).
+func (a *attempt) keepsInputs(u urn.URN, inputs property.Map) bool {
 	return len(a.op.Targets)+len(a.op.Excludes) > 0 && slices.ContainsFunc(a.before.resources(), func(r *state.Resource) bool {
-		return r.URN == u && r.External
+		return r.URN == u && property.EqualMaps(r.Inputs, inputs)
 	})
 }
