@@ -39,6 +39,10 @@ func (o operation) changesObjects() bool { return o != aRefresh && o != aRecover
 // isShort reports whether an operation has less to do than an update that creates everything.
 func (o operation) isShort() bool { return o == aRefresh || o == aRemoval || o == aRecovery }
 
+// canBeRepeated reports whether an operation succeeds as well when another one has done the same before: not if it names what is
+// gone by then, or has been answered.
+func (o operation) canBeRepeated() bool { return o != aRemoval && o != aRecovery }
+
 // prepare leads to where the operation of a plan has something to do, and returns its command.
 func (c *chaos) prepare(p plan) []string {
 	if p.op != anUpdate && p.op != aTurnover && len(c.state().live) == 0 {
@@ -112,8 +116,10 @@ func (c *chaos) interrupt(p plan) []string {
 	isCut := c.strike(plan{who: everybody}, []*command{up})
 	up.wait()
 	c.requireNoPanic(up.out.String())
-	if !isCut || up.status() == 0 {
+	if up.status() == 0 {
 		c.acknowledge(p.program)
+	} else {
+		require.True(c, isCut, "%s", up.out)
 	}
 	c.settle()
 	c.requireRead()
@@ -136,6 +142,12 @@ func (c *chaos) recovery() []string {
 // acknowledge notes that readers have to show the present round, and which program the stack is of.
 func (c *chaos) acknowledge(p program) {
 	c.acknowledged, c.declared, c.mayBeGone, c.isGone = c.round, p, false, false
+}
+
+// begin notes what readers may show once an operation has begun.
+func (c *chaos) begin(o operation) {
+	c.mayBeGone = c.mayBeGone || c.isGone || o == aDestroy
+	c.isGone = false
 }
 
 // completed notes what users rely on when an operation has said that it succeeded.

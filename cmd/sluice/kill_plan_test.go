@@ -46,7 +46,7 @@ type plan struct {
 	op      operation
 	flags   []string // of the operation
 	engines int      // that start at once
-	choice  uint64   // a seed: of the targets of a destroy, and of what others do to objects before a refresh
+	choice  uint64   // a seed of what comes before the operation, and of its targets
 
 	who           victims
 	all           bool          // engines, or only the first one
@@ -81,7 +81,7 @@ func (c *chaos) plan(seed uint64) plan {
 		other := 2 + int(seed%1000)
 		p.program.more, p.program.zone, p.program.site = other, other, other
 	}
-	if oneOf(5) && p.op != aRecovery {
+	if oneOf(5) && p.op.canBeRepeated() {
 		p.engines = 2
 	}
 	if oneOf(3) {

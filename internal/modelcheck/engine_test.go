@@ -44,6 +44,7 @@ type setting struct {
 	serverSkew  time.Duration
 	jump        time.Duration // of the server's clock, when the database moves to another one
 	creates     []string      // names of the resources that each engine is to make
+	exist       []string      // names of those that there are at the beginning, with the value 0
 	unlockEarly bool          // a flaw: the lock is removed before the state is written
 }
 
@@ -51,6 +52,8 @@ type setting struct {
 type object struct {
 	name, id string
 	by       *process
+	value    int
+	gone     bool // it has been deleted
 }
 
 var stackRef = backend.Ref{Project: "p", Name: "dev"}
@@ -64,7 +67,7 @@ func (w *world) state() string {
 		text += w.holder.name
 	}
 	for _, o := range w.objects {
-		text += fmt.Sprintln(o.name, o.id, o.by.name)
+		text += fmt.Sprintln(o.name, o.id, o.by.name, o.value, o.gone)
 	}
 	return text
 }
@@ -72,7 +75,7 @@ func (w *world) state() string {
 // make is what a provider does.
 func (p *process) make(name string) string {
 	id := fmt.Sprintf("%s-%d", name, len(p.objects))
-	p.objects = append(p.objects, object{name, id, p})
+	p.objects = append(p.objects, object{name: name, id: id, by: p})
 	return id
 }
 
@@ -155,7 +158,7 @@ func (m machine) EndOrphans(ctx context.Context, o lock.Owner) (string, error) {
 
 // endPlugins ends the plugins of a process that has died.
 func (s *schedule) endPlugins(p *process) {
-	s.late = slices.DeleteFunc(slices.Clone(s.late), func(c *call) bool { return c.by == p && c.kind == create })
+	s.late = slices.DeleteFunc(slices.Clone(s.late), func(c *call) bool { return c.by == p && c.kind == operate })
 }
 
 func (p *process) backend(ctx context.Context) (backend.Backend, error) {
@@ -178,8 +181,14 @@ func (p *process) open(ctx context.Context) (backend.Stack, error) {
 	return b.Open(ctx, stackRef)
 }
 
+// work is what an engine does once it has begun to record on top of a base.
+type work func(p *process, ctx context.Context, r state.Recorder, base *state.Snapshot) error
+
 // update is an engine: it makes what is not recorded, in the order in which an operation does.
-func update(p *process) {
+func update(p *process) { p.operate((*process).createMissing) }
+
+// operate runs an engine.
+func (p *process) operate(do work) {
 	ctx := context.Background()
 	err := func() (err error) {
 		stack, err := p.open(ctx)
@@ -191,12 +200,12 @@ func update(p *process) {
 			return err
 		}
 		defer func() { err = errors.Join(err, l.Close()) }()
-		return p.record(ctx, sluice.NewFence(stack))
+		return p.record(ctx, sluice.NewFence(stack), do)
 	}()
 	p.finish(err)
 }
 
-func (p *process) record(ctx context.Context, fence *sluice.Fence) error {
+func (p *process) record(ctx context.Context, fence *sluice.Fence, do work) error {
 	base, err := fence.Load(ctx)
 	if err != nil {
 		return err
@@ -205,6 +214,17 @@ func (p *process) record(ctx context.Context, fence *sluice.Fence) error {
 	if err != nil {
 		return err
 	}
+	err = do(p, ctx, r, base)
+	if p.unlockEarly {
+		for _, key := range p.disk.list(".pulumi/locks/") {
+			delete(p.disk.contents, key)
+		}
+	}
+	return errors.Join(err, r.Close(ctx))
+}
+
+// createMissing makes what is not recorded.
+func (p *process) createMissing(ctx context.Context, r state.Recorder, base *state.Snapshot) (err error) {
 	there := map[string]bool{}
 	for _, res := range base.Resources {
 		there[res.URN.Name()] = true
@@ -219,12 +239,7 @@ func (p *process) record(ctx context.Context, fence *sluice.Fence) error {
 			err = p.create(ctx, r, name)
 		}
 	}
-	if p.unlockEarly {
-		for _, key := range p.disk.list(".pulumi/locks/") {
-			delete(p.disk.contents, key)
-		}
-	}
-	return errors.Join(err, r.Close(ctx))
+	return err
 }
 
 // resolve records what became of an interrupted create, as a person does who looks, and reports whether it made something.
@@ -253,7 +268,7 @@ func (p *process) create(ctx context.Context, r state.Recorder, name string) err
 		return err
 	}
 	made := *res
-	if err := p.do(ctx, "create "+name, create, func() string { made.ID = p.make(name); return made.ID }); err != nil {
+	if err := p.do(ctx, "create "+name, operate, func() string { made.ID = p.make(name); return made.ID }); err != nil {
 		return err
 	}
 	return p.end(ctx, r, state.Change{Begun: res, Add: &made}, name)
@@ -262,7 +277,7 @@ func (p *process) create(ctx context.Context, r state.Recorder, name string) err
 func (p *process) end(ctx context.Context, r state.Recorder, c state.Change, name string) error {
 	err := r.End(ctx, c)
 	if err == nil && c.Add != nil {
-		p.acked = append(p.acked, object{name, c.Add.ID, p})
+		p.acked = append(p.acked, object{name: name, id: c.Add.ID, by: p})
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (x *explorer) once(t *testing.T) *outcome {
 	x.depth = 0
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Millisecond / 2)
-		w := &world{setting: x.setting, disk: x.beginning.clone(), absent: map[string]bool{}, renewed: map[string]time.Time{}}
+		w := &world{setting: x.setting, disk: x.beginning.clone(), absent: map[string]bool{}, renewed: map[string]time.Time{}, objects: x.existing()}
 		s := &schedule{t: t, left: x.budget, choose: x.choose, world: w}
 		uuid.SetRand(s.streams())
 		defer uuid.SetRand(nil)
@@ -191,15 +191,25 @@ func (s *schedule) inspect() {
 
 // checkObjects checks that the state has everything that is to be in it.
 func (s *schedule) checkObjects(found *state.Snapshot) {
-	recorded, pending := map[string]string{}, map[string]bool{}
+	recorded, values, pending := map[string]string{}, map[string]int{}, map[string]bool{}
 	for _, res := range found.Resources {
-		recorded[res.URN.Name()] = res.ID
+		recorded[res.URN.Name()], values[res.URN.Name()] = res.ID, valueOf(res)
 	}
 	for _, op := range found.Pending {
 		pending[op.Resource.URN.Name()] = true
 	}
 	for i, o := range s.objects {
 		decided := s.forced && s.absent[o.name]
+		known := pending[o.name] || s.isSetAside(o)
+		switch is := recorded[o.name] == o.id; {
+		case is && o.gone && !known:
+			s.fail("object %s does not exist, and the state has it", o.id)
+		case is && values[o.name] != o.value && !known:
+			s.fail("object %s has the value %d, and the state says %d", o.id, o.value, values[o.name])
+		}
+		if o.gone {
+			continue
+		}
 		if recorded[o.name] != o.id && !pending[o.name] && !decided && !s.isSetAside(o) {
 			s.fail("object %s exists, and the state does not know of it", o.id)
 		}
@@ -210,7 +220,10 @@ func (s *schedule) checkObjects(found *state.Snapshot) {
 	for _, o := range s.acked {
 		told := !o.by.dead && o.by.result == nil
 		decided := !told && (s.forced && (pending[o.name] || s.absent[o.name]) || s.isSetAside(o))
-		if recorded[o.name] != o.id && !decided {
+		switch is := recorded[o.name] == o.id; {
+		case o.gone && is && !decided:
+			s.fail("%s was told that the delete of object %s is recorded, and it is not", o.by.name, o.id)
+		case !o.gone && !is && !decided && !s.object(o.id).gone:
 			s.fail("%s was told that object %s is recorded, and it is not", o.by.name, o.id)
 		}
 	}
@@ -240,7 +253,7 @@ func (s *schedule) checkResults() {
 	}
 }
 
-// newStack returns the disk with a stack that has no resources.
+// newStack returns the disk with a stack that has what there is at the beginning.
 func newStack(t *testing.T, s scenario) (d *disk) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Millisecond / 2)
@@ -249,7 +262,7 @@ func newStack(t *testing.T, s scenario) (d *disk) {
 		first.add("init", false, func(p *process) {
 			b, err := p.backend(context.Background())
 			if err == nil {
-				_, err = b.Init(context.Background(), stackRef, nil)
+				err = s.init(b)
 			}
 			p.finish(err)
 		})

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 // pauses are long enough for the timers of a process: that it renews its lease and writes a checkpoint, and that its lease is over.
 var pauses = []time.Duration{31 * time.Second, 70 * time.Second}
 
-// scenarios are what is explored, by name. Together they take a minute on one core.
+// scenarios are what is explored, by name. Together they take a minute and a half on one core.
 var scenarios = map[string]scenario{
 	"two engines, one is killed": {
 		setting: setting{conditional: true, creates: []string{"a"}}, processes: []func(*process){update, update},
@@ -45,6 +45,30 @@ var scenarios = map[string]scenario{
 	"a reply is lost": {
 		setting: setting{conditional: true, creates: []string{"a"}}, processes: []func(*process){update, update},
 		budget: budget{crashes: 1, replies: 1},
+	},
+	"an update is killed, and undone": {
+		setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){setTo(1), setTo(0), readPending},
+		budget: budget{crashes: 1},
+	},
+	"two updates to different values are killed": {
+		setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){setTo(1), setTo(2)},
+		budget: budget{crashes: 2, preemptions: 1},
+	},
+	"a delete is killed, and another engine needs nothing": {
+		setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){removeAll, setTo(0)},
+		budget: budget{crashes: 1, preemptions: 2},
+	},
+	"a delete and a recovery are killed": {
+		setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){removeAll, readPending},
+		budget: budget{crashes: 2, preemptions: 1},
+	},
+	"an update on another machine is killed, and its lock removed": {
+		setting: setting{conditional: true, elsewhere: true, exist: []string{"a"}}, processes: []func(*process){setTo(1), cancel(false), setTo(0)},
+		budget: budget{crashes: 1, preemptions: 1},
+	},
+	"a database, an update and a delete are killed": {
+		setting: setting{onServer: true, exist: []string{"a"}}, processes: []func(*process){setTo(1), removeAll},
+		budget: budget{crashes: 2, preemptions: 1},
 	},
 	"time passes": {
 		setting: setting{conditional: true, creates: []string{"a"}, pauses: pauses}, processes: []func(*process){update, update},
@@ -108,6 +132,14 @@ func TestFaultsAreFound(t *testing.T) {
 			setting: setting{conditional: true, creates: []string{"a"}}, processes: []func(*process){update}, budget: budget{crashes: 1},
 			flaw: func(_ *disk, w *write) { w.discard = strings.HasSuffix(w.key, "000000000001.seg") },
 		}, "object a-0 exists, and the state does not know of it"},
+		"an update whose record is lost": {scenario{
+			setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){setTo(1)}, budget: budget{crashes: 1},
+			flaw: func(_ *disk, w *write) { w.discard = strings.HasSuffix(w.key, "000000000001.seg") },
+		}, "object a-0 has the value 1, and the state says 0"},
+		"a delete whose record is lost": {scenario{
+			setting: setting{conditional: true, exist: []string{"a"}}, processes: []func(*process){removeAll}, budget: budget{crashes: 1},
+			flaw: func(_ *disk, w *write) { w.discard = strings.HasSuffix(w.key, "000000000001.seg") },
+		}, "object a-0 does not exist, and the state has it"},
 		"a store that does not check conditions": {scenario{
 			setting:   setting{conditional: true, creates: []string{"a"}},
 			processes: []func(*process){update, cancel(true), update},

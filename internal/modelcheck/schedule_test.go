@@ -20,10 +20,10 @@ import (
 type kind uint8
 
 const (
-	quiet  kind = iota // neither sees what others do nor is seen by them: the order does not matter
-	look               // sees what others do
-	change             // is seen by others; who dies in it may have done it or not
-	create             // a request to a plugin, which goes on working when the process dies
+	quiet   kind = iota // neither sees what others do nor is seen by them: the order does not matter
+	look                // sees what others do
+	change              // is seen by others; who dies in it may have done it or not
+	operate             // a request to a plugin, which goes on working when the process dies
 )
 
 // call is what a process waits for. The scheduler carries it out, or does not.
@@ -407,7 +407,7 @@ func (s *schedule) disturbances(c *call) []option {
 			crash("before", 0, func() {}), crash("in the middle of what happens later", 1, linger),
 			{p.name + " gets no reply: " + c.what, func() { s.current = p; s.carryOut(c, lost) }, budget{replies: 1}},
 		}
-	case c.kind == create:
+	case c.kind == operate:
 		return []option{crash("before", 0, func() {}), crash("while its plugin goes on", 0, linger)}
 	}
 	return nil
