@@ -42,6 +42,8 @@ type Options struct {
 	ProjectPlugins []ProjectPlugin
 	Home           string
 	Bundled        string
+	// Acquire installs a plugin that is not there; nil installs none.
+	Acquire Acquire
 
 	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
 	LookupEnv func(string) (string, bool)
@@ -85,7 +87,7 @@ func NewHost(o Options) *Host {
 }
 
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
-// returns has not been configured. Errors are a *[MissingError] when the plugin is not there.
+// returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	c, err := h.connect(ctx, spec)
 	if err != nil {
@@ -114,7 +116,7 @@ func pluginOf(spec providers.Spec) (name, version string) {
 }
 
 func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error) {
-	name, version := pluginOf(spec)
+	name, _ := pluginOf(spec)
 	port, attached, err := h.attachedPort(name)
 	if err != nil {
 		return nil, err
@@ -122,10 +124,7 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 	if attached {
 		return h.attach(ctx, spec, name, port)
 	}
-	location, err := h.finder.Find(Resource, name, version)
-	if missing, ok := err.(*MissingError); ok { //nolint:errorlint // made by Find itself
-		missing.DownloadURL = spec.DownloadURL
-	}
+	location, err := h.locate(ctx, spec)
 	if err != nil {
 		return nil, err
 	}

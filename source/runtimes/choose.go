@@ -6,6 +6,7 @@
 package runtimes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,8 @@ import (
 type Options struct {
 	// Finder finds language plugins.
 	Finder plugin.Finder
+	// Acquire installs a language plugin that a program needs and that is not there; nil installs none.
+	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
 	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
@@ -38,22 +41,32 @@ type UnsupportedRuntimeError struct {
 	Runtime string
 	Looked  []string // where a language plugin could have been
 	Asked   bool     // the runtime needs no plugin, but one was asked for
+	// Acquiring says why the plugin could not be installed either; nil if that was not tried.
+	Acquiring error
 }
+
+// Unwrap returns why the plugin could not be installed.
+func (e *UnsupportedRuntimeError) Unwrap() error { return e.Acquiring }
 
 func (e *UnsupportedRuntimeError) Error() string {
 	if e.Asked {
 		return fmt.Sprintf("PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-%s, which was not found (looked in %s); "+
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
-	return fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
+	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
 		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, go and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
+	if e.Acquiring != nil {
+		text += "\n" + e.Acquiring.Error()
+	}
+	return text
 }
 
 // Choose returns the program of a project: attached to if PULUMI_DEBUG_LANGUAGES names its runtime ("go:12345,...",
 // protocol.md 1.9), else run by its language plugin if there is one, else directly (protocol.md 6.5). YAML programs are
 // evaluated in this process unless their plugin is asked for. Errors are an
-// *[UnsupportedRuntimeError], and those of a malformed environment or project.
+// *[UnsupportedRuntimeError], and those of a malformed environment or project. If a missing plugin may be installed, that is done
+// when the program is first used, and the first error is one of that use.
 func Choose(p source.Project, o Options) (source.Program, error) {
 	port, err := attached(p.Runtime, o.Finder)
 	if err != nil {
@@ -79,7 +92,24 @@ func Choose(p source.Project, o Options) (source.Program, error) {
 	case "go":
 		return golang.New(p), nil
 	}
-	return nil, &UnsupportedRuntimeError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
+	unsupported := UnsupportedRuntimeError{Runtime: p.Runtime, Looked: places(o.Finder), Asked: p.Runtime == "yaml"}
+	if o.Acquire == nil {
+		return nil, &unsupported
+	}
+	return language.New(p, language.Options{Engine: o.Engine, Locate: func(ctx context.Context) (string, error) {
+		return acquired(ctx, p.Runtime, o, unsupported)
+	}}), nil
+}
+
+// acquired returns the executable of a language plugin that is installed now.
+func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (string, error) {
+	l, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: runtime}, o.Acquire)
+	var missing *plugin.MissingError
+	if !errors.As(err, &missing) {
+		return l.Executable, err
+	}
+	unsupported.Acquiring = missing.Acquiring
+	return "", &unsupported
 }
 
 // wantsYAMLPlugin reports whether a language plugin was asked for for YAML programs: the project names one, or

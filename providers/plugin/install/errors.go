@@ -25,8 +25,12 @@ func (e *Error) Error() string {
 	if e.Request.Version != "" {
 		at = " at version v" + e.Request.Version
 	}
+	return fmt.Sprintf("the %s plugin '%s'%s cannot be installed%s", e.Request.Kind, e.Request.executable(), at, e.Reasons())
+}
+
+// Reasons lists the tries, each on a line of its own that begins with a line end.
+func (e *Error) Reasons() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "the %s plugin '%s'%s cannot be installed", e.Request.Kind, e.Request.executable(), at)
 	for _, t := range e.Tries {
 		fmt.Fprintf(&b, "\n  %s: %v", t.Place, t.Err)
 	}

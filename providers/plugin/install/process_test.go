@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 // process is this program as one that installs the plugin.
 func process(t *testing.T, n *internet, home string) *exec.Cmd {
 	t.Helper()
+	n.requests() // orders what the test has done before the server's answers
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "INSTALL_IN="+home, "SLUICE_PLUGIN_MIRROR="+n.server.URL)
 	return cmd
