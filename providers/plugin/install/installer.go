@@ -182,12 +182,8 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	if err != nil {
 		return s.place(), err
 	}
-	want, from, err := i.expected(ctx, p.request, a)
-	if err != nil {
-		return a.place(), err
-	}
 	if l, ok := s.(*local); ok {
-		return a.place(), i.fromFile(ctx, p, l.path, want)
+		return a.place(), i.fromFile(ctx, p, l.path)
 	}
 	file := a.file
 	if file == "" {
@@ -196,7 +192,10 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 			return a.place(), err
 		}
 	}
-	err = i.put(p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+	want, from, err := i.expected(ctx, p.request, a)
+	if err == nil {
+		err = i.put(p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+	}
 	if a.file == "" && ctx.Err() == nil {
 		p.forget() // it is installed, or it is not what it should be
 	}

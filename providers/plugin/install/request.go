@@ -82,8 +82,8 @@ func (r Request) checked() (Request, error) {
 	return r, nil
 }
 
-// title names the plugin in messages.
-func (r Request) title() string {
+// Title names the plugin in messages: "resource random 4.16.0".
+func (r Request) Title() string {
 	return strings.TrimSpace(string(r.Kind) + " " + r.Name + " " + r.Version)
 }
 
@@ -115,7 +115,7 @@ func (r Request) checksumFiles() []string {
 
 func (r Request) observe(p Progress) {
 	if r.Observe != nil {
-		p.Plugin = r.title()
+		p.Plugin = r.Title()
 		r.Observe(p)
 	}
 }

@@ -62,18 +62,18 @@ func TestEachSourceHasItsPlaces(t *testing.T) {
 	}{
 		"the page of the public repository": {
 			serve: func(n *internet, a []byte) { n.has(page+archiveName, a) },
-			asks:  []string{page + sums, page + "checksums.txt", page + archiveName},
+			asks:  []string{page + archiveName, page + sums, page + "checksums.txt"},
 		},
 		"the API where the page has nothing": {
 			serve: func(n *internet, a []byte) {
 				n.has(api+"tags/v1.2.3", released("sha256:"+digest(a)))
 				n.has("api.github.com/assets/"+archiveName, a)
 			},
-			asks: []string{page + sums, page + "checksums.txt", page + archiveName, api + "tags/v1.2.3", "api.github.com/assets/" + archiveName},
+			asks: []string{page + archiveName, api + "tags/v1.2.3", "api.github.com/assets/" + archiveName},
 		},
 		"the public host at last": {
 			serve: func(n *internet, a []byte) { n.has(public+archiveName, a) },
-			asks:  []string{page + sums, page + "checksums.txt", page + archiveName, api + "tags/v1.2.3", public + archiveName},
+			asks:  []string{page + archiveName, api + "tags/v1.2.3", public + archiveName},
 		},
 		"another host of GitHub, with a token that no other host sees": {
 			source: "github://github.example/org/repo", env: map[string]string{"GITHUB_TOKEN": "abc"},
@@ -109,29 +109,29 @@ func TestEachSourceHasItsPlaces(t *testing.T) {
 				n.has("gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/checksums.txt", []byte(digest(a)+"  "+archiveName+"\n"))
 			},
 			asks: []string{
-				"gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/" + sums + " with Bearer abc",
-				"gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/checksums.txt with Bearer abc",
 				"gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/" + archiveName + " with Bearer abc",
 				"store.example/x",
+				"gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/" + sums + " with Bearer abc",
+				"gitlab.example/api/v4/projects/group/project/releases/v1.2.3/downloads/checksums.txt with Bearer abc",
 			},
 		},
 		"a URL template": {
 			source: "https://plugins.example/${NAME}/${VERSION}/${OS}/${ARCH}", env: map[string]string{"GITHUB_TOKEN": "abc"},
 			serve: func(n *internet, a []byte) { n.has("plugins.example/thing/1.2.3/"+slashed()+"/"+archiveName, a) },
 			asks: []string{
-				"plugins.example/thing/1.2.3/" + slashed() + "/" + sums, "plugins.example/thing/1.2.3/" + slashed() + "/checksums.txt",
 				"plugins.example/thing/1.2.3/" + slashed() + "/" + archiveName,
+				"plugins.example/thing/1.2.3/" + slashed() + "/" + sums, "plugins.example/thing/1.2.3/" + slashed() + "/checksums.txt",
 			},
 		},
 		"an override of the public place": {
 			env:   map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": `^x$=https://no.example,^github://[^/]+/(?P<org>[^/]+)=https://own.example/${org}/${VERSION}/`},
 			serve: func(n *internet, a []byte) { n.has("own.example/pulumi/1.2.3/"+archiveName, a) },
-			asks:  []string{"own.example/pulumi/1.2.3/" + sums, "own.example/pulumi/1.2.3/checksums.txt", "own.example/pulumi/1.2.3/" + archiveName},
+			asks:  []string{"own.example/pulumi/1.2.3/" + archiveName, "own.example/pulumi/1.2.3/" + sums, "own.example/pulumi/1.2.3/checksums.txt"},
 		},
 		"a mirror instead of any source": {
 			source: "github://github.example/org", env: map[string]string{"SLUICE_PLUGIN_MIRROR": "https://own.example/all"},
 			serve: func(n *internet, a []byte) { n.has("own.example/all/"+archiveName, a) },
-			asks:  []string{"own.example/all/" + sums, "own.example/all/checksums.txt", "own.example/all/" + archiveName},
+			asks:  []string{"own.example/all/" + archiveName, "own.example/all/" + sums, "own.example/all/checksums.txt"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
