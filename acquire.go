@@ -28,7 +28,7 @@ func (o PluginOptions) acquire() plugin.Acquire {
 	return func(ctx context.Context, w plugin.Wanted) error {
 		text, _ := lookup(AcquisitionVariable)
 		if forbidden, _ := strconv.ParseBool(text); forbidden {
-			return plugin.ErrNotAcquired
+			return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
 		}
 		follow := &acquisition{options: o}
 		_, err := o.Installer.Once(ctx, install.Request{

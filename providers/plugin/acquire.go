@@ -16,12 +16,12 @@ type Wanted struct {
 	Checksums   map[string][]byte // "<os>-<arch>" -> SHA-256 of its archive
 }
 
-// Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. [ErrNotAcquired] says that it
-// did not try.
+// Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. An error that wraps
+// [ErrNotAcquired] says that it did not try.
 type Acquire func(ctx context.Context, w Wanted) error
 
 // ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user does not want that.
-var ErrNotAcquired = errors.New("plugins are not installed automatically")
+var ErrNotAcquired = errors.New("it may not be installed automatically")
 
 // FindOrAcquire is [Finder.Find] that installs a plugin that is missing; not if acquire is nil.
 func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (Location, error) {
@@ -38,9 +38,7 @@ func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (L
 		if ctx.Err() != nil {
 			return l, context.Cause(ctx)
 		}
-		if !errors.Is(err, ErrNotAcquired) {
-			missing.Acquiring = err
-		}
+		missing.Acquiring = err
 		return l, missing
 	}
 	return f.Find(w.Kind, w.Name, w.Version)

@@ -81,14 +81,18 @@ func (e *MissingError) Error() string {
 		version = " at version v" + e.Version
 	}
 	name := executableName(e.Kind, e.Name)
-	if e.Acquiring != nil {
+	if e.Acquiring != nil && !errors.Is(e.Acquiring, ErrNotAcquired) {
 		why := ": " + e.Acquiring.Error()
 		if list, is := e.Acquiring.(interface{ Reasons() string }); is {
 			why = list.Reasons() // without the name of the plugin again
 		}
 		return fmt.Sprintf("Could not automatically download and install %s plugin '%s'%s%s", e.Kind, name, version, why)
 	}
-	return fmt.Sprintf("no %s plugin '%s' found in the workspace%s or on your $PATH", e.Kind, name, version)
+	text := fmt.Sprintf("no %s plugin '%s' found in the workspace%s or on your $PATH", e.Kind, name, version)
+	if e.Acquiring != nil {
+		text += ", and " + e.Acquiring.Error()
+	}
+	return text
 }
 
 // Unwrap returns why the plugin could not be installed.
