@@ -47,10 +47,25 @@ type PluginOptions struct {
 	NoBuiltins bool
 	Note       func(message string, as ...advice.Advice)
 	// Installer installs plugins that are needed and not there (protocol.md 1.11), after a Note; nil installs none, and so does
-	// the variable [AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
+	// the variable [install.AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
 	// there or built-in providers are turned off.
 	Installer *install.Installer
 	Log       *slog.Logger // nil discards
+}
+
+// acquire returns what installs missing plugins; nil if they are not to be installed.
+func (o PluginOptions) acquire() plugin.Acquire {
+	if o.Installer == nil {
+		return nil
+	}
+	var m install.Messages
+	if o.Note != nil {
+		m.Note = func(text string) { o.Note(text) }
+	}
+	if o.Engine != nil {
+		m.Progress = o.Engine.progress
+	}
+	return o.Installer.Acquire(m)
 }
 
 // PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see

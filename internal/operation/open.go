@@ -54,7 +54,6 @@ func open(ctx context.Context, s Settings) (*opened, error) {
 	if o.packages, err = o.findPackages(ctx); err != nil {
 		return nil, err
 	}
-	o.prepareProviders(ctx)
 	o.operations, o.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	return o, nil
 }
