@@ -42,6 +42,9 @@ const (
 func (d *download) run(ctx context.Context) error {
 	d.tries = d.web.tries()
 	_, err := retry(ctx, d.tries, func() (struct{}, error) { return struct{}{}, d.try(ctx) })
+	if info, there := os.Stat(d.file); err != nil && there == nil && info.Size() == 0 {
+		removeAll(d.file, d.file+".json")
+	}
 	return err
 }
 

@@ -182,6 +182,7 @@ func TestWhatAServerAnswersDecidesWhetherItIsAskedAgain(t *testing.T) {
 			_, err := n.installer(home, mirrored).Install(t.Context(), wanted())
 			require.Len(t, n.archives(), c.asked)
 			require.Equal(t, c.want == "", finds(t, home))
+			require.Empty(t, remains(t, home))
 			if c.want == "" {
 				require.NoError(t, err)
 				return

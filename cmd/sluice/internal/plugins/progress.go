@@ -54,7 +54,7 @@ func (p *progress) observe(n install.Progress) {
 		delete(p.now, n.Plugin)
 		p.say("installed %s", n.Plugin)
 	}
-	if p.line != nil && (begins || time.Since(p.last) >= redrawn) {
+	if p.line != nil && len(p.now) > 0 && (begins || time.Since(p.last) >= redrawn) {
 		p.last = time.Now()
 		p.line.Draw(p.text())
 	}
