@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -36,14 +37,18 @@ func (i *Installer) Acquire(m Messages) plugin.Acquire {
 // telling tells how one installation goes on.
 type telling struct {
 	messages Messages
-	phase    Phase
-	last     time.Time
+
+	mu    sync.Mutex // guards what follows
+	phase Phase
+	last  time.Time
 }
 
 // pause is the time between two messages about the progress of an installation.
 const pause = 500 * time.Millisecond
 
 func (t *telling) observe(p Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if begins := p.Phase != t.phase; begins {
 		t.phase = p.Phase
 		switch p.Phase {

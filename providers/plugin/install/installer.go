@@ -68,14 +68,22 @@ func (i *Installer) env(name string) string {
 // result, also if it is an error. Only an attempt that was cancelled is repeated.
 func (i *Installer) Once(ctx context.Context, r Request) (Installed, error) {
 	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Kind, r.Name, r.Version, r.Source)
-	o, err := i.once.Do(ctx, key, func() (outcome, error) {
-		p, err := i.Install(ctx, r)
-		return outcome{p, err}, ctx.Err()
-	})
-	if err != nil {
-		return Installed{}, err
+	for {
+		o, err := i.once.Do(ctx, key, func() (outcome, error) {
+			p, err := i.Install(ctx, r)
+			return outcome{p, err}, ctx.Err()
+		})
+		if err == nil {
+			return o.plugin, o.err
+		}
+		if ctx.Err() != nil {
+			return Installed{}, context.Cause(ctx)
+		}
+		if errors.Is(err, await.ErrNoResult) {
+			return Installed{}, err
+		}
+		// The attempt of somebody else was cancelled.
 	}
-	return o.plugin, o.err
 }
 
 // Install installs a plugin, unless it is there. Several processes and goroutines that install the same plugin do it once.

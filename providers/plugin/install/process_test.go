@@ -13,6 +13,8 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // TestMain lets the tests start processes that install.
@@ -150,4 +152,53 @@ func TestTheWaitForAnotherProcessCanBeCancelled(t *testing.T) {
 	_, err = i.Install(t.Context(), r)
 	require.NoError(t, err)
 	require.True(t, finds(t, home))
+}
+
+func TestWhoeverNeedsAPluginDoesNotFailWithTheAttemptOfAnother(t *testing.T) {
+	n, home := newInternet(t), t.TempDir()
+	n.has(mirrorHost+archiveName, good(t))
+	whole := n.answer[mirrorHost+archiveName]
+	first, cancel := context.WithCancel(t.Context())
+	var asked atomic.Bool
+	n.answer[mirrorHost+archiveName] = func(w http.ResponseWriter, r *http.Request) {
+		if asked.Swap(true) {
+			whole(w, r)
+			return
+		}
+		cancel()
+		<-r.Context().Done()
+	}
+	i := n.installer(home, mirrored)
+	p := pool.New().WithErrors()
+	p.Go(func() error {
+		if _, err := i.Once(first, wanted()); !errors.Is(err, context.Canceled) {
+			return fmt.Errorf("the first one got %w", err)
+		}
+		return nil
+	})
+	<-first.Done()
+	p.Go(func() error { _, err := i.Once(t.Context(), wanted()); return err })
+	require.NoError(t, p.Wait())
+	require.True(t, finds(t, home))
+}
+
+func TestUsersAreToldOfInstallationsThatTheyHaveNotAskedFor(t *testing.T) {
+	n, home := newInternet(t), t.TempDir()
+	n.has(mirrorHost+archiveName, good(t))
+	var told []string
+	m := Messages{
+		Note:     func(text string) { told = append(told, "note: "+text) },
+		Progress: func(text string) { told = append(told, text) },
+	}
+	w := plugin.Wanted{Kind: plugin.Resource, Name: "thing", Version: "1.2.3"}
+	forbidden := n.installer(home, map[string]string{"SLUICE_PLUGIN_MIRROR": "https://own.example", AcquisitionVariable: "true"})
+	require.ErrorIs(t, forbidden.Acquire(m)(t.Context(), w), plugin.ErrNotAcquired)
+	require.Empty(t, n.requests())
+	require.NoError(t, n.installer(home, mirrored).Acquire(m)(t.Context(), w))
+	require.Equal(t, []string{
+		"note: installing the plugin resource thing 1.2.3 from https://own.example/" + archiveName,
+		"downloading resource thing 1.2.3: 0.0 MB of 0.0 MB",
+	}, told)
+	require.NoError(t, n.installer(home, mirrored).Acquire(Messages{})(t.Context(), w)) // is there
+	require.Len(t, told, 2)
 }

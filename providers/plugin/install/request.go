@@ -26,7 +26,7 @@ type Request struct {
 	File string
 	// Reinstall replaces an installation that is there.
 	Reinstall bool
-	// Observe is told how the installation goes on, from one goroutine at a time; nil discards.
+	// Observe is told how the installation goes on, perhaps from several goroutines; nil discards.
 	Observe func(Progress)
 }
 
