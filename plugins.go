@@ -161,6 +161,9 @@ const BuiltinsKey = "sluice:builtinProviders"
 // BuiltinProviders lists the packages that are served in process when no plugin of their name is installed.
 func BuiltinProviders() []string { return catalog.All().Names() }
 
+// IsBuiltin reports whether a provider is served in process when no plugin of its name is installed.
+func IsBuiltin(spec providers.Spec) bool { return catalog.All().Serves(spec) }
+
 // builtins serves in process what no plugin serves.
 type builtins struct {
 	plugins *plugin.Host

@@ -56,12 +56,12 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 
 // installNamed installs the plugin that the arguments name.
 func installNamed(ctx context.Context, places *plugins.Places, args []string, f installFlags) error {
-	if len(args) == 1 {
-		return exit.Usagef("name the plugin too: `sluice plugin install %s NAME`", args[0])
-	}
 	kind, err := pluginKind(args[0])
 	if err != nil {
 		return err
+	}
+	if len(args) == 1 {
+		return exit.Usagef("name the plugin too: `sluice plugin install %s NAME`", kind)
 	}
 	r := install.Request{Kind: kind, Name: args[1], Source: f.server, File: f.file, Reinstall: f.reinstall}
 	if len(args) == 3 {

@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/Masterminds/semver/v3"
 	"github.com/sourcegraph/conc/pool"
@@ -19,13 +18,11 @@ func (p *Places) Install(ctx context.Context, requests []install.Request) error 
 	shown := newProgress(p.Terminal)
 	defer shown.close()
 	group := pool.NewWithResults[error]().WithMaxGoroutines(installing)
-	for _, r := range requests {
-		r.Observe = shown.observe
+	for number, r := range requests {
+		r.Observe = func(n install.Progress) { shown.observe(number, n) }
 		group.Go(func() error {
 			got, err := p.Installer.Install(ctx, r)
-			if err == nil && got.Present {
-				fmt.Fprintf(p.Terminal.Err, "%s %s %s is installed already\n", got.Kind, got.Name, got.Version)
-			}
+			shown.ended(number, got, err)
 			return err
 		})
 	}

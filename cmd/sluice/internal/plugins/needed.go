@@ -3,7 +3,6 @@ package plugins
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -52,28 +51,41 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	return p.needs(packages)
 }
 
+// needs finds the plugins of packages.
 func (p *Places) needs(packages []stages.Package) ([]Need, error) {
 	var needs []Need
 	seen := map[string]bool{}
 	for _, pkg := range packages {
-		if key := pkg.Name + " " + pkg.Version + " " + pkg.DownloadURL; pkg.Name == stages.BuiltinPackage || seen[key] {
+		key := pkg.Name + " " + pkg.Version + " " + pkg.DownloadURL
+		if pkg.Name == stages.BuiltinPackage || seen[key] {
 			continue
-		} else {
-			seen[key] = true
 		}
-		need := Need{Request: install.Request{
-			Kind: plugin.Resource, Name: pkg.Name, Version: pkg.Version, Source: pkg.DownloadURL, Checksums: pkg.Checksums,
-		}}
-		found, err := p.Finder().Find(need.Kind, need.Name, need.Version)
-		switch {
-		case err == nil:
-			need.Location = &found
-		case !errors.As(err, new(*plugin.MissingError)) && !errors.As(err, new(*plugin.LanguageHostedError)):
+		seen[key] = true
+		need, err := p.need(pkg)
+		if err != nil {
 			return nil, err
-		default:
-			need.Builtin = slices.Contains(sluice.BuiltinProviders(), pkg.Name) && pkg.Parameterization == nil && len(pkg.Checksums) == 0
 		}
 		needs = append(needs, need)
 	}
 	return needs, nil
+}
+
+func (p *Places) need(pkg stages.Package) (Need, error) {
+	need := Need{Request: install.Request{
+		Kind: plugin.Resource, Name: pkg.Name, Version: pkg.Version, Source: pkg.DownloadURL, Checksums: pkg.Checksums,
+	}}
+	found, err := p.Finder().Find(need.Kind, need.Name, need.Version)
+	var hosted *plugin.LanguageHostedError
+	switch {
+	case err == nil:
+		need.Location = &found
+	case errors.As(err, &hosted):
+		need.Location = &plugin.Location{Executable: hosted.Directory, Directory: hosted.Directory, Source: plugin.FromProject}
+	case !errors.As(err, new(*plugin.MissingError)):
+		return need, err
+	default:
+		_, err := p.Finder().Find(need.Kind, need.Name, "")
+		need.Builtin = err != nil && sluice.IsBuiltin(pkg.Spec(pkg.Name))
+	}
+	return need, nil
 }

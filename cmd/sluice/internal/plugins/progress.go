@@ -22,12 +22,12 @@ type progress struct {
 
 	mu   sync.Mutex // guards what follows
 	line *display.Line
-	now  map[string]install.Progress // what is downloaded, by plugin
+	now  map[int]install.Progress // what is under way, by the number of its request
 	last time.Time
 }
 
 func newProgress(t *terminal.Terminal) *progress {
-	p := &progress{terminal: t, now: map[string]install.Progress{}}
+	p := &progress{terminal: t, now: map[int]install.Progress{}}
 	if t.Live() {
 		p.line = display.NewLine(t.Out, t.Width, t.Colored())
 	}
@@ -37,12 +37,15 @@ func newProgress(t *terminal.Terminal) *progress {
 // redrawn is the time between two drawings of the last line.
 const redrawn = 100 * time.Millisecond
 
-func (p *progress) observe(n install.Progress) {
+func (p *progress) observe(request int, n install.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before, known := p.now[n.Plugin]
+	before, known := p.now[request]
 	begins := !known || before.Phase != n.Phase || before.URL != n.URL
-	p.now[n.Plugin] = n
+	if n.Phase != install.Downloading {
+		n.Done, n.Total = before.Done, before.Total // it has been downloaded, and counts
+	}
+	p.now[request] = n
 	switch {
 	case begins && n.Phase == install.Waiting:
 		p.say("waiting for another process that installs %s", n.Plugin)
@@ -51,10 +54,9 @@ func (p *progress) observe(n install.Progress) {
 	case begins && n.Phase == install.Downloading:
 		p.say("downloading %s from %s", n.Plugin, n.URL)
 	case n.Phase == install.Complete:
-		delete(p.now, n.Plugin)
 		p.say("installed %s", n.Plugin)
 	}
-	if p.line != nil && len(p.now) > 0 && (begins || time.Since(p.last) >= redrawn) {
+	if p.line != nil && (begins || time.Since(p.last) >= redrawn) {
 		p.last = time.Now()
 		p.line.Draw(p.text())
 	}
@@ -65,6 +67,19 @@ func (p *progress) say(text string, args ...any) {
 		p.line.Clear()
 	}
 	fmt.Fprintf(p.terminal.Err, text+"\n", args...)
+}
+
+// ended forgets a request, and shows how it ended if that is not shown otherwise.
+func (p *progress) ended(request int, got install.Installed, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.now, request)
+	if err == nil && got.Present {
+		p.say("%s %s %s is installed already", got.Kind, got.Name, got.Version)
+	}
+	if p.line != nil {
+		p.line.Clear()
+	}
 }
 
 // close removes the last line.
@@ -84,9 +99,9 @@ func (p *progress) text() string {
 	var names []string
 	var done, total int64
 	known := true
-	for _, name := range slices.Sorted(maps.Keys(p.now)) {
-		n := p.now[name]
-		names = append(names, name)
+	for _, request := range slices.Sorted(maps.Keys(p.now)) {
+		n := p.now[request]
+		names = append(names, n.Plugin)
 		done, total, known = done+n.Done, total+n.Total, known && (n.Total > 0 || n.Phase != install.Downloading)
 	}
 	what := strings.Join(names, ", ")
