@@ -142,7 +142,7 @@ func TestAServerThatSendsNothingIsGivenUp(t *testing.T) {
 	_, err := i.Install(t.Context(), wanted())
 	require.NoError(t, err)
 	require.True(t, finds(t, home))
-	require.Len(t, n.archives(), 2)
+	require.GreaterOrEqual(t, len(n.archives()), 2)
 }
 
 func TestWhatAServerAnswersDecidesWhetherItIsAskedAgain(t *testing.T) {

@@ -129,12 +129,10 @@ func (i *Installer) Latest(ctx context.Context, r Request) (string, error) {
 
 func (i *Installer) latest(ctx context.Context, r Request, sources []source) (string, error) {
 	failed := &Error{Request: r}
-	asked := map[string]bool{}
 	for _, s := range sources {
-		if asked[s.place()] {
-			continue
+		if _, isPage := s.(*releases); isPage {
+			continue // the API of the same repository comes next
 		}
-		asked[s.place()] = true
 		v, err := s.latest(ctx, r)
 		if err == nil {
 			return v, nil

@@ -228,3 +228,11 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLatestVersionIsAskedForOnce(t *testing.T) {
+	n, r := newInternet(t), wanted()
+	r.Version = ""
+	_, err := n.installer(t.TempDir(), nil).Install(t.Context(), r)
+	require.ErrorContains(t, err, "https://api.github.com/repos/pulumi/pulumi-thing/releases: 404 Not Found")
+	require.Equal(t, []string{"api.github.com/repos/pulumi/pulumi-thing/releases/latest"}, n.requests())
+}
