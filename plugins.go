@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/native/catalog"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/state"
@@ -48,13 +49,32 @@ type PluginOptions struct {
 	// key [BuiltinsKey] in Config. Note is called for each use, perhaps from many goroutines; nil discards.
 	NoBuiltins bool
 	Note       func(message string, as ...advice.Advice)
-	Log        *slog.Logger // nil discards
+	// Installer installs plugins that are needed and not there (protocol.md 1.11), after a Note; nil installs none, and so does
+	// the variable [install.AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
+	// there or built-in providers are turned off.
+	Installer *install.Installer
+	Log       *slog.Logger // nil discards
+}
+
+// acquire returns what installs missing plugins; nil if they are not to be installed.
+func (o PluginOptions) acquire() plugin.Acquire {
+	if o.Installer == nil {
+		return nil
+	}
+	var m install.Messages
+	if o.Note != nil {
+		m.Note = func(text string) { o.Note(text) }
+	}
+	if o.Engine != nil {
+		m.Progress = o.Engine.progress
+	}
+	return o.Installer.Acquire(m)
 }
 
 // PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see
 // [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {
-	host providers.Host
+	host pluginLoader
 
 	mu     sync.Mutex // guards loaded
 	loaded []providers.Provider
@@ -66,7 +86,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		StartWritten: o.startWritten,
+		Acquire: o.acquire(), StartWritten: o.startWritten,
 	}
 	if o.Engine != nil {
 		options.EngineAddress = o.Engine.Address
@@ -108,7 +128,7 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 func (o PluginOptions) runtimes() runtimes.Options {
 	options := runtimes.Options{Finder: plugin.Finder{
 		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}}
+	}, Acquire: o.acquire()}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}
@@ -125,6 +145,25 @@ func (h *PluginHost) Load(ctx context.Context, spec providers.Spec) (providers.P
 	defer h.mu.Unlock()
 	h.loaded = append(h.loaded, p)
 	return p, nil
+}
+
+// pluginLoader is what a [PluginHost] consists of.
+type pluginLoader interface {
+	providers.Host
+	Prepare(ctx context.Context, spec providers.Spec) error
+}
+
+// preparing is how many plugins are installed at the same time.
+const preparing = 4
+
+// Prepare installs those of the plugins that are missing, several at the same time, before they are needed. What cannot be
+// installed is an error only for those who load it.
+func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) {
+	installing := pool.New().WithMaxGoroutines(preparing)
+	for _, spec := range specs {
+		installing.Go(func() { _ = h.host.Prepare(ctx, spec) })
+	}
+	installing.Wait()
 }
 
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
@@ -166,6 +205,9 @@ const BuiltinsKey = "sluice:builtinProviders"
 // BuiltinProviders lists the packages that are served in process when no plugin of their name is installed.
 func BuiltinProviders() []string { return catalog.All().Names() }
 
+// IsBuiltin reports whether a provider is served in process when no plugin of its name is installed.
+func IsBuiltin(spec providers.Spec) bool { return catalog.All().Serves(spec) }
+
 // builtins serves in process what no plugin serves.
 type builtins struct {
 	plugins *plugin.Host
@@ -175,7 +217,7 @@ type builtins struct {
 }
 
 // newBuiltins returns the host that o asks for: that of plugins alone if built-in providers are turned off.
-func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
+func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	if o.NoBuiltins || o.Config[BuiltinsKey].Text == "false" {
 		return plugins
 	}
@@ -191,13 +233,24 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) providers.Host {
 	return b
 }
 
-// Load prefers a plugin. If the plugin is installed in another version than the wanted one, its error is returned: the
-// built-in provider may differ from it in what it can do.
+// serves reports whether spec is served in process: no plugin of its package is installed, nor is one for it. If one is in
+// another version than the wanted one, that version is: the built-in provider may differ from it in what it can do.
+func (b *builtins) serves(spec providers.Spec) bool {
+	return b.catalog.Serves(spec) && !b.plugins.Installed(spec.Package)
+}
+
+// Prepare makes the plugin for spec available before it is loaded.
+func (b *builtins) Prepare(ctx context.Context, spec providers.Spec) error {
+	if b.serves(spec) {
+		return nil
+	}
+	return b.plugins.Prepare(ctx, spec)
+}
+
+// Load prefers a plugin.
 func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-	p, err := b.plugins.Load(ctx, spec)
-	var missing *plugin.MissingError
-	if !errors.As(err, &missing) || !b.catalog.Serves(spec) || b.plugins.Installed(spec.Package) {
-		return p, err
+	if !b.serves(spec) {
+		return b.plugins.Load(ctx, spec)
 	}
 	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used", spec.Package),
 		advice.On(advice.RefuseBuiltins))

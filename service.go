@@ -76,3 +76,8 @@ func (e *EngineService) nativeMessage(m native.Message) {
 	}
 	e.log(out)
 }
+
+// progress shows what is of interest only until the next message.
+func (e *EngineService) progress(text string) {
+	e.log(stages.LogMessage{Severity: stages.Info, Message: text, Ephemeral: true})
+}

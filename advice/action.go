@@ -70,3 +70,11 @@ const (
 	// RefuseBuiltins refuses providers that are built in.
 	RefuseBuiltins Action = "refuse built-in providers"
 )
+
+// What can be done about plugins that are not there.
+const (
+	// InstallPlugin installs a plugin.
+	InstallPlugin Action = "install plugin"
+	// InstallFile installs a plugin from a file that the user has fetched.
+	InstallFile Action = "install plugin from file"
+)

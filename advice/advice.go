@@ -14,6 +14,15 @@ type Advice struct {
 	URNs   []urn.URN // the resources that it is about
 	ID     string    // of the object that it is about
 	Key    string    // of the setting that it is about
+	Plugin Plugin    // that it is about
+}
+
+// Plugin names a plugin.
+type Plugin struct {
+	Kind, Name string
+	Version    string // without "v"; "" for any
+	Server     string // where it comes from; "" for the public place of its name
+	Archive    string // the name of the file in which it is published; "" if that is not known
 }
 
 // String describes the advice for logs and tests.
@@ -22,7 +31,7 @@ func (a Advice) String() string {
 	for _, u := range a.URNs {
 		words = append(words, string(u))
 	}
-	for _, text := range []string{a.ID, a.Key} {
+	for _, text := range []string{a.ID, a.Key, a.Plugin.Kind, a.Plugin.Name, a.Plugin.Version, a.Plugin.Server, a.Plugin.Archive} {
 		if text != "" {
 			words = append(words, text)
 		}
@@ -31,7 +40,7 @@ func (a Advice) String() string {
 }
 
 func (a Advice) equals(b Advice) bool {
-	return a.Action == b.Action && a.ID == b.ID && a.Key == b.Key && slices.Equal(a.URNs, b.URNs)
+	return a.Action == b.Action && a.ID == b.ID && a.Key == b.Key && a.Plugin == b.Plugin && slices.Equal(a.URNs, b.URNs)
 }
 
 // On returns advice about resources.

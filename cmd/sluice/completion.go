@@ -26,6 +26,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 	one := map[string]lister{
 		"stack select": listStackNames, "stack rm": listStackNames, "stack output": listOutputs,
 		"config get": listSettings, "config rm": listSettings, "config set": listSettings, "why": listResources, "state rename": listResources,
+		"plugin install": words(pluginKinds()...), "plugin rm": words(pluginKinds()...), "plugin run": words(pluginKinds()...),
 	}
 	many := map[string]lister{
 		"state delete": listResources, "state protect": listResources, "state unprotect": listResources,

@@ -61,6 +61,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
 			return os.MkdirAll(e.WorkDir+"/backend", 0o755)

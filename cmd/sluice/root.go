@@ -41,7 +41,7 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal))
 	group("tool", "The tool itself:",
-		newAboutCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, newTree), newGenMarkdownCommand(open.Terminal, newTree))
+		newAboutCommand(open), newPluginCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, newTree), newGenMarkdownCommand(open.Terminal, newTree))
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")

@@ -23,8 +23,7 @@ var fixedTexts = map[string]string{
 	"not specified in --target list":                          "diagnostics 2013 and 2014 (steps.md appendix B)",
 	"in --target list or pass --target-dependents to proceed": "diagnostic 2014 (steps.md appendix B)",
 	"mixed with --target. Change your program":                "steps.md 6.5",
-	"--server ":                 "a flag of pulumi, with which plugins are installed",
-	"--max-old-space-size=8192": "a flag of node, for the project file",
+	"--max-old-space-size=8192":                               "a flag of node, for the project file",
 }
 
 var (

@@ -133,7 +133,7 @@ var vocabulary = []string{
 	"property/redact",
 	"stages/why",
 	"state/backend", "state/backend/workspace", "state/lock", "state/secrets",
-	"providers/plugin", "providers/providertest",
+	"providers/plugin", "providers/plugin/install", "providers/providertest",
 	"source/engine", "source/policy",
 }
 

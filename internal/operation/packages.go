@@ -6,6 +6,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -34,6 +35,37 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 		ps = o.recordedPackages()
 	}
 	return ps, nil
+}
+
+// preparer is a host that can make providers available before they are loaded.
+type preparer interface {
+	Prepare(ctx context.Context, specs []providers.Spec)
+}
+
+// prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
+// names, or else those that are recorded. One that cannot be is an error when it is needed.
+func (o *opened) prepareProviders(ctx context.Context) {
+	host, can := o.Providers.(preparer)
+	if !can {
+		return
+	}
+	ps := o.packages
+	if len(ps) == 0 {
+		ps = o.recordedPackages()
+	}
+	var specs []providers.Spec
+	for _, p := range ps {
+		if p.Name != stages.BuiltinPackage {
+			specs = append(specs, p.Spec(nameOf(p)))
+		}
+	}
+	host.Prepare(ctx, specs)
+}
+
+// nameOf returns the name of the package that a package's plugin is started for.
+func nameOf(p stages.Package) string {
+	name, _ := nameAndVersion(p)
+	return name
 }
 
 // importedPackages returns the versions that the program uses. A program that cannot name them because its dependencies

@@ -40,7 +40,10 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	s := o.prepare(packs)
 	s.watch(ctx)
 	if err == nil {
-		err = caught("preparing", func() error { return s.takeStock(ctx) })
+		err = caught("preparing", func() error {
+			o.prepareProviders(s.run.Admitted())
+			return s.takeStock(ctx)
+		})
 	}
 	return s, err
 }

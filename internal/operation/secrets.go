@@ -80,7 +80,9 @@ func (m masks) event(e stages.Event) stages.Event {
 }
 
 // text returns a message as it is shown, without its end if it is very long.
-func (m masks) text(message string) string { return m.shown.Mask(redact.Cut(message, redact.MaxMessage)) }
+func (m masks) text(message string) string {
+	return m.shown.Mask(redact.Cut(message, redact.MaxMessage))
+}
 
 // step learns what a step makes. Of its states the errors of the provider are texts.
 func (m masks) step(s stages.StepInfo) stages.StepInfo {

@@ -2,8 +2,8 @@
 // does all three and satisfies providers.Host; [Finder] and [Start] are its first two parts, for plugins of other
 // kinds.
 //
-// It installs nothing: a plugin that is not there is an error that says how to get it. It does not decide when providers
-// are configured or what their answers mean.
+// It installs nothing itself: a plugin that is not there is an error, unless a function is given that installs it (package
+// install has it). It does not decide when providers are configured or what their answers mean.
 //
 // Invariant: every process that is started is waited for, and its whole process group has ended when Close returns. A
 // call on a process that dies ends at once with an error that says so.

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -64,25 +65,47 @@ const (
 	FromCache   Source = "cache"
 )
 
-// MissingError says that a plugin is not there and how to get it.
+// ErrNotAcquired is returned by an [Acquire] that installs nothing, because the user does not want that.
+var ErrNotAcquired = errors.New("it may not be installed automatically")
+
+// MissingError says that a plugin is not there.
 type MissingError struct {
 	Kind        Kind
 	Name        string
 	Version     string // "" for any
 	DownloadURL string
+	// Acquiring says why it could not be installed either; nil if that was not tried.
+	Acquiring error
 }
 
 func (e *MissingError) Error() string {
-	version, install := "", fmt.Sprintf("pulumi plugin install %s %s", e.Kind, e.Name)
+	version := ""
 	if e.Version != "" {
 		version = " at version v" + e.Version
-		install += " v" + e.Version
 	}
-	if e.DownloadURL != "" {
-		install += " --server " + e.DownloadURL
+	name := executableName(e.Kind, e.Name)
+	if e.Acquiring != nil && !errors.Is(e.Acquiring, ErrNotAcquired) {
+		why := ": " + e.Acquiring.Error()
+		if list, is := e.Acquiring.(interface{ Reasons() string }); is {
+			why = list.Reasons() // without the name of the plugin again
+		}
+		return fmt.Sprintf("Could not automatically download and install %s plugin '%s'%s%s", e.Kind, name, version, why)
 	}
-	return fmt.Sprintf("no %s plugin '%s' found in the workspace%s or on your $PATH\ninstall it with `%s`",
-		e.Kind, executableName(e.Kind, e.Name), version, install)
+	text := fmt.Sprintf("no %s plugin '%s' found in the workspace%s or on your $PATH", e.Kind, name, version)
+	if e.Acquiring != nil {
+		text += ", and " + e.Acquiring.Error()
+	}
+	return text
+}
+
+// Unwrap returns why the plugin could not be installed.
+func (e *MissingError) Unwrap() error { return e.Acquiring }
+
+// Advice says that the plugin can be installed.
+func (e *MissingError) Advice() []advice.Advice {
+	return []advice.Advice{{Action: advice.InstallPlugin, Plugin: advice.Plugin{
+		Kind: string(e.Kind), Name: e.Name, Version: e.Version, Server: e.DownloadURL,
+	}}}
 }
 
 // LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).

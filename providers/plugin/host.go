@@ -43,6 +43,8 @@ type Options struct {
 	ProjectPlugins []ProjectPlugin
 	Home           string
 	Bundled        string
+	// Acquire installs a plugin that is not there; nil installs none.
+	Acquire Acquire
 
 	// StartWritten starts a plugin that has no executable; nil if none can be started. It returns a *[LanguageHostedError] for
 	// one that somebody else serves.
@@ -90,7 +92,7 @@ func NewHost(o Options) *Host {
 }
 
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
-// returns has not been configured. Errors are a *[MissingError] when the plugin is not there.
+// returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	c, err := h.connect(ctx, spec)
 	if err != nil {
@@ -119,7 +121,7 @@ func pluginOf(spec providers.Spec) (name, version string) {
 }
 
 func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error) {
-	name, version := pluginOf(spec)
+	name, _ := pluginOf(spec)
 	port, attached, err := h.attachedPort(name)
 	if err != nil {
 		return nil, err
@@ -127,7 +129,7 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 	if attached {
 		return h.attach(ctx, spec, name, port)
 	}
-	location, err := h.finder.Find(Resource, name, version)
+	location, err := h.locate(ctx, spec)
 	var missing *MissingError
 	var written *LanguageHostedError
 	switch {
@@ -138,9 +140,6 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 		return h.launchWritten(ctx, spec, name, written.Directory)
 	case errors.As(err, &missing) && isDynamic(name):
 		return h.launchWritten(ctx, spec, name, "")
-	}
-	if errors.As(err, &missing) {
-		missing.DownloadURL = spec.DownloadURL
 	}
 	return nil, err
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -472,8 +473,10 @@ func TestMissingPluginSaysHowToInstallIt(t *testing.T) {
 	_, err := newHost(setup{}).Load(t.Context(), providers.Spec{Package: "other", Version: "1.2.3", DownloadURL: "https://example.com"})
 	var missing *plugin.MissingError
 	require.ErrorAs(t, err, &missing)
-	require.EqualError(t, err, "no resource plugin 'pulumi-resource-other' found in the workspace at version v1.2.3 or on your $PATH\n"+
-		"install it with `pulumi plugin install resource other v1.2.3 --server https://example.com`")
+	require.EqualError(t, err, "no resource plugin 'pulumi-resource-other' found in the workspace at version v1.2.3 or on your $PATH")
+	require.Equal(t, []advice.Advice{{Action: advice.InstallPlugin, Plugin: advice.Plugin{
+		Kind: "resource", Name: "other", Version: "1.2.3", Server: "https://example.com",
+	}}}, advice.Of(err))
 }
 
 func TestAttachedPluginIsNotStopped(t *testing.T) {

@@ -32,6 +32,13 @@ type host struct {
 func startHost(ctx context.Context, p source.Project, o Options, engine string, output func(plugin.Line)) (*host, error) {
 	h := &host{name: "pulumi-language-" + p.Runtime, engine: engine}
 	port := o.Port
+	if port == 0 && o.Locate != nil {
+		file, err := o.Locate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.Executable = file
+	}
 	if port == 0 {
 		h.name = strings.TrimSuffix(filepath.Base(o.Executable), filepath.Ext(o.Executable))
 		process, err := plugin.Start(plugin.Command{

@@ -33,6 +33,9 @@ const (
 type Options struct {
 	// Executable is the plugin's. It is not used when Port is given.
 	Executable string
+	// Locate returns the plugin's executable when that is first needed, which may take long. It is used instead of Executable
+	// unless it is nil.
+	Locate func(ctx context.Context) (string, error)
 	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
 	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host

@@ -29,6 +29,8 @@ import (
 type Options struct {
 	// Finder finds language plugins.
 	Finder plugin.Finder
+	// Acquire installs a language plugin that a program needs and that is not there; nil installs none.
+	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
 	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
@@ -40,22 +42,32 @@ type UnsupportedRuntimeError struct {
 	Runtime string
 	Looked  []string // where a language plugin could have been
 	Asked   bool     // the runtime needs no plugin, but one was asked for
+	// Acquiring says why the plugin could not be installed either; nil if that was not tried.
+	Acquiring error
 }
+
+// Unwrap returns why the plugin could not be installed.
+func (e *UnsupportedRuntimeError) Unwrap() error { return e.Acquiring }
 
 func (e *UnsupportedRuntimeError) Error() string {
 	if e.Asked {
 		return fmt.Sprintf("PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-%s, which was not found (looked in %s); "+
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
-	return fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
+	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
 		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, python, go and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
+	if e.Acquiring != nil {
+		text += "\n" + e.Acquiring.Error()
+	}
+	return text
 }
 
 // Choose returns how the program of a project is run: by a language plugin that runs already if PULUMI_DEBUG_LANGUAGES names
 // one for its runtime ("go:12345,...", protocol.md 1.9), else by the language plugin if there is one, else directly (protocol.md
 // 6.5). YAML programs are evaluated in this process unless their plugin is asked for. Errors are an
-// *[UnsupportedRuntimeError], and those of a malformed environment or project.
+// *[UnsupportedRuntimeError], and those of a malformed environment or project. If a missing plugin may be installed, that is done
+// when it is first used, and the first error is one of that use.
 func Choose(runtime string, o Options) (source.Runtime, error) {
 	if runtime == "yaml" && !wantsYAMLPlugin(o.Finder) {
 		port, err := attached(runtime, o.Finder)
@@ -86,10 +98,27 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	if err == nil {
 		return language.Runtime{Options: language.Options{Executable: found.Executable, Engine: o.Engine}}, nil
 	}
-	if errors.As(err, new(*plugin.MissingError)) {
-		err = &UnsupportedRuntimeError{Runtime: runtime, Looked: places(o.Finder), Asked: runtime == "yaml"}
+	if !errors.As(err, new(*plugin.MissingError)) {
+		return nil, err
 	}
-	return nil, err
+	unsupported := UnsupportedRuntimeError{Runtime: runtime, Looked: places(o.Finder), Asked: runtime == "yaml"}
+	if o.Acquire == nil || direct(runtime) != nil {
+		return nil, &unsupported
+	}
+	return language.Runtime{Options: language.Options{Engine: o.Engine, Locate: func(ctx context.Context) (string, error) {
+		return acquired(ctx, runtime, o, unsupported)
+	}}}, nil
+}
+
+// acquired returns the executable of a language plugin that is installed now.
+func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (string, error) {
+	l, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: runtime}, o.Acquire)
+	var missing *plugin.MissingError
+	if !errors.As(err, &missing) {
+		return l.Executable, err
+	}
+	unsupported.Acquiring = missing.Acquiring
+	return "", &unsupported
 }
 
 // direct returns how a runtime is run without a language plugin, nil if that cannot be.

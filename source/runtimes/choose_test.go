@@ -1,6 +1,8 @@
 package runtimes_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -79,4 +81,24 @@ func TestAYAMLPluginThatTheProjectNamesIsUsed(t *testing.T) {
 func TestAYAMLPluginThatIsAskedForAndMissingIsAnError(t *testing.T) {
 	_, err := runtimes.Choose("yaml", runtimes.Options{Finder: finder(map[string]string{"PULUMI_YAML_PLUGIN": "1"})})
 	require.ErrorContains(t, err, "PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-yaml, which was not found")
+}
+
+func TestAMissingLanguagePluginIsAcquiredWhenTheProgramIsUsed(t *testing.T) {
+	f := finder(nil)
+	f.Home = t.TempDir()
+	var asked []plugin.Wanted
+	options := runtimes.Options{Finder: f, Acquire: func(_ context.Context, w plugin.Wanted) error {
+		asked = append(asked, w)
+		return errors.New("there is no network")
+	}}
+	runtime, err := runtimes.Choose("dotnet", options)
+	require.NoError(t, err)
+	p := runtime.Program(source.Project{Runtime: "dotnet", Directory: t.TempDir()})
+	require.Empty(t, asked)
+	_, err = p.Packages(t.Context())
+	require.Equal(t, []plugin.Wanted{{Kind: plugin.Language, Name: "dotnet"}}, asked)
+	require.ErrorAs(t, err, new(*runtimes.UnsupportedRuntimeError))
+	require.ErrorContains(t, err, "pulumi-language-dotnet, which was not found")
+	require.ErrorContains(t, err, "there is no network")
+	require.NoError(t, p.Close())
 }

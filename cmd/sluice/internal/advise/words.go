@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -55,6 +56,32 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.SavePlan:       plain("; `sluice preview --save-plan FILE` writes one"),
 	advice.RunProgram:     plain("\nYou must run with the `--run-program` flag to use delete hooks during destroy."),
 	advice.RefuseBuiltins: plain(" (--no-builtin-providers refuses it)"),
+
+	advice.InstallPlugin: func(a advice.Advice) string {
+		return "\ninstall it with `" + installing(a.Plugin, a.Plugin.Server, "") + "`"
+	},
+	advice.InstallFile: func(a advice.Advice) string {
+		file := a.Plugin.Archive
+		if file == "" {
+			file, a.Plugin.Version = "FILE", "VERSION"
+		}
+		return "\nby hand: fetch the file in another way, and then run `" + installing(a.Plugin, "", file) + "`"
+	},
+}
+
+// installing returns the command that installs a plugin.
+func installing(p advice.Plugin, server, file string) string {
+	command := []string{"sluice plugin install", p.Kind, p.Name}
+	if p.Version != "" {
+		command = append(command, p.Version)
+	}
+	if server != "" {
+		command = append(command, "--server", format.ShellQuote(server))
+	}
+	if file != "" {
+		command = append(command, "--file", format.ShellQuote(file))
+	}
+	return strings.Join(command, " ")
 }
 
 const discarded = "\nCompare the two stacks (`sluice stack --show-urns`). Put the record aside with `sluice recover --discard`; then "

@@ -45,3 +45,17 @@ func (l *liveLine) clear() {
 		l.drawn = ""
 	}
 }
+
+// Line is the last line of a terminal, for commands that have no log. It is not safe for concurrent use.
+type Line struct{ live liveLine }
+
+// NewLine returns the last line of a terminal; width returns its width in cells.
+func NewLine(out io.Writer, width func() int, color bool) *Line {
+	return &Line{liveLine{out: out, width: width, style: style{color}}}
+}
+
+// Draw replaces the line.
+func (l *Line) Draw(text string) { l.live.draw(text) }
+
+// Clear removes the line, so that something else can be written.
+func (l *Line) Clear() { l.live.clear() }

@@ -53,3 +53,16 @@ func Ago(d time.Duration) string {
 
 // Time formats a time for JSON documents.
 func Time(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Bytes formats a number of bytes in the largest unit that fits.
+func Bytes(n int64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	amount, unit := float64(n), 0
+	for amount >= 1000 && unit < len(units)-1 {
+		amount, unit = amount/1000, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %s", amount, units[unit])
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/property/redact"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -33,7 +34,9 @@ type Job struct {
 	secrets secrets.Manager                   // nil if no secret is needed
 	plan    *state.Plan                       // the plan that the phases are held to; nil allows everything
 	remarks *remarks
-	known   redact.Set // the secrets that texts must not show; the engine adds to them
+	// installer installs plugins that are missing. It remembers what it could not install.
+	installer *install.Installer
+	known     redact.Set // the secrets that texts must not show; the engine adds to them
 }
 
 // runsProgram reports whether the operation runs the program.

@@ -13,7 +13,7 @@ func PluginOptions(j *Job, service *sluice.EngineService, directory string) slui
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
-		NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note, ProjectPlugins: session.ProjectPlugins(s.Project),
+		NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note, ProjectPlugins: session.ProjectPlugins(s.Project), Installer: j.installer,
 	}
 	for name, v := range s.Project.RuntimeOptions {
 		if !workspace.IsObject(v) {

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source/engine"
 )
 
@@ -17,6 +18,7 @@ import (
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
 	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks()}
+	j.installer = install.New(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup})
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}

@@ -2,10 +2,12 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
@@ -81,7 +83,7 @@ type checker struct {
 func (c *checker) find(k memberKind, m ast.Mention) (*member, bool) {
 	found := c.directory.find(k, m)
 	if found.problem != "" {
-		_ = c.report.Fail(m.Token.At, found.hint, "%s", found.problem)
+		_ = c.report.Fail(m.Token.At, found.hint, "%w", advice.With(errors.New(found.problem), found.advice...))
 		return nil, false
 	}
 	return found, true

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sourcegraph/conc/pool"
 
+	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
 	"github.com/sluice-iac/sluice/source/yaml/internal/bind"
 	"github.com/sluice-iac/sluice/source/yaml/internal/packages"
@@ -52,6 +53,7 @@ type member struct {
 	token   string // the full token
 	problem string
 	hint    string
+	advice  []advice.Advice
 }
 
 // openDirectory requests the schemas of all packages that a program mentions, all at once.
@@ -141,7 +143,7 @@ func (d *directory) look(l lookup) *member {
 	var known []string
 	for _, c := range d.candidates[l.from] {
 		if c.err != nil {
-			return &member{problem: fmt.Sprintf("the package %s cannot be asked what is in it: %v", l.from.pkg, c.err)}
+			return &member{problem: fmt.Sprintf("the package %s cannot be asked what is in it: %v", l.from.pkg, c.err), advice: advice.Of(c.err)}
 		}
 		if full, ok := resolve(c.schema, l.token); ok {
 			return &member{candidate: c, token: full}

@@ -1,0 +1,91 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Need is a plugin that a project needs.
+type Need struct {
+	install.Request
+	// Location is where it is; nil if it is missing, or served by sluice itself.
+	Location *plugin.Location
+	// Builtin is true if it is missing and sluice serves the package itself.
+	Builtin bool
+}
+
+// Needed lists the plugins that the program of the project needs. If a plugin that runs the program is missing, it is
+// installed.
+func (p *Places) Needed(ctx context.Context) ([]Need, error) {
+	if p.Project == nil {
+		return nil, exit.AsUsage(workspace.ErrNoProject)
+	}
+	options := p.options()
+	options.Installer = p.Installer
+	options.Note = p.note
+	directory, entry, err := source.Locate(p.Project.Directory(), p.Project.Main)
+	if err != nil {
+		return nil, exit.AsUsage(err)
+	}
+	service := sluice.ServeEngine(ctx)
+	defer func() { _ = service.Close() }()
+	options.Engine = service
+	program, err := sluice.NewProgram(source.Project{
+		Runtime: p.Project.Runtime, Options: p.Project.RuntimeOptions, Root: p.Project.Directory(), Directory: directory, Entry: entry,
+	}, options)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := program.Packages(ctx)
+	if err = errors.Join(err, program.Close()); err != nil {
+		return nil, err
+	}
+	return p.needs(packages)
+}
+
+// needs finds the plugins of packages.
+func (p *Places) needs(packages []stages.Package) ([]Need, error) {
+	var needs []Need
+	seen := map[string]bool{}
+	for _, pkg := range packages {
+		key := pkg.Name + " " + pkg.Version + " " + pkg.DownloadURL
+		if pkg.Name == stages.BuiltinPackage || seen[key] {
+			continue
+		}
+		seen[key] = true
+		need, err := p.need(pkg)
+		if err != nil {
+			return nil, err
+		}
+		needs = append(needs, need)
+	}
+	return needs, nil
+}
+
+func (p *Places) need(pkg stages.Package) (Need, error) {
+	need := Need{Request: install.Request{
+		Kind: plugin.Resource, Name: pkg.Name, Version: pkg.Version, Source: pkg.DownloadURL, Checksums: pkg.Checksums,
+	}}
+	found, err := p.Finder().Find(need.Kind, need.Name, need.Version)
+	var hosted *plugin.LanguageHostedError
+	switch {
+	case err == nil:
+		need.Location = &found
+	case errors.As(err, &hosted):
+		need.Location = &plugin.Location{Executable: hosted.Directory, Directory: hosted.Directory, Source: plugin.FromProject}
+	case !errors.As(err, new(*plugin.MissingError)):
+		return need, err
+	default:
+		_, err := p.Finder().Find(need.Kind, need.Name, "")
+		need.Builtin = err != nil && sluice.IsBuiltin(pkg.Spec(pkg.Name))
+	}
+	return need, nil
+}

@@ -1,0 +1,63 @@
+package plugins
+
+import (
+	"errors"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
+)
+
+// Places are where plugins are looked for.
+type Places struct {
+	Terminal  *terminal.Terminal
+	Home      string
+	Project   *workspace.Project // nil outside of projects
+	Installer *install.Installer
+}
+
+// Find returns the places of plugins for this directory.
+func Find(t *terminal.Terminal) (*Places, error) {
+	home, err := stateworkspace.Home(t.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	project, err := session.FindProject()
+	if err != nil && !errors.Is(err, workspace.ErrNoProject) {
+		return nil, err
+	}
+	return &Places{Terminal: t, Home: home, Project: project, Installer: install.New(install.Options{Home: home, LookupEnv: t.Lookup})}, nil
+}
+
+// options are the options of hosts that look in these places.
+func (p *Places) options() sluice.PluginOptions {
+	o := sluice.PluginOptions{Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) }}
+	if p.Project != nil {
+		o.ProjectPlugins = session.ProjectPlugins(p.Project)
+	}
+	return o
+}
+
+// Finder finds plugins in these places.
+func (p *Places) Finder() plugin.Finder {
+	o := p.options()
+	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
+}
+
+// All lists the plugins in these places.
+func (p *Places) All() []plugin.Listing { return sluice.InstalledPlugins(p.options()) }
+
+// Cached lists the plugins that were installed.
+func (p *Places) Cached() []plugin.Listing {
+	var list []plugin.Listing
+	for _, l := range p.All() {
+		if l.Location.Source == plugin.FromCache {
+			list = append(list, l)
+		}
+	}
+	return list
+}

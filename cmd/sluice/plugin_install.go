@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/providers/plugin/install"
+)
+
+// installFlags are the flags of `plugin install`.
+type installFlags struct {
+	file, server, checksum string
+	exact, reinstall       bool
+}
+
+func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install [KIND NAME [VERSION]]",
+		Short: "Install a plugin, or those that the project needs",
+		Long: "Install a plugin, or those that the program of this directory needs. Without a version, the latest is installed.\n" +
+			"A plugin that is there in that version, or without --exact in a newer one, is not installed again.\n\n" +
+			"A download that was cut off goes on where it was. SLUICE_PLUGIN_MIRROR names a folder or a URL that has the\n" +
+			"archives of all plugins, and PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES other places for some.",
+		Example: "  sluice plugin install\n  sluice plugin install resource aws 7.1.0\n" +
+			"  sluice plugin install resource thing 1.2.3 --server https://plugins.example.com/thing\n" +
+			"  sluice plugin install resource thing 1.2.3 --file pulumi-resource-thing-v1.2.3-linux-amd64.tar.gz",
+		Args: rangeArgs(0, 3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			places, err := plugins.Find(t)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return installNeeded(cmd.Context(), places, f)
+			}
+			return installNamed(cmd.Context(), places, args, f)
+		},
+	}
+	cmd.Flags().BoolVar(&f.exact, "exact", false, "install the version although a newer one is there")
+	cmd.Flags().BoolVar(&f.reinstall, "reinstall", false, "replace what is there")
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "install this archive, executable or folder")
+	cmd.Flags().StringVar(&f.server, "server", "", "the URL where the plugin comes from")
+	cmd.Flags().StringVar(&f.checksum, "checksum", "", "the SHA-256 checksum that the archive must have, in hexadecimal digits")
+	return cmd
+}
+
+// installNamed installs the plugin that the arguments name.
+func installNamed(ctx context.Context, places *plugins.Places, args []string, f installFlags) error {
+	kind, err := pluginKind(args[0])
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return exit.Usagef("name the plugin too: `sluice plugin install %s NAME`", kind)
+	}
+	r := install.Request{Kind: kind, Name: args[1], Source: f.server, File: f.file, Reinstall: f.reinstall}
+	if len(args) == 3 {
+		r.Version = args[2]
+	}
+	switch {
+	case f.file != "" && f.server != "":
+		return exit.Usagef("only one of --file and --server may be given")
+	case f.file != "" && r.Version == "":
+		return exit.Usagef("--file needs the version of the plugin: `sluice plugin install %s %s VERSION --file %s`", kind, r.Name, f.file)
+	}
+	if f.checksum != "" {
+		sum, err := hex.DecodeString(f.checksum)
+		if err != nil || len(sum) != sha256.Size {
+			return exit.Usagef("--checksum %s: write the %d hexadecimal digits of a SHA-256 checksum", f.checksum, 2*sha256.Size)
+		}
+		r.Checksums = map[string][]byte{runtime.GOOS + "-" + runtime.GOARCH: sum}
+	}
+	newer := places.Newer(r)
+	if newer != "" && newer != strings.TrimPrefix(r.Version, "v") && !f.exact && !f.reinstall && f.file == "" {
+		fmt.Fprintf(places.Terminal.Err, "%s %s is installed in version %s, which is new enough; --exact installs %s\n", kind, r.Name, newer, r.Version)
+		return nil
+	}
+	return places.Install(ctx, []install.Request{r})
+}
+
+// installNeeded installs what the program of the project needs.
+func installNeeded(ctx context.Context, places *plugins.Places, f installFlags) error {
+	if f.file != "" || f.server != "" || f.checksum != "" {
+		return exit.Usagef("--file, --server and --checksum are for one plugin: name its kind and its name")
+	}
+	needs, err := places.Needed(ctx)
+	if err != nil {
+		return err
+	}
+	var requests []install.Request
+	for _, n := range needs {
+		switch {
+		case n.Location != nil && !f.reinstall:
+			fmt.Fprintf(places.Terminal.Err, "%s is there: %s\n", n.Title(), n.Location.Executable)
+		case n.Builtin:
+			fmt.Fprintf(places.Terminal.Err, "%s is not needed: the provider is built in\n", n.Title())
+		default:
+			n.Reinstall = f.reinstall
+			requests = append(requests, n.Request)
+		}
+	}
+	if len(needs) == 0 {
+		fmt.Fprintln(places.Terminal.Err, "the program needs no plugins")
+	}
+	return places.Install(ctx, requests)
+}

@@ -1,0 +1,63 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// Wanted is a plugin that is not there and has to be.
+type Wanted struct {
+	Kind        Kind
+	Name        string
+	Version     string // "" for any
+	DownloadURL string
+	Checksums   map[string][]byte // "<os>-<arch>" -> SHA-256 of its archive
+}
+
+// Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. An error that wraps
+// [ErrNotAcquired] says that it did not try.
+type Acquire func(ctx context.Context, w Wanted) error
+
+// FindOrAcquire is [Finder.Find] that installs a plugin that is missing; not if acquire is nil.
+func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (Location, error) {
+	l, err := f.Find(w.Kind, w.Name, w.Version)
+	missing, is := err.(*MissingError) //nolint:errorlint // made by Find itself
+	if !is {
+		return l, err
+	}
+	missing.DownloadURL = w.DownloadURL
+	if acquire == nil || f.Home == "" {
+		return l, missing
+	}
+	if err := acquire(ctx, w); err != nil {
+		if ctx.Err() != nil {
+			return l, context.Cause(ctx)
+		}
+		missing.Acquiring = err
+		return l, missing
+	}
+	return f.Find(w.Kind, w.Name, w.Version)
+}
+
+// Prepare installs the plugin that serves spec if it is missing. The errors are those of [Host.Load].
+func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
+	name, _ := pluginOf(spec)
+	if _, attached, err := h.attachedPort(name); attached || err != nil {
+		return err
+	}
+	_, err := h.locate(ctx, spec)
+	return err
+}
+
+// locate finds the plugin that serves spec, or installs it.
+func (h *Host) locate(ctx context.Context, spec providers.Spec) (Location, error) {
+	name, version := pluginOf(spec)
+	acquire := h.options.Acquire
+	if isDynamic(name) {
+		acquire = nil // it is part of the program's SDK
+	}
+	return h.finder.FindOrAcquire(ctx, Wanted{
+		Kind: Resource, Name: name, Version: version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums,
+	}, acquire)
+}

@@ -1,0 +1,78 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+)
+
+// AcquisitionVariable is the variable of the environment that, if it is true, forbids the automatic installation of plugins.
+const AcquisitionVariable = "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"
+
+// Messages tell a user about installations that the user has not asked for. Both may be called from many goroutines; nil
+// discards.
+type Messages struct {
+	Note     func(text string) // once for each installation
+	Progress func(text string) // from time to time; it replaces the one before
+}
+
+// Acquire returns the function that installs plugins for those who need them, unless the environment forbids it.
+func (i *Installer) Acquire(m Messages) plugin.Acquire {
+	return func(ctx context.Context, w plugin.Wanted) error {
+		if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
+			return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+		}
+		_, err := i.Once(ctx, Request{
+			Kind: w.Kind, Name: w.Name, Version: w.Version, Source: w.DownloadURL, Checksums: w.Checksums,
+			Observe: (&telling{messages: m}).observe,
+		})
+		return err
+	}
+}
+
+// telling tells how one installation goes on.
+type telling struct {
+	messages Messages
+
+	mu    sync.Mutex // guards what follows
+	phase Phase
+	last  time.Time
+}
+
+// pause is the time between two messages about the progress of an installation.
+const pause = 500 * time.Millisecond
+
+func (t *telling) observe(p Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if begins := p.Phase != t.phase; begins {
+		t.phase = p.Phase
+		switch p.Phase {
+		case Waiting:
+			tell(t.messages.Note, "waiting for another process that installs the plugin %s", p.Plugin)
+		case Downloading:
+			tell(t.messages.Note, "installing the plugin %s from %s", p.Plugin, p.URL)
+		}
+	}
+	if p.Phase != Downloading || time.Since(t.last) < pause {
+		return
+	}
+	t.last = time.Now()
+	text := fmt.Sprintf("downloading %s: %s", p.Plugin, megabytes(p.Done))
+	if p.Total > 0 {
+		text += " of " + megabytes(p.Total)
+	}
+	tell(t.messages.Progress, "%s", text)
+}
+
+func tell(to func(string), format string, args ...any) {
+	if to != nil {
+		to(fmt.Sprintf(format, args...))
+	}
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -1,0 +1,9 @@
+// Package install fetches plugins and puts them into the cache of PULUMI_HOME, where package plugin finds them
+// (protocol.md 1.4, 1.11). Sources are releases on GitHub and GitLab, URL templates, the public download host, a mirror that
+// replaces them all, and local files.
+//
+// It starts no plugin, and does not decide when one is needed.
+//
+// Invariant: an installation that was cut off at any instant is never found, and what is found has the checksum that was asked
+// for or published.
+package install

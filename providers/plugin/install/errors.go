@@ -1,0 +1,89 @@
+package install
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-iac/sluice/advice"
+)
+
+// Error says why a plugin cannot be installed: what was tried, and how that ended.
+type Error struct {
+	Request Request
+	Tries   []Try
+}
+
+// Try is one place where a plugin was looked for.
+type Try struct {
+	Place string // a URL, or a path
+	Err   error
+}
+
+func (e *Error) Error() string {
+	at := ""
+	if e.Request.Version != "" {
+		at = " at version v" + e.Request.Version
+	}
+	return fmt.Sprintf("the %s plugin '%s'%s cannot be installed%s", e.Request.Kind, e.Request.executable(), at, e.Reasons())
+}
+
+// Reasons lists the tries, each on a line of its own that begins with a line end.
+func (e *Error) Reasons() string {
+	var b strings.Builder
+	for _, t := range e.Tries {
+		fmt.Fprintf(&b, "\n  %s: %v", t.Place, t.Err)
+	}
+	return b.String()
+}
+
+// Unwrap returns the errors of all tries.
+func (e *Error) Unwrap() []error {
+	var all []error
+	for _, t := range e.Tries {
+		all = append(all, t.Err)
+	}
+	return all
+}
+
+// Advice says that the plugin can be installed from a file.
+func (e *Error) Advice() []advice.Advice {
+	r := e.Request
+	if r.File != "" {
+		return nil
+	}
+	about := advice.Plugin{Kind: string(r.Kind), Name: r.Name, Version: r.Version}
+	if r.Version != "" {
+		about.Archive = r.archive()
+	}
+	return []advice.Advice{{Action: advice.InstallFile, Plugin: about}}
+}
+
+// ChecksumError says that an archive is not the one that was published. Nothing of it is kept.
+type ChecksumError struct {
+	Want, Got []byte
+	From      string // who says what it has to be: a URL, or "" for the request
+}
+
+func (e *ChecksumError) Error() string {
+	says := "was asked for"
+	if e.From != "" {
+		says = e.From + " says"
+	}
+	return fmt.Sprintf("the SHA-256 checksum is %s, and not %s as %s; nothing was installed",
+		hex.EncodeToString(e.Got), hex.EncodeToString(e.Want), says)
+}
+
+// StatusError is an answer of a server that is not what was asked for.
+type StatusError struct {
+	Code   int
+	Status string // "404 Not Found"
+	Hint   string // what may be done, "" for nothing
+}
+
+func (e *StatusError) Error() string {
+	if e.Hint != "" {
+		return e.Status + " (" + e.Hint + ")"
+	}
+	return e.Status
+}

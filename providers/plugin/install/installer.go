@@ -1,0 +1,261 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+)
+
+// Options configure an [Installer].
+type Options struct {
+	// Home is PULUMI_HOME, whose folder "plugins" is the cache.
+	Home string
+	// LookupEnv reads the environment: tokens, overrides and the mirror. Nil is os.LookupEnv.
+	LookupEnv func(name string) (string, bool)
+	// Transport makes the requests; nil is one that uses the proxies of the environment.
+	Transport http.RoundTripper
+	// Stall is how long a server may send nothing; 0 is a minute.
+	Stall time.Duration
+}
+
+// Installer installs plugins. It may be used from many goroutines, and by many processes at once.
+type Installer struct {
+	options Options
+	web     *web
+	limits  limits
+	once    await.Flight[string, outcome]
+}
+
+// outcome is how an installation ended.
+type outcome struct {
+	plugin Installed
+	err    error
+}
+
+const defaultStall = time.Minute
+
+// New returns an installer.
+func New(o Options) *Installer {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	if o.Stall == 0 {
+		o.Stall = defaultStall
+	}
+	if o.Transport == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.ResponseHeaderTimeout = o.Stall
+		o.Transport = t
+	}
+	return &Installer{options: o, web: &web{transport: o.Transport, stall: o.Stall, pause: firstPause}, limits: standardLimits()}
+}
+
+func (i *Installer) cache() string { return filepath.Join(i.options.Home, "plugins") }
+
+func (i *Installer) env(name string) string {
+	value, _ := i.options.LookupEnv(name)
+	return value
+}
+
+// Once is Install for those who need a plugin rather than a new attempt: whoever asks for the same plugin gets the same
+// result, also if it is an error. Only an attempt that was cancelled is repeated.
+func (i *Installer) Once(ctx context.Context, r Request) (Installed, error) {
+	key := fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Kind, r.Name, r.Version, r.Source)
+	for {
+		o, err := i.once.Do(ctx, key, func() (outcome, error) {
+			p, err := i.Install(ctx, r)
+			return outcome{p, err}, ctx.Err()
+		})
+		if err == nil {
+			return o.plugin, o.err
+		}
+		if ctx.Err() != nil {
+			return Installed{}, context.Cause(ctx)
+		}
+		if errors.Is(err, await.ErrNoResult) {
+			return Installed{}, err
+		}
+		// The attempt of somebody else was cancelled.
+	}
+}
+
+// Install installs a plugin, unless it is there. Several processes and goroutines that install the same plugin do it once.
+// Errors are an *[Error], those of a request that makes no sense, and the cause of ctx.
+func (i *Installer) Install(ctx context.Context, r Request) (Installed, error) {
+	r, err := r.checked()
+	if err != nil {
+		return Installed{}, err
+	}
+	if i.options.Home == "" {
+		return Installed{}, errors.New("there is no folder to install plugins in: set PULUMI_HOME")
+	}
+	if r.File != "" {
+		if r.Version == "" {
+			return Installed{}, fmt.Errorf("name the version of the plugin in %s", r.File)
+		}
+		return i.install(ctx, r, []source{&local{r.File}})
+	}
+	// What is there needs no source, and no network.
+	if p := i.place(r); r.Version != "" && !r.Reinstall && p.complete() {
+		return p.installed(true), nil
+	}
+	sources, err := i.sources(r)
+	if err != nil {
+		return Installed{}, &Error{r, []Try{{"its source", err}}}
+	}
+	if r.Version == "" {
+		if r.Version, err = i.latest(ctx, r, sources); err != nil {
+			return Installed{}, err
+		}
+	}
+	return i.install(ctx, r, sources)
+}
+
+// Latest returns the newest version that the source of a plugin has.
+func (i *Installer) Latest(ctx context.Context, r Request) (string, error) {
+	sources, err := i.sources(r)
+	if err != nil {
+		return "", &Error{r, []Try{{"its source", err}}}
+	}
+	return i.latest(ctx, r, sources)
+}
+
+func (i *Installer) latest(ctx context.Context, r Request, sources []source) (string, error) {
+	failed := &Error{Request: r}
+	for _, s := range sources {
+		if _, isPage := s.(*releases); isPage {
+			continue // the API of the same repository comes next
+		}
+		v, err := s.latest(ctx, r)
+		if err == nil {
+			return v, nil
+		}
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		failed.Tries = append(failed.Tries, Try{s.place(), err})
+	}
+	return "", failed
+}
+
+func (p place) installed(present bool) Installed {
+	return Installed{Kind: p.request.Kind, Name: p.request.Name, Version: p.request.Version, Directory: p.directory, Present: present}
+}
+
+// install installs a plugin of a known version from the first source that has it.
+func (i *Installer) install(ctx context.Context, r Request, sources []source) (Installed, error) {
+	p := i.place(r)
+	unlock, err := p.lock(ctx)
+	if err != nil {
+		return Installed{}, err
+	}
+	defer unlock()
+	if !r.Reinstall && p.complete() {
+		return p.installed(true), nil // by another process, in the meantime
+	}
+	if err := p.clean(); err != nil {
+		return Installed{}, err
+	}
+	failed := &Error{Request: r}
+	for _, s := range sources {
+		at, err := i.from(ctx, p, s)
+		if err == nil {
+			r.observe(Progress{Phase: Complete})
+			return p.installed(false), nil
+		}
+		_ = p.clean() // the next attempt does it otherwise
+		if ctx.Err() != nil {
+			return Installed{}, context.Cause(ctx)
+		}
+		failed.Tries = append(failed.Tries, Try{at, err})
+		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*os.PathError)) {
+			break // another source does not make it right
+		}
+	}
+	return Installed{}, failed
+}
+
+// from installs a plugin from one source, and returns where it was looked for.
+func (i *Installer) from(ctx context.Context, p place, s source) (at string, err error) {
+	a, err := s.find(ctx, p.request)
+	if err != nil {
+		return s.place(), err
+	}
+	if l, ok := s.(*local); ok {
+		return a.place(), i.fromFile(ctx, p, l.path)
+	}
+	file := a.file
+	if file == "" {
+		file = p.download()
+		if err := i.fetch(ctx, p, a.call); err != nil {
+			return a.place(), err
+		}
+	}
+	want, from, err := i.expected(ctx, p.request, a)
+	if err == nil {
+		err = i.put(p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+	}
+	if a.file == "" && ctx.Err() == nil {
+		p.forget() // it is installed, or it is not what it should be
+	}
+	return a.place(), err
+}
+
+func (i *Installer) fetch(ctx context.Context, p place, c call) error {
+	d := &download{web: i.web, call: c, file: p.download(), progress: func(done, total int64) {
+		p.request.observe(Progress{Phase: Downloading, URL: shown(c.url), Done: done, Total: total})
+	}}
+	return d.run(ctx)
+}
+
+// put makes the plugin's folder in a place of its own, and puts it where it is found when it is whole.
+func (i *Installer) put(p place, fill func(half string) error) error {
+	if err := os.Mkdir(p.half(), 0o700); err != nil {
+		return err
+	}
+	if err := fill(p.half()); err != nil {
+		return err
+	}
+	program := filepath.Join(p.half(), p.request.executable())
+	if info, err := os.Stat(program); err == nil && info.Mode().IsRegular() {
+		if err := os.Chmod(program, info.Mode().Perm()|0o700); err != nil {
+			return err
+		}
+	}
+	if !p.usable(p.half()) {
+		return fmt.Errorf("it has no %s in its first folder", p.request.executable())
+	}
+	return p.commit()
+}
+
+// unpackFile checks and unpacks one and the same file, whatever happens to its name meanwhile.
+func (i *Installer) unpackFile(ctx context.Context, p place, file, to string, want []byte, from string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return absent(err)
+	}
+	defer f.Close()
+	if err := verify(ctx, f, want, from); err != nil {
+		return err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	p.request.observe(Progress{Phase: Unpacking})
+	return unpack(ctx, f, to, i.limits)
+}
+
+// absent returns the error of a file that is not there without its name, which messages have already.
+func absent(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return errors.New("there is no such file")
+	}
+	return err
+}

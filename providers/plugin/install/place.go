@@ -1,0 +1,180 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+	"github.com/sourcegraph/conc"
+
+	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers/plugin"
+)
+
+// place is where a plugin is in the cache. Beside its folder there are (protocol.md 1.4) a lock, a mark while it is
+// incomplete, what has been downloaded of it, and the time of its last use; and two folders in which it is made and removed.
+type place struct {
+	directory string // "<home>/plugins/<kind>-<name>-v<version>"
+	request   Request
+}
+
+func (i *Installer) place(r Request) place {
+	return place{filepath.Join(i.cache(), string(r.Kind)+"-"+r.Name+"-v"+r.Version), r}
+}
+
+func (p place) partial() string  { return p.directory + ".partial" }
+func (p place) download() string { return p.directory + ".download" }
+
+// The names of these are those of leftovers, which nobody takes for plugins.
+func (p place) half() string { return p.directory + ".tmp1" }
+func (p place) old() string  { return p.directory + ".tmp2" }
+
+// complete reports whether the plugin is installed.
+func (p place) complete() bool {
+	return !exists(p.partial()) && p.usable(p.directory)
+}
+
+// usable reports whether a folder has what makes it a plugin: an executable, or the description of a program that is one.
+func (p place) usable(directory string) bool {
+	if _, ok := plugin.Executable(directory, p.request.Kind, p.request.Name); ok {
+		return true
+	}
+	return exists(filepath.Join(directory, manifest(p.request.Kind)))
+}
+
+// manifest is the file of a plugin that is written in a program language (protocol.md 1.10).
+func manifest(k plugin.Kind) string {
+	if k == plugin.Analyzer {
+		return "PulumiPolicy.yaml"
+	}
+	return "PulumiPlugin.yaml"
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// patience is how long another process may hold the lock before that is worth a message.
+const patience = time.Second
+
+// lock waits until no other process, and nobody else in this one, works on the place.
+func (p place) lock(ctx context.Context) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(p.directory), 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of plugins cannot be made: %w", err)
+	}
+	say := time.AfterFunc(patience, func() { p.request.observe(Progress{Phase: Waiting}) })
+	defer say.Stop()
+	locked := await.NewPromise[func()]()
+	var waiting conc.WaitGroup // nobody waits for it: the system has no way to end the wait for a lock
+	waiting.Go(func() {
+		unlock, err := lockedfile.MutexAt(p.directory + ".lock").Lock()
+		if err != nil {
+			locked.Fail(fmt.Errorf("the lock of the plugin cannot be taken: %w", err))
+		} else if !locked.Resolve(unlock) {
+			unlock()
+		}
+	})
+	unlock, err = locked.Wait(ctx)
+	if err == nil || ctx.Err() == nil {
+		return unlock, err
+	}
+	if !locked.Fail(context.Cause(ctx)) {
+		if unlock, err := locked.Wait(context.WithoutCancel(ctx)); err == nil {
+			unlock()
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// clean removes what installations have left that were cut off. The lock is held.
+func (p place) clean() error {
+	return errors.Join(os.RemoveAll(p.half()), os.RemoveAll(p.old()))
+}
+
+// commit makes a complete folder the plugin. From the first to the last moment of it the mark says that the plugin is not
+// complete, so that a kill leaves nothing that is found.
+func (p place) commit() error {
+	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
+		return err
+	}
+	if exists(p.directory) {
+		if err := os.Rename(p.directory, p.old()); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(p.half(), p.directory); err != nil {
+		return err
+	}
+	if err := os.Remove(p.partial()); err != nil {
+		return err
+	}
+	_ = os.RemoveAll(p.old()) // in use on Windows perhaps; the next installation removes it
+	return nil
+}
+
+// forget removes what has been downloaded.
+func (p place) forget() { removeAll(p.download(), p.download()+".json") }
+
+func removeAll(paths ...string) {
+	for _, path := range paths {
+		_ = os.Remove(path) // what stays is overwritten or ignored
+	}
+}
+
+// Details are what the cache knows of a plugin besides its name.
+type Details struct {
+	Size      int64 // bytes
+	Installed time.Time
+	LastUsed  time.Time // zero when it was not used, or not since uses are noted
+}
+
+// Describe returns the details of a plugin's folder in the cache. What cannot be read counts nothing.
+func Describe(directory string) Details {
+	var d Details
+	if info, err := os.Stat(directory); err == nil {
+		d.Installed = info.ModTime()
+	}
+	if info, err := os.Stat(directory + ".lastused"); err == nil {
+		d.LastUsed = info.ModTime()
+	}
+	_ = filepath.WalkDir(directory, func(_ string, e os.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it counts nothing
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			d.Size += info.Size()
+		}
+		return nil
+	})
+	return d
+}
+
+// Remove removes a plugin from the cache: the folder that a [plugin.Listing] of the cache names.
+func (i *Installer) Remove(ctx context.Context, l plugin.Listing) error {
+	directory := l.Location.Directory
+	if l.Location.Source != plugin.FromCache || filepath.Dir(directory) != i.cache() ||
+		!strings.HasPrefix(filepath.Base(directory), string(l.Kind)+"-"+l.Name) {
+		return fmt.Errorf("%s is not in the cache of plugins", directory)
+	}
+	p := place{directory, Request{Kind: l.Kind, Name: l.Name, Version: l.Version}}
+	unlock, err := p.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
+		return err
+	}
+	if err := errors.Join(p.clean(), os.RemoveAll(directory)); err != nil {
+		return err
+	}
+	p.forget()
+	removeAll(directory+".lastused", p.partial())
+	return nil
+}

@@ -1,0 +1,121 @@
+package install
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Request says which plugin is wanted.
+type Request struct {
+	Kind    plugin.Kind
+	Name    string
+	Version string // with or without a leading "v"; "" is the latest that the source has
+	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name.
+	Source string
+	// Checksums are the SHA-256 sums of the archive, by "<os>-<arch>". A system that is not named is checked against what the
+	// source publishes, if it does.
+	Checksums map[string][]byte
+	// File is an archive, an executable or a folder that is installed instead of what a source has. It needs a version.
+	File string
+	// Reinstall replaces an installation that is there.
+	Reinstall bool
+	// Observe is told how the installation goes on, perhaps from several goroutines; nil discards.
+	Observe func(Progress)
+}
+
+// Progress says how far an installation is.
+type Progress struct {
+	Plugin string // "resource random 4.16.0"
+	Phase  Phase
+	URL    string // what is downloaded; "" in other phases
+	Done   int64  // bytes
+	Total  int64  // bytes, 0 if the server does not say
+}
+
+// Phase is a part of an installation.
+type Phase string
+
+// The phases, in their order. An installation that was there already has none.
+const (
+	Waiting     Phase = "waiting" // for another process that installs the same plugin
+	Downloading Phase = "downloading"
+	Unpacking   Phase = "unpacking"
+	Complete    Phase = "complete"
+)
+
+// Installed is a plugin in the cache.
+type Installed struct {
+	Kind      plugin.Kind
+	Name      string
+	Version   string
+	Directory string
+	Present   bool // it was there already
+}
+
+// platform is the system that plugins are for, as checksums name it.
+func platform() string { return runtime.GOOS + "-" + runtime.GOARCH }
+
+// checked returns the request with its version in canonical form. It refuses names that are no names.
+func (r Request) checked() (Request, error) {
+	kinds := []plugin.Kind{plugin.Resource, plugin.Language, plugin.Analyzer, plugin.Converter, plugin.Tool}
+	if !slices.Contains(kinds, r.Kind) {
+		return r, fmt.Errorf("%q is no kind of plugins; there are resource, language, analyzer, converter and tool", r.Kind)
+	}
+	if err := urn.CheckPluginName(r.Name); err != nil {
+		return r, err
+	}
+	if r.Version == "" {
+		return r, nil
+	}
+	v, err := semver.NewVersion(r.Version)
+	if err != nil {
+		return r, fmt.Errorf("%q is no version; write one such as 1.2.3", r.Version)
+	}
+	r.Version = v.String()
+	return r, nil
+}
+
+// Title names the plugin in messages: "resource random 4.16.0".
+func (r Request) Title() string {
+	return strings.TrimSpace(string(r.Kind) + " " + r.Name + " " + r.Version)
+}
+
+// executable is the name of the plugin's program, without an ending.
+func (r Request) executable() string { return "pulumi-" + string(r.Kind) + "-" + r.Name }
+
+// archive is the name under which the plugin is published.
+func (r Request) archive() string {
+	return r.executable() + "-v" + r.Version + "-" + platform() + ".tar.gz"
+}
+
+// repository is the name of the plugin's repository on GitHub.
+func (r Request) repository() string {
+	switch {
+	case r.Kind == plugin.Converter && r.Name == "yaml":
+		return "pulumi-yaml"
+	case r.Kind == plugin.Converter:
+		return "pulumi-converter-" + r.Name
+	case r.Kind == plugin.Tool && !strings.HasPrefix(r.Name, "pulumi-tool-"):
+		return "pulumi-tool-" + r.Name
+	}
+	return "pulumi-" + r.Name
+}
+
+// checksumFiles are the names of the files in which checksums are published beside the archives of a release.
+func (r Request) checksumFiles() []string {
+	return []string{"pulumi-" + r.Name + "_" + r.Version + "_checksums.txt", "checksums.txt"}
+}
+
+func (r Request) observe(p Progress) {
+	if r.Observe != nil {
+		p.Plugin = r.Title()
+		r.Observe(p)
+	}
+}

@@ -1,0 +1,388 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// source is a place where plugins are published.
+type source interface {
+	// place names the source in messages.
+	place() string
+	// latest returns the newest version, without "v".
+	latest(ctx context.Context, r Request) (string, error)
+	// find returns the archive of a plugin, whose version is known.
+	find(ctx context.Context, r Request) (asset, error)
+}
+
+// asset is one archive that is published.
+type asset struct {
+	file string // where it is on this machine; "" if it has to be fetched
+	call call   // fetches it
+	sum  []byte // what its SHA-256 checksum is said to be; nil if that is not known yet
+	from string // who says so
+
+	lists []call // where a list of checksums may be
+}
+
+// place is what messages call the asset.
+func (a asset) place() string {
+	if a.file != "" {
+		return a.file
+	}
+	return shown(a.call.url)
+}
+
+// shown is a URL without the password that may be in it, and without its query, which may be a signature.
+func shown(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.Redacted()
+}
+
+// errLatest is returned by sources that cannot be asked for their versions.
+var errLatest = errors.New("this source cannot be asked for the latest version; name the version that is wanted")
+
+// The public places of plugins.
+const (
+	publicAPI   = "api.github.com"
+	publicOwner = "pulumi"
+	publicHost  = "https://get.pulumi.com/releases/plugins"
+)
+
+// The variables of the environment that change where plugins come from.
+const (
+	// mirrorVariable names a folder or a URL that replaces every source.
+	mirrorVariable    = "SLUICE_PLUGIN_MIRROR"
+	overridesVariable = "PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"
+)
+
+// sources returns where a plugin may be, in the order in which that is tried.
+func (i *Installer) sources(r Request) ([]source, error) {
+	if mirror := i.env(mirrorVariable); mirror != "" {
+		s, err := i.mirror(mirror)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", mirrorVariable, err)
+		}
+		return []source{s}, nil
+	}
+	from := r.Source
+	if from == "" {
+		from = "github://" + publicAPI + "/" + publicOwner + "/" + r.repository()
+	}
+	overridden, err := override(from, i.env(overridesVariable))
+	if err != nil {
+		return nil, err
+	}
+	list, err := i.sourcesAt(overridden, r)
+	if err == nil && r.Source == "" && overridden == from {
+		list = append(list, &template{i, publicHost, true})
+	}
+	return list, err
+}
+
+// override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
+// what the groups of the expression matched.
+func override(from, overrides string) (string, error) {
+	for entry := range strings.SplitSeq(overrides, ",") {
+		expression, to, ok := strings.Cut(entry, "=")
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		if !ok || to == "" {
+			return "", fmt.Errorf("%s: %q is not of the form <regular expression>=<URL>", overridesVariable, entry)
+		}
+		e, err := regexp.Compile(expression)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", overridesVariable, err)
+		}
+		if at := e.FindStringSubmatchIndex(from); at != nil {
+			return string(e.ExpandString(nil, variables.Replace(to), from, at)), nil
+		}
+	}
+	return from, nil
+}
+
+// variables protects the variables of URL templates, which are no groups.
+var variables = strings.NewReplacer("${NAME}", "$${NAME}", "${VERSION}", "$${VERSION}", "${OS}", "$${OS}", "${ARCH}", "$${ARCH}")
+
+// sourcesAt returns the sources that a plugin download URL means.
+func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
+	u, err := url.Parse(text)
+	if err != nil && strings.HasPrefix(text, "http") {
+		u, err = url.Parse(strings.NewReplacer("${", "", "}", "").Replace(text)) // braces are not allowed in hosts
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q is no URL of plugins: %w", text, err)
+	}
+	switch u.Scheme {
+	case "http", "https":
+		return []source{&template{i, text, false}}, nil
+	case "github":
+		return i.github(u, r)
+	case "gitlab":
+		project := strings.Trim(u.Path, "/")
+		if u.Host == "" || project == "" {
+			return nil, fmt.Errorf("%q is not of the form gitlab://<host>/<project>", text)
+		}
+		return []source{&gitlab{i, u.Host, url.PathEscape(project)}}, nil
+	case "file":
+		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
+	case "git":
+		return nil, fmt.Errorf("%s is a repository with the source of a plugin, which is not built here; clone it, build it, "+
+			"and name its folder under `plugins` in the project file", text)
+	}
+	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, https:// or file://", text)
+}
+
+// mirror returns the source that replaces all others: a folder, or a URL template.
+func (i *Installer) mirror(text string) (source, error) {
+	switch {
+	case strings.HasPrefix(text, "http://"), strings.HasPrefix(text, "https://"):
+		return &template{i, text, false}, nil
+	case strings.HasPrefix(text, "file://"):
+		text = strings.TrimPrefix(text, "file://")
+	case strings.Contains(text, "://"):
+		return nil, fmt.Errorf("%q is neither a folder nor a URL that begins with https://", text)
+	}
+	if info, err := os.Stat(text); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%q is no folder", text)
+	}
+	return &folder{text}, nil
+}
+
+// template is a server with one archive at each URL.
+type template struct {
+	installer *Installer
+	text      string
+	public    bool // the public download host, which publishes no checksums
+}
+
+func (t *template) place() string { return shown(t.text) }
+
+func (t *template) latest(context.Context, Request) (string, error) { return "", errLatest }
+
+func (t *template) find(_ context.Context, r Request) (asset, error) {
+	base := strings.NewReplacer("${NAME}", r.Name, "${VERSION}", r.Version, "${OS}", runtime.GOOS, "${ARCH}", runtime.GOARCH).Replace(t.text)
+	base = strings.TrimRight(base, "/") + "/"
+	a := asset{call: call{url: base + r.archive()}}
+	if !t.public {
+		for _, name := range r.checksumFiles() {
+			a.lists = append(a.lists, call{url: base + name})
+		}
+	}
+	return a, nil
+}
+
+// folder is a folder with archives.
+type folder struct{ path string }
+
+func (f *folder) place() string { return f.path }
+
+// latest returns the highest version of a plugin in the folder; a stable one if there is one.
+func (f *folder) latest(_ context.Context, r Request) (string, error) {
+	before, after, _ := strings.Cut(Request{Kind: r.Kind, Name: r.Name, Version: "*"}.archive(), "*")
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return "", err
+	}
+	var best *semver.Version
+	for _, e := range entries {
+		text, isPlugin := strings.CutPrefix(e.Name(), before)
+		text, isArchive := strings.CutSuffix(text, after)
+		v, err := semver.StrictNewVersion(text)
+		if !isPlugin || !isArchive || err != nil {
+			continue
+		}
+		stable := v.Prerelease() == ""
+		if best == nil || stable == (best.Prerelease() == "") && v.GreaterThan(best) || stable && best.Prerelease() != "" {
+			best = v
+		}
+	}
+	if best == nil {
+		return "", fmt.Errorf("there is no %s*%s", before, after)
+	}
+	return best.String(), nil
+}
+
+func (f *folder) find(_ context.Context, r Request) (asset, error) {
+	a := asset{file: filepath.Join(f.path, r.archive())}
+	for _, name := range r.checksumFiles() {
+		list, err := os.ReadFile(filepath.Join(f.path, name))
+		if err != nil {
+			continue // there need not be one
+		}
+		if a.sum, err = listed(list, r.archive()); a.sum != nil || err != nil {
+			a.from = name
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// github returns the sources for a repository on GitHub. What everybody may read is at a URL that needs no call of the API,
+// whose number is limited.
+func (i *Installer) github(u *url.URL, r Request) ([]source, error) {
+	owner, repository, _ := strings.Cut(strings.Trim(u.Path, "/"), "/")
+	if u.Host == "" || owner == "" || strings.Contains(repository, "/") {
+		return nil, fmt.Errorf("%q is not of the form github://<host>/<organization>/<repository>", u)
+	}
+	if repository == "" {
+		repository = r.repository()
+	}
+	api := &github{installer: i, host: u.Host, owner: owner, repository: repository}
+	if token := i.env("GITHUB_TOKEN"); token != "" {
+		api.secret = credential{"https://" + u.Host, "token " + token}
+	}
+	if u.Host != publicAPI {
+		return []source{api}, nil
+	}
+	return []source{&releases{api}, api}, nil
+}
+
+// releases is the page of a public repository on GitHub.
+type releases struct{ *github }
+
+func (g *releases) place() string {
+	return "https://github.com/" + g.owner + "/" + g.repository + "/releases"
+}
+
+func (g *releases) find(_ context.Context, r Request) (asset, error) {
+	base := g.place() + "/download/v" + url.PathEscape(r.Version) + "/"
+	a := asset{call: call{url: base + r.archive(), accept: "application/octet-stream"}}
+	for _, name := range r.checksumFiles() {
+		a.lists = append(a.lists, call{url: base + name, accept: "application/octet-stream"})
+	}
+	return a, nil
+}
+
+// github is the API of GitHub for one repository.
+type github struct {
+	installer               *Installer
+	host, owner, repository string
+	secret                  credential
+}
+
+func (g *github) place() string {
+	return "https://" + g.host + "/repos/" + g.owner + "/" + g.repository + "/releases"
+}
+
+// release is the description of a release.
+type release struct {
+	Tag    string `json:"tag_name"`
+	Assets []struct {
+		Name   string `json:"name"`
+		URL    string `json:"url"`
+		Digest string `json:"digest"` // "sha256:<hex>"; "" in older releases
+	} `json:"assets"`
+}
+
+func (g *github) release(ctx context.Context, which string) (release, error) {
+	return describe(ctx, g.installer.web, call{url: g.place() + "/" + which, accept: "application/json", secret: g.secret})
+}
+
+func describe(ctx context.Context, w *web, c call) (release, error) {
+	var r release
+	text, err := w.document(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("the answer is no description of a release: %w", err)
+	}
+	return r, nil
+}
+
+func (g *github) latest(ctx context.Context, _ Request) (string, error) {
+	r, err := g.release(ctx, "latest")
+	if err != nil {
+		return "", err
+	}
+	return versionOf(r.Tag)
+}
+
+func versionOf(tag string) (string, error) {
+	v, err := semver.NewVersion(tag)
+	if err != nil {
+		return "", fmt.Errorf("the latest release is %q, which is no version", tag)
+	}
+	return v.String(), nil
+}
+
+func (g *github) find(ctx context.Context, r Request) (asset, error) {
+	described, err := g.release(ctx, "tags/v"+url.PathEscape(r.Version))
+	if err != nil {
+		return asset{}, err
+	}
+	fetch := func(url string) call { return call{url: url, accept: "application/octet-stream", secret: g.secret} }
+	var a asset
+	for _, name := range append([]string{r.archive()}, r.checksumFiles()...) {
+		for _, there := range described.Assets {
+			switch {
+			case there.Name != name:
+			case name == r.archive():
+				a.call = fetch(there.URL)
+				if digest, ok := strings.CutPrefix(there.Digest, "sha256:"); ok {
+					a.from = g.place()
+					a.sum, err = sum(digest)
+				}
+			default:
+				a.lists = append(a.lists, fetch(there.URL))
+			}
+		}
+	}
+	if a.call.url == "" {
+		return a, fmt.Errorf("the release v%s has no %s", r.Version, r.archive())
+	}
+	return a, err
+}
+
+// gitlab is the API of GitLab for one project.
+type gitlab struct {
+	installer     *Installer
+	host, project string
+}
+
+func (g *gitlab) place() string {
+	return "https://" + g.host + "/api/v4/projects/" + g.project + "/releases"
+}
+
+func (g *gitlab) call(path, accept string) call {
+	c := call{url: g.place() + "/" + path, accept: accept}
+	if token := g.installer.env("GITLAB_TOKEN"); token != "" {
+		c.secret = credential{"https://" + g.host, "Bearer " + token}
+	}
+	return c
+}
+
+func (g *gitlab) latest(ctx context.Context, _ Request) (string, error) {
+	r, err := describe(ctx, g.installer.web, g.call("permalink/latest", "application/json"))
+	if err != nil {
+		return "", err
+	}
+	return versionOf(r.Tag)
+}
+
+func (g *gitlab) find(_ context.Context, r Request) (asset, error) {
+	base := "v" + url.PathEscape(r.Version) + "/downloads/"
+	a := asset{call: g.call(base+r.archive(), "application/octet-stream")}
+	for _, name := range r.checksumFiles() {
+		a.lists = append(a.lists, g.call(base+name, "application/octet-stream"))
+	}
+	return a, nil
+}
