@@ -12,7 +12,7 @@ import (
 )
 
 // NewProgram returns the program of a project: run by the language plugin of its runtime if there is one, and directly
-// otherwise, which is possible for Node.js and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
+// otherwise, which is possible for Node.js, Python and Go (protocol.md 6.5). A YAML program is evaluated in this process unless the
 // project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
 // Otherwise only the places of plugins, their Installer and the Engine service in o are used. The caller closes the program.
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {

@@ -13,9 +13,12 @@ type Spec struct {
 	Package          string            // name of the package to serve
 	Plugin           string            // name of the plugin where it is not that of the package; not for a Parameterization
 	Version          string            // of the package; "" means any
-	DownloadURL      string            // where a missing plugin can be obtained; only for messages here
+	DownloadURL      string            // where a missing plugin can be obtained; "" is the public host
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256
 	Parameterization *Parameterization
+	// Recorded is true if the recorded state alone names DownloadURL. Whoever can write the state must not be able to start
+	// programs, so a host must not obtain a plugin from there unless the user asks for it.
+	Recorded bool
 	// Environment maps names that the plugin shall see to names in the engine's environment (protocol.md 1.5).
 	Environment map[string]string
 }

@@ -54,6 +54,7 @@ type Registry struct {
 	running []*instance           // everything that has been started and not been closed
 	// configuring are the instances whose configuration was begun, those unloaded since among them.
 	configuring []*instance
+	named       map[string]bool // the DownloadURLs that the program names
 	closed      bool
 
 	starts await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
@@ -79,6 +80,7 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		ready:         map[urn.ProviderRef]*instance{},
 		checked:       map[urn.URN]*instance{},
 		renamed:       map[urn.URN]urn.URN{},
+		named:         map[string]bool{},
 	}
 	r.run, r.end = context.WithCancelCause(ctx)
 	return r
@@ -128,6 +130,22 @@ func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 	return ok && i.unconfigured != nil
 }
 
+// Name says that the program names the place from which a plugin can be obtained. Of a place that it has not named, the
+// [Spec] says that the state alone does. "" is ignored.
+func (r *Registry) Name(downloadURL string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if downloadURL != "" {
+		r.named[downloadURL] = true
+	}
+}
+
+func (r *Registry) isNamed(downloadURL string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return downloadURL == "" || r.named[downloadURL]
+}
+
 // load starts a provider and keeps it for Close.
 func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -135,6 +153,7 @@ func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	stop := context.AfterFunc(r.run, func() { cancel(context.Cause(r.run)) })
 	defer stop()
 
+	spec.Recorded = !r.isNamed(spec.DownloadURL)
 	p, err := loadFrom(ctx, r.host, spec)
 	if err != nil {
 		return nil, err

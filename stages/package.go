@@ -56,7 +56,7 @@ func (p Package) ServedBy(t urn.Type) string {
 
 // Spec returns how to start the provider of pkg.
 func (p Package) Spec(pkg string) providers.Spec {
-	s := providers.Spec{Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums}
+	s := providers.Spec{Package: pkg, Version: p.OwnVersion(), DownloadURL: p.DownloadURL, Checksums: p.Checksums, Recorded: p.Recorded}
 	if p.Parameterization != nil {
 		s.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: p.Parameterization.Value}
 	}

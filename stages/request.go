@@ -52,6 +52,7 @@ type Package struct {
 	Name             string // of the package, or of the plugin when there is a Parameterization
 	Version          string // semver without a leading "v"
 	DownloadURL      string
+	Recorded         bool              // the recorded state names it, and not the program
 	Checksums        map[string][]byte // "<os>-<arch>" -> SHA-256 of the plugin's archive
 	Parameterization *Parameterization
 	Extension        *Parameterization

@@ -89,6 +89,7 @@ func (o *opened) recordedPackages() []stages.Package {
 			continue
 		}
 		if p, err := stages.PackageOf(r.Type, r.Inputs); err == nil && p.Version != "" {
+			p.Recorded = true
 			ps = append(ps, p)
 		}
 	}

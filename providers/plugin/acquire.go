@@ -13,6 +13,7 @@ type Wanted struct {
 	Version     string // "" for any
 	DownloadURL string
 	Checksums   map[string][]byte // "<os>-<arch>" -> SHA-256 of its archive
+	Recorded    bool              // the recorded state alone names DownloadURL
 }
 
 // Acquire installs a plugin where a [Finder] finds it. It may be called from many goroutines. An error that wraps
@@ -59,5 +60,6 @@ func (h *Host) locate(ctx context.Context, spec providers.Spec) (Location, error
 	}
 	return h.finder.FindOrAcquire(ctx, Wanted{
 		Kind: Resource, Name: name, Version: version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums,
+		Recorded: spec.Recorded && spec.DownloadURL != "",
 	}, acquire)
 }

@@ -26,12 +26,29 @@ func (i *Installer) Acquire(m Messages) plugin.Acquire {
 		if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
 			return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
 		}
+		if w.Recorded {
+			if err := i.mayObtain(w); err != nil {
+				return err
+			}
+		}
 		_, err := i.Once(ctx, Request{
 			Kind: w.Kind, Name: w.Name, Version: w.Version, Source: w.DownloadURL, Checksums: w.Checksums,
 			Observe: (&telling{messages: m}).observe,
 		})
 		return err
 	}
+}
+
+// mayObtain refuses to download what the recorded state alone asks for, unless the user has said where such plugins come from.
+func (i *Installer) mayObtain(w plugin.Wanted) error {
+	if i.env(mirrorVariable) != "" {
+		return nil
+	}
+	from, err := override(w.DownloadURL, i.env(overridesVariable))
+	if err != nil || from != w.DownloadURL {
+		return err
+	}
+	return fmt.Errorf("%w, as only the recorded state says that it comes from %s", plugin.ErrNotAcquired, w.DownloadURL)
 }
 
 // telling tells how one installation goes on.

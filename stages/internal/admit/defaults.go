@@ -23,12 +23,16 @@ type DefaultProviders struct {
 	packageConfig func(pkg string) property.Map
 	denied        []string
 	newest        map[string]stages.Package // what the language host reported, by package
+	name          func(downloadURL string)  // what the program says about where plugins come from
 	flights       await.Flight[string, string]
 }
 
 func newDefaultProviders(intake *await.Mailbox[stages.Submitted], s stages.Settings) *DefaultProviders {
-	d := &DefaultProviders{intake: intake, packageConfig: s.PackageConfig, denied: s.DeniedProviders, newest: map[string]stages.Package{}}
+	d := &DefaultProviders{intake: intake, packageConfig: s.PackageConfig, denied: s.DeniedProviders, newest: map[string]stages.Package{}, name: s.Registry.Name}
 	for _, p := range s.Packages {
+		if !p.Recorded {
+			d.name(p.DownloadURL)
+		}
 		if p.Extension != nil {
 			continue
 		}
@@ -73,6 +77,7 @@ func (d *DefaultProviders) IsDenied(pkg string) bool {
 
 // reference returns the reference of the default provider of a package, and registers it first if need be.
 func (d *DefaultProviders) reference(ctx context.Context, pkg string, p stages.Package) (string, error) {
+	d.name(p.DownloadURL)
 	p = d.Normalize(pkg, p)
 	if d.IsDenied(pkg) {
 		return urn.DeniedRef(pkg).String(), nil

@@ -83,6 +83,7 @@ func (c *Completion) providerInputs() error {
 	if err != nil {
 		return err
 	}
+	c.Defaults.name(pkg.DownloadURL)
 	name := c.Req.Type.ProviderPackage()
 	if known, ok := c.Defaults.newest[name]; ok && c.opts.Version == "" && c.opts.PluginDownloadURL == "" && c.Req.PackageRef == "" {
 		pkg.Version, pkg.DownloadURL = known.Version, known.DownloadURL
@@ -91,6 +92,7 @@ func (c *Completion) providerInputs() error {
 	if err != nil {
 		return stages.Invalid("provider %q: %w", c.Req.Name, err)
 	}
+	c.Defaults.name(have.DownloadURL)
 	want := pkg.Spec(name)
 	if want.Version == "" {
 		want.Version = have.Version
