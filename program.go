@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/policy"
 	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/source/yaml"
@@ -23,6 +24,17 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 		return nil, err
 	}
 	return runtime.Program(files), nil
+}
+
+// NewInlineProgram returns a program that consists of functions of another process, which serves it at a port of this machine as a
+// language plugin would: the inline programs of the Automation API. That process is not stopped when the program is closed. Of o
+// only the Engine service is used.
+func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Program {
+	options := language.Options{Port: port, Inline: true}
+	if o.Engine != nil {
+		options.Engine = o.Engine
+	}
+	return language.New(files, options)
 }
 
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the

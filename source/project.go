@@ -33,7 +33,8 @@ func (p Project) Option(name string) string {
 }
 
 // Locate returns the directory and the entry point of a program from the project file's directory and its "main", which
-// may be empty, a directory, or a file. It must lie below root and exist, except that a file may lack its extension.
+// may be empty, a directory, or a file. It must exist, except that a file may lack its extension. It need not lie below root: the
+// project file of an inline program lies in a temporary folder and names the folder of its caller.
 func Locate(root, main string) (directory, entry string, err error) {
 	if root, err = filepath.Abs(root); err != nil {
 		return "", "", fmt.Errorf("locate the program: %w", err)
@@ -45,12 +46,8 @@ func Locate(root, main string) (directory, entry string, err error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(root, main)
 	}
-	relative, err := filepath.Rel(root, path)
-	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
-		return "", "", fmt.Errorf("the project's main %q lies outside of the project's directory %s", main, root)
-	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return path, ".", nil
+		return filepath.Clean(path), ".", nil
 	}
 	if !existsWithSomeExtension(path) {
 		return "", "", fmt.Errorf("the project's main %q does not exist in %s", main, root)

@@ -15,6 +15,7 @@ func TestMainNamesADirectoryOrAFile(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "app", "src"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "app", "index.ts"), nil, 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "main.go"), nil, 0o644))
+	elsewhere := t.TempDir()
 	for name, c := range map[string]struct{ main, directory, entry string }{
 		"nothing":                {"", ".", "."},
 		"a directory":            {"app", "app", "."},
@@ -22,6 +23,8 @@ func TestMainNamesADirectoryOrAFile(t *testing.T) {
 		"a file":                 {"app/index.ts", "app", "index.ts"},
 		"a file's stem":          {"app/index", "app", "index"},
 		"an absolute directory":  {filepath.Join(root, "app"), "app", "."},
+		"a directory elsewhere":  {elsewhere, "../" + filepath.Base(elsewhere), "."},
+		"a directory above":      {"..", "..", "."},
 		"a file beside the root": {"main.go", ".", "main.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +34,7 @@ func TestMainNamesADirectoryOrAFile(t *testing.T) {
 			require.Equal(t, c.entry, entry)
 		})
 	}
-	for _, main := range []string{"../other", "..", "/etc", "no/such/file.ts", "app/other.ts", "app/inde", "nothing"} {
+	for _, main := range []string{"../other", "no/such/file.ts", "app/other.ts", "app/inde", "nothing"} {
 		_, _, err := source.Locate(root, main)
 		require.ErrorContains(t, err, main)
 	}

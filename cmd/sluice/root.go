@@ -11,8 +11,12 @@ import (
 func newRootCommand(open *session.Opener) *cobra.Command {
 	global := &globalFlags{open: open}
 	newTree := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
+	name := "sluice"
+	if open.Terminal.AsPulumi {
+		name = "pulumi" // in usage texts and completions
+	}
 	root := &cobra.Command{
-		Use:   "sluice",
+		Use:   name,
 		Short: "Preview, make and destroy infrastructure that programs declare",
 		Long: "sluice previews, makes and destroys infrastructure that programs declare.\n\n" +
 			"It works in the directory of a Pulumi project, with its programs, provider plugins, configuration and state.\n" +

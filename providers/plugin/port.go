@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,23 @@ func leftover(line []byte) error {
 
 // progressEscapes are what a terminal's progress bar leaves in the output of the .NET tools.
 var progressEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
+
+// LocalPort returns the port of an address on this machine, such as "127.0.0.1:4711". Another machine's address is an error: what is
+// sent to plugins and programs is not encrypted, and has secrets in it.
+func LocalPort(address string) (int, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no address: write 127.0.0.1:<port>", address)
+	}
+	if host != "127.0.0.1" && host != "localhost" {
+		return 0, fmt.Errorf("%q is not on this machine: write 127.0.0.1:<port>", address)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port == 0 {
+		return 0, fmt.Errorf("%q has no port: write 127.0.0.1:<port>", address)
+	}
+	return int(port), nil
+}
 
 // ParsePort reads the line with which a plugin tells its TCP port. What the tools of some languages put around the number
 // is ignored.

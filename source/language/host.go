@@ -24,13 +24,17 @@ const portPatience = 10 * time.Minute
 type host struct {
 	name    string // "pulumi-language-python"
 	engine  string
+	inline  bool            // Options.Inline
 	process *plugin.Process // nil for one that was attached to
 	conn    *grpc.ClientConn
 	client  pulumirpc.LanguageRuntimeClient
 }
 
 func startHost(ctx context.Context, p source.Project, o Options, engine string, output func(plugin.Line)) (*host, error) {
-	h := &host{name: "pulumi-language-" + p.Runtime, engine: engine}
+	h := &host{name: "pulumi-language-" + p.Runtime, engine: engine, inline: o.Inline}
+	if o.Inline {
+		h.name = "the caller's program"
+	}
 	port := o.Port
 	if port == 0 && o.Locate != nil {
 		file, err := o.Locate(ctx)
@@ -64,14 +68,14 @@ func startHost(ctx context.Context, p source.Project, o Options, engine string, 
 }
 
 // connect waits until the plugin answers. A plugin that was attached to has not been told the engine's address by its
-// arguments: the handshake does it.
+// arguments: the handshake does it. A program that its caller serves is told in each run.
 func (h *host) connect(ctx context.Context, port int) error {
 	conn, err := plugin.Dial(ctx, port)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", h.name, err)
 	}
 	h.conn, h.client = conn, pulumirpc.NewLanguageRuntimeClient(conn)
-	if h.process != nil {
+	if h.process != nil || h.inline {
 		return nil
 	}
 	_, err = h.client.Handshake(ctx, &pulumirpc.LanguageHandshakeRequest{EngineAddress: h.engine})

@@ -38,6 +38,9 @@ type Options struct {
 	Locate func(ctx context.Context) (string, error)
 	// Port is that of a plugin that runs already, for example under a debugger. Such a plugin is never stopped.
 	Port int
+	// Inline is true if what listens on Port is no language plugin but the process whose functions are the program. It takes the
+	// address of the Engine service as the program's first argument, and knows no handshake.
+	Inline bool
 	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host
 	// has another one starts the plugin again.
 	Engine source.Service
@@ -86,7 +89,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	req, err := p.request(host)
+	req, err := p.request(host, h.engine)
 	if err != nil {
 		return err
 	}
@@ -173,7 +176,15 @@ func (p *Program) info() (*pulumirpc.ProgramInfo, error) {
 	}, nil
 }
 
-func (p *Program) request(host source.Host) (*pulumirpc.RunRequest, error) {
+// arguments returns the arguments of the program for a run with the Engine service at an address.
+func (p *Program) arguments(engine string) []string {
+	if p.options.Inline {
+		return append([]string{engine}, p.project.Args...)
+	}
+	return p.project.Args
+}
+
+func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunRequest, error) {
 	program, err := p.info()
 	if err != nil {
 		return nil, err
@@ -187,7 +198,7 @@ func (p *Program) request(host source.Host) (*pulumirpc.RunRequest, error) {
 		Project: run.Project, Stack: run.Stack, Organization: run.Organization,
 		//lint:ignore SA1019 older plugins read these instead of Info
 		Pwd: p.project.Directory, Program: p.project.Entry,
-		Args: p.project.Args, Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
+		Args: p.arguments(engine), Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
 		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
 		MonitorAddress: monitor, Info: program,
 	}, nil

@@ -59,6 +59,7 @@ func (o *Operation) Check() error {
 		func() error { return o.Plan.Check(o.Confirmation.SkipPreview) },
 		func() error { _, err := o.Targeting.Compile(); return err },
 		func() error { _, err := o.Run.Checkpoints(); return err },
+		o.Program.Check,
 		o.Creates.Check,
 		o.Policies.Check,
 	}

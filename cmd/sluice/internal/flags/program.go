@@ -4,6 +4,9 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // Program selects what the program and the providers do before any decision.
@@ -12,12 +15,32 @@ type Program struct {
 	NoBuiltins           bool // packages without an installed plugin are not served in process
 	SkipConfigValidation bool
 	refresh              optionalBool
+	client               string // the address of the process that serves the program; "" is that the project is the program
 }
 
 // Add registers the flags that all operations have.
 func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
 	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
+	f.StringVar(&p.client, "client", "", "run the program that another process serves at this `address`, 127.0.0.1:<port>, instead of the project's")
+	_ = f.MarkHidden("client") // fails only for flags that are not there
+}
+
+// Check refuses an address that is not on this machine.
+func (p *Program) Check() error {
+	_, _, err := p.Client()
+	return err
+}
+
+// Client returns the port of the process that serves the program, if there is one.
+func (p *Program) Client() (port int, inline bool, err error) {
+	if p.client == "" {
+		return 0, false, nil
+	}
+	if port, err = plugin.LocalPort(p.client); err != nil {
+		return 0, false, exit.Usagef("--client: %w", err)
+	}
+	return port, true, nil
 }
 
 // AddRun registers the flag of operations that do not need the program, or run it while they refresh.

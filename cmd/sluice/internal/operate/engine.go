@@ -38,7 +38,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	if err := addFlags(&options, o.Job, plugins); err != nil {
 		return options, closeAll, err
 	}
-	program, err := sluice.NewProgram(source.Project{
+	program, err := newProgram(o.Job, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
 	}, plugins)
 	switch {
@@ -51,6 +51,18 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 		o.remarks.warn("providers have the versions that the state names, as the program cannot be asked: %v", err)
 	}
 	return options, closeAll, nil
+}
+
+// newProgram returns the program of the project, or the one that the caller serves.
+func newProgram(j *Job, files source.Project, plugins sluice.PluginOptions) (source.Program, error) {
+	port, inline, err := j.Flags.Program.Client()
+	if err != nil {
+		return nil, err
+	}
+	if inline {
+		return sluice.NewInlineProgram(files, port, plugins), nil
+	}
+	return sluice.NewProgram(files, plugins)
 }
 
 // basicOptions returns the options that cannot be invalid.

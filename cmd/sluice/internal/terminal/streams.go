@@ -3,6 +3,7 @@ package terminal
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
@@ -16,7 +17,12 @@ type Streams struct {
 	InTerminal, OutTerminal bool
 	Width                   func() int
 	Lookup                  func(name string) (string, bool) // of a variable of the environment
+	// AsPulumi is true if the command was called by the name pulumi, through a link or a copy, and so stands in for it.
+	AsPulumi bool
 }
+
+// isPulumi reports whether the path of an executable has the name pulumi.
+func isPulumi(path string) bool { return strings.TrimSuffix(filepath.Base(path), ".exe") == "pulumi" }
 
 // ProcessStreams returns the streams of this process.
 func ProcessStreams() Streams {
@@ -30,7 +36,7 @@ func ProcessStreams() Streams {
 			}
 			return 80
 		},
-		Lookup: os.LookupEnv,
+		Lookup: os.LookupEnv, AsPulumi: isPulumi(os.Args[0]),
 	}
 }
 
