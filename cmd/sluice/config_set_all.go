@@ -13,37 +13,41 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/settings"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 )
 
 func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var plain, secret []string
 	var path bool
-	var file string
+	var given string
 	cmd := &cobra.Command{
 		Use:   "set-all --plaintext key=value --secret key=value ...",
 		Short: "Give several settings values, all or none of them",
-		Long: "Give several settings values, all or none of them. --json reads what `sluice config --json` writes; - is the\n" +
-			"standard input.",
+		Long: "Give several settings values, all or none of them. --json takes what `sluice config --json` writes: the JSON itself,\n" +
+			"the name of a file, or - for the standard input. Its keys are no paths.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return setAllConfig(cmd.Context(), open, f, plain, secret, file, path)
+			return setAllConfig(cmd.Context(), open, f, plain, secret, given, path)
 		},
 	}
 	cmd.Flags().StringArrayVar(&plain, "plaintext", nil, "store this value in plain text: key=value")
 	cmd.Flags().StringArrayVar(&secret, "secret", nil, "encrypt this value: key=value")
-	cmd.Flags().StringVar(&file, "json", "", "read settings from this `file`, as config --json writes them")
+	cmd.Flags().StringVar(&given, "json", "", "settings as config --json writes them: JSON, or the name of a file that has it")
 	cmd.Flags().BoolVar(&path, "path", false, "keys are paths to parts of settings, such as a.b[0]")
 	return cmd
 }
 
-func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, plain, secret []string, file string, path bool) error {
+func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, plain, secret []string, given string, path bool) error {
+	if given != "" && (path || len(plain)+len(secret) > 0) {
+		return exit.Usagef("--json cannot be used with --plaintext, --secret or --path: it says of each setting what it is")
+	}
 	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}
-	if file != "" {
-		if err := setFromJSON(ctx, s, file); err != nil {
+	if given != "" {
+		if err := setFromJSON(ctx, s, given); err != nil {
 			return err
 		}
 	}
@@ -72,20 +76,15 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 	return s.Settings.Save()
 }
 
-func setFromJSON(ctx context.Context, s *session.Stack, file string) error {
-	var text []byte
-	var err error
-	if file == "-" {
-		text, err = io.ReadAll(s.Terminal.In)
-	} else {
-		text, err = os.ReadFile(file)
-	}
+// setFromJSON sets the settings that are given as JSON: a text, or the name of what has one.
+func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
+	text, source, err := readJSON(s.Terminal, given)
 	entries := map[string]settings.Entry{}
 	if err == nil {
 		err = json.Unmarshal(text, &entries)
 	}
 	if err != nil {
-		return exit.Usagef("--json %s: %w", file, err)
+		return exit.Usagef("%s: %w", source, err)
 	}
 	for name, e := range entries {
 		key, err := workspace.ParseKey(name, s.Project.Name)
@@ -93,7 +92,7 @@ func setFromJSON(ctx context.Context, s *session.Stack, file string) error {
 			return err
 		}
 		if e.Value == nil {
-			return exit.Usagef("--json %s: %s has no value; write it with `sluice config --json --show-secrets`", file, name)
+			return exit.Usagef("%s: %s has no value; write it with `sluice config --json --show-secrets`", source, name)
 		}
 		var v workspace.Value = *e.Value
 		switch {
@@ -115,4 +114,17 @@ func setFromJSON(ctx context.Context, s *session.Stack, file string) error {
 		}
 	}
 	return nil
+}
+
+// readJSON returns the text that the value of --json is or names, and what to call it in messages: the text can have secrets.
+func readJSON(t *terminal.Terminal, given string) (text []byte, source string, err error) {
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(given), "{"):
+		return []byte(given), "--json", nil
+	case given == "-":
+		text, err = io.ReadAll(t.In)
+	default:
+		text, err = os.ReadFile(given)
+	}
+	return text, "--json " + given, err
 }

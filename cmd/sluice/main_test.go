@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sluice":               func() { os.Exit(realMain()) },
+		"pulumi":               func() { os.Exit(realMain()) },
 		"pulumi-language-fake": serveFakeLanguage,
 		"pulumi-resource-fake": serveFakeProvider,
 		"holdlock":             holdLock,

@@ -325,3 +325,32 @@ func TestAPluginThatRunsAlreadyIsAttachedToAndNotStopped(t *testing.T) {
 	}
 	require.Equal(t, property.String(engineOf(t, host)), m.Record().Registered[1].Inputs.At("engine"))
 }
+
+// inlineHost is a process whose own function is the program, as the Automation API serves one: it knows no handshake and lists
+// its plugins in the older form.
+type inlineHost struct{ fakeHost }
+
+func (*inlineHost) Handshake(ctx context.Context, req *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+	return pulumirpc.UnimplementedLanguageRuntimeServer{}.Handshake(ctx, req)
+}
+
+func TestAnInlineProgramGetsTheEngineWithItsArguments(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := grpc.NewServer()
+	pulumirpc.RegisterLanguageRuntimeServer(s, &inlineHost{fakeHost{how: "old"}})
+	go func() { _ = s.Serve(listener) }()
+	t.Cleanup(s.Stop)
+
+	m := &monitortest.Monitor{}
+	host := monitortest.Host(t, m)
+	p := language.New(project(t), language.Options{Port: listener.Addr().(*net.TCPAddr).Port, Inline: true, Engine: host.Engine})
+	list, err := p.Packages(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, []stages.Package{{Name: "gcp", Version: "7.0.0"}}, list)
+	require.NoError(t, p.Run(context.Background(), host))
+	require.NoError(t, p.Close())
+	var got pulumirpc.RunRequest
+	require.NoError(t, protojson.Unmarshal([]byte(m.Record().Registered[0].Inputs.At("request").AsString()), &got))
+	require.Equal(t, []string{engineOf(t, host), "--one"}, got.GetArgs())
+}

@@ -141,8 +141,8 @@ func (e *evaluation) requireVersion(x ast.Expr) bool {
 		return false
 	}
 	if !ok {
-		_ = e.report.Fail(x.Range(), "", "this program wants Pulumi %s, and this engine stands in for Pulumi %s",
-			plain.AsString(), engine.CompatibilityVersion)
+		_ = e.report.Fail(x.Range(), "", "Pulumi CLI version %s, for which this engine stands in, does not satisfy the version range %q",
+			engine.CompatibilityVersion, plain.AsString())
 	}
 	return ok
 }

@@ -123,7 +123,7 @@ func TestStackNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"dev": "organization/shop/dev", "organization/dev": "organization/shop/dev", "organization/other/dev": "organization/other/dev",
 		"acme/dev": "!organization name must be 'organization'", "acme/shop/dev": "!must be 'organization'", "a/b/c/d": "!must have the form",
-		"": "!letters", "a b": "!letters", "organization/p!/x": "!project name", "..": "!file name", strings.Repeat("x", 101): "!letters",
+		"": "!may only contain alphanumeric", "a b": "!may only contain alphanumeric", "organization/p!/x": "!project name", "..": "!file name", strings.Repeat("x", 101): "!may only contain alphanumeric",
 	} {
 		ref, err := b.Resolve(text)
 		if problem, bad := strings.CutPrefix(want, "!"); bad {

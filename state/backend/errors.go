@@ -37,7 +37,7 @@ type NotEmptyError struct {
 }
 
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("'%s' still has resources (%d); destroy them first", e.Name, e.Resources)
+	return fmt.Sprintf("'%s' still has resources; removal rejected: there are %d, destroy them first", e.Name, e.Resources)
 }
 
 // Advice says that they can be forgotten.

@@ -205,7 +205,7 @@ func TestOutputsOfAReplacedComponentBelongToTheStepThatIsCounted(t *testing.T) {
 func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	for range 2 { // each phase empties the file
-		l, err := OpenEventLog(path)
+		l, err := OpenEventLog(t.Context(), path)
 		require.NoError(t, err)
 		l.Observe(stages.Stdout{Message: "x"})
 		require.NoError(t, l.Close())
@@ -216,8 +216,6 @@ func TestEventLogEndsWithACancelEventWhateverHappens(t *testing.T) {
 	require.Len(t, lines, 2)
 	require.Contains(t, lines[1], `"sequence":1`)
 	require.Contains(t, lines[1], `"cancelEvent":{}`)
-	_, err = OpenEventLog("tcp://127.0.0.1:1")
-	require.ErrorContains(t, err, "name a file")
 }
 
 func TestPreviewDocument(t *testing.T) {

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,8 @@ import (
 	"github.com/sluice-iac/sluice/state"
 )
 
-// EventLog writes events as JSON lines (protocol.md 9). Each event is in the file before Observe returns, because
-// others read the file while it grows. An EventLog is safe for concurrent use.
+// EventLog writes events as JSON lines (protocol.md 9). Each event is in the file, or on its way to the server, before Observe
+// returns, because others follow the log while it grows. An EventLog is safe for concurrent use.
 type EventLog struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -27,10 +28,15 @@ type EventLog struct {
 	err      error // the first error; nothing is written after it
 }
 
-// OpenEventLog opens a log for one phase of an operation. It truncates an existing file (protocol.md 9.5).
-func OpenEventLog(path string) (*EventLog, error) {
-	if strings.HasPrefix(path, "tcp://") {
-		return nil, fmt.Errorf("--event-log %s: sending events over the network is not supported yet; name a file", path)
+// OpenEventLog opens a log for one phase of an operation: a file, of which it removes what is in it, or a server of events at
+// tcp://127.0.0.1:<port> (protocol.md 9.5).
+func OpenEventLog(ctx context.Context, path string) (*EventLog, error) {
+	if address, network := strings.CutPrefix(path, networkScheme); network {
+		s, err := dialEventStream(ctx, address)
+		if err != nil {
+			return nil, fmt.Errorf("the event log %s: %w", path, err)
+		}
+		return &EventLog{out: s, close: s.Close, now: time.Now}, nil
 	}
 	f, err := private.Truncate(path)
 	if err != nil {

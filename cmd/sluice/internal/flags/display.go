@@ -19,7 +19,7 @@ type Display struct {
 // Add registers the flags.
 func (d *Display) Add(f *pflag.FlagSet) {
 	AddJSON(f, &d.JSON, "write JSON to the standard output")
-	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line")
+	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
 	d.addLines(f)
 	d.addDetails(f)

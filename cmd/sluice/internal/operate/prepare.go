@@ -80,8 +80,9 @@ func checkRequiredVersion(p *workspace.Project) error {
 	case err != nil:
 		return exit.Usagef("%s: requiredPulumiVersion: %w; write a range such as \">=3.0.0\"", p.Path, err)
 	case !ok:
-		return exit.Usagef("%s: requiredPulumiVersion is %q, and sluice %s behaves as Pulumi %s; change the range if that is good enough",
-			p.Path, wanted, sluice.Version, engine.CompatibilityVersion)
+		// Scripts look for the words from "Pulumi CLI version" to the range.
+		return exit.Usagef("%s: Pulumi CLI version %s does not satisfy the version range %q of requiredPulumiVersion, and sluice %s "+
+			"behaves as that version; change the range if that is good enough", p.Path, engine.CompatibilityVersion, wanted, sluice.Version)
 	}
 	return nil
 }

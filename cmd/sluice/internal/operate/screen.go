@@ -39,11 +39,11 @@ type screen struct {
 const tick = 100 * time.Millisecond
 
 // openScreen opens the screen of a phase. warned is true if interrupted operations have been listed.
-func openScreen(j *Job, preview bool, expected int, warned bool) (*screen, error) {
+func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned bool) (*screen, error) {
 	f := j.Flags
 	s := &screen{out: j.Terminal.Out, masks: j.masks(), warned: warned}
 	if f.Display.EventLog != "" {
-		l, err := display.OpenEventLog(f.Display.EventLog)
+		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
 		if err != nil {
 			return nil, exit.AsUsage(err)
 		}

@@ -62,7 +62,7 @@ func (d *document) parse(data []byte) (*yaml.Node, error) {
 	root, err := parseYAML(data)
 	if err != nil {
 		line, problem := splitYAMLError(err)
-		return nil, d.errorAt(line, problem, "correct the YAML")
+		return nil, d.errorAt(line, "invalid YAML file: "+problem, "correct the YAML") // scripts look for the first words
 	}
 	if root.Kind == 0 || len(root.Content) == 0 { // only comments
 		empty.HeadComment, empty.FootComment = root.HeadComment, root.FootComment

@@ -15,8 +15,8 @@ func TestMalformedProjectFilesNameTheLineAndTheFault(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no mapping":          {"- a", "P.yaml:1: the file must hold a mapping of keys to values, not a list"},
 		"empty":               {"", "P.yaml:1: the project has no name; add `name: my-project`"},
-		"syntax":              {"name: a\n\truntime: b", "P.yaml:2: found a tab character that violates indentation; correct the YAML"},
-		"unclosed":            {"name: a\nruntime: [b", "P.yaml:2: did not find expected ',' or ']'; correct the YAML"},
+		"syntax":              {"name: a\n\truntime: b", "P.yaml:2: invalid YAML file: found a tab character that violates indentation; correct the YAML"},
+		"unclosed":            {"name: a\nruntime: [b", "P.yaml:2: invalid YAML file: did not find expected ',' or ']'; correct the YAML"},
 		"bad name":            {"name: a b", "P.yaml:1: \"a b\" is not a project name"},
 		"runtime list":        {"name: a\nruntime: [b]", "P.yaml:2: `runtime` must be a text, not a list"},
 		"runtime no name":     {"name: a\nruntime: {options: {}}", "P.yaml:2: `runtime` has no `name`"},

@@ -12,7 +12,9 @@ import (
 func CheckName(what, name string, validate bool) error {
 	isFolder := name == "." || name == ".."
 	if validate && !isFolder && (!urn.IsName(name) || len(name) > maxName) {
-		return fmt.Errorf("%s name %q must have 1 to 100 letters, digits, hyphens, underscores and periods", what, name)
+		// Scripts look for the last words.
+		return fmt.Errorf("%q cannot be the name of a %s, which has 1 to %d characters: a %s name may only contain alphanumeric, "+
+			"hyphens, underscores, or periods", name, what, maxName, what)
 	}
 	if isFolder || name == "" || strings.ContainsAny(name, "/\\\x00") {
 		return fmt.Errorf("%s name %q cannot be used as a file name", what, name)
