@@ -25,13 +25,15 @@ func newCancelCommand(open *session.Opener) *cobra.Command {
 		Long: "Remove the lock files of a stack, whoever has them. Use it when a process that held the lock has died. It is refused\n" +
 			"when the process certainly runs, on this machine, or has an open session on the PostgreSQL server: --force ends that\n" +
 			"session. A process is not stopped: when it notices that it has lost the lock it starts no further operations and does not\n" +
-			"write over what others have written.\n\n" +
+			"write over what others have written. Called by the Automation API, which cannot say --force, it is never refused.\n\n" +
 			"If a rename of the stack or a move of resources was interrupted, the locks that it had of both stacks are removed.",
 		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				stack = args[0]
 			}
+			// The Automation API has no way to force it, and its callers want a running update to stop.
+			f.force = f.force || open.Terminal.EnvIsTrue("PULUMI_AUTOMATION_API")
 			return cancel(cmd.Context(), open, stack, f)
 		},
 	}

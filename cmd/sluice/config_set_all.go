@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -79,9 +82,9 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 // setFromJSON sets the settings that are given as JSON: a text, or the name of what has one.
 func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 	text, source, err := readJSON(s.Terminal, given)
-	entries := map[string]settings.Entry{}
+	var entries map[string]settings.Entry
 	if err == nil {
-		err = json.Unmarshal(text, &entries)
+		entries, err = decodeSettings(text)
 	}
 	if err != nil {
 		return exit.Usagef("%s: %w", source, err)
@@ -114,6 +117,19 @@ func setFromJSON(ctx context.Context, s *session.Stack, given string) error {
 		}
 	}
 	return nil
+}
+
+// decodeSettings keeps numbers as they are written.
+func decodeSettings(text []byte) (entries map[string]settings.Entry, err error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err = dec.Decode(&entries); err != nil {
+		return nil, fmt.Errorf("this is not JSON as config --json writes it: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is text after the end of the JSON")
+	}
+	return entries, nil
 }
 
 // readJSON returns the text that the value of --json is or names, and what to call it in messages: the text can have secrets.

@@ -1,0 +1,112 @@
+package automationtest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/nodesdk"
+	"github.com/sluice-iac/sluice/internal/pythonsdk"
+)
+
+// patience bounds a test. It takes seconds on a quiet machine.
+const patience = 5 * time.Minute
+
+// tools is the folder with the command under the name pulumi, and with the plugin "simple".
+var tools string
+
+func TestMain(m *testing.M) { os.Exit(inTools(m.Run)) }
+
+// inTools builds the tools, and calls f.
+func inTools(f func() int) int {
+	dir, err := os.MkdirTemp("", "sluice-automation-")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for name, pkg := range map[string]string{
+		"sluice": "../../cmd/sluice", "pulumi-resource-simple": "../../providers/internal/pulumi-resource-simple",
+	} {
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, name), pkg).CombinedOutput(); err != nil {
+			panic(string(out))
+		}
+	}
+	if err := os.Symlink("sluice", filepath.Join(dir, "pulumi")); err != nil {
+		panic(err)
+	}
+	tools = dir
+	return f()
+}
+
+// environment makes a backend and a home for a test, and returns the folder that they are in.
+func environment(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts real programs")
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "backend"), 0o700))
+	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PULUMI_HOME", filepath.Join(dir, "home"))
+	t.Setenv("PULUMI_BACKEND_URL", "file://"+filepath.Join(dir, "backend"))
+	t.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
+	t.Setenv("PULUMI_ACCESS_TOKEN", "")
+	local := filepath.Join(dir, "local")
+	require.NoError(t, os.Mkdir(local, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(local, "Pulumi.yaml"), []byte(localProgram), 0o600))
+	return dir
+}
+
+// localProgram is a program that lies in a folder.
+const localProgram = `name: local
+runtime: yaml
+variables:
+  greeting: hello
+outputs:
+  greeting: ${greeting}
+`
+
+// run runs a program that drives the Automation API in an environment, and shows what it said if it fails.
+func run(t *testing.T, dir, executable string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, executable, append(args, dir)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "all of it works\n", "the program has come to its end")
+}
+
+// program returns the path of a program in testdata.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	return path
+}
+
+func TestProgramsInNodeJSDriveTheAutomationAPI(t *testing.T) {
+	dir := environment(t)
+	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(modules))
+	require.NoError(t, os.Symlink(filepath.Join(modules, "node_modules"), filepath.Join(dir, "node_modules")))
+	text, err := os.ReadFile(program(t, "automation.js"))
+	require.NoError(t, err)
+	inline := filepath.Join(dir, "automation.js") // beside the packages that it requires
+	require.NoError(t, os.WriteFile(inline, text, 0o600))
+	run(t, dir, "node", inline)
+}
+
+func TestProgramsInPythonDriveTheAutomationAPI(t *testing.T) {
+	dir := environment(t)
+	venv, err := pythonsdk.Install("../../source/python/testdata/program")
+	require.NoError(t, err)
+	run(t, dir, filepath.Join(venv, "bin", "python"), program(t, "automation.py"))
+}
