@@ -34,7 +34,7 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	switch t.Color {
 	case "always", "never", "raw", "auto":
 	default:
-		return exit.Usagef("--color %s: write always, never, raw or auto", t.Color)
+		return exit.Usagef("unsupported color option %q: --color is always, never, raw or auto", t.Color) // scripts look for the first words
 	}
 	if err := g.enterDirectory(); err != nil {
 		return exit.Usagef("--cwd: %w", err)
