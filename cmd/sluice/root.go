@@ -3,14 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // newRootCommand builds the tree of commands.
 func newRootCommand(open *session.Opener) *cobra.Command {
-	global := &globalFlags{open: open}
-	newTree := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
+	return newTree(&globalFlags{open: open})
+}
+
+// newTree builds the tree of commands with the given values of the flags that all commands have.
+func newTree(global *globalFlags) *cobra.Command {
+	open := global.open
+	fresh := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Preview, make and destroy infrastructure that programs declare",
@@ -23,9 +29,11 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return global.apply(cmd)
 		},
-		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version: "v" + sluice.Version,
+		Args:    exactArgs(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	global.add(root.PersistentFlags())
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -41,7 +49,7 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal))
 	group("tool", "The tool itself:",
-		newAboutCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, newTree), newGenMarkdownCommand(open.Terminal, newTree))
+		newAboutCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, fresh), newGenMarkdownCommand(open.Terminal, fresh))
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")

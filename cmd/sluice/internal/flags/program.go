@@ -12,12 +12,15 @@ type Program struct {
 	NoBuiltins           bool // packages without an installed plugin are not served in process
 	SkipConfigValidation bool
 	refresh              optionalBool
+	noPreInstall         bool // accepted and ignored
 }
 
 // Add registers the flags that all operations have.
 func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
 	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
+	f.BoolVar(&p.noPreInstall, "skip-plugin-pre-install", false, "accepted for scripts: plugins are looked for when they are needed")
+	_ = f.MarkHidden("skip-plugin-pre-install") // fails only for flags that do not exist
 }
 
 // AddRun registers the flag of operations that do not need the program, or run it while they refresh.
