@@ -47,9 +47,11 @@ func newTree(global *globalFlags) *cobra.Command {
 		newImportCommand(open), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
-		newWhoamiCommand(open.Terminal))
+		newWhoamiCommand(open.Terminal), newPolicyCommand(open.Terminal))
 	group("tool", "The tool itself:",
 		newAboutCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, fresh), newGenMarkdownCommand(open.Terminal, fresh))
+	group("service", "Of Pulumi's hosted service, to say what to use instead:", newServiceCommands()...)
+	root.AddCommand(newHiddenServiceCommands()...)
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")

@@ -37,6 +37,7 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 		newStackOutputCommand(open, &stack), newStackHistoryCommand(open, &stack), newStackTagCommand(open, &stack),
 		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackGraphCommand(open, &stack),
 	)
+	cmd.AddCommand(newStackServiceCommands()...)
 	return cmd
 }
 
