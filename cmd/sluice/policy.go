@@ -73,7 +73,7 @@ func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
 		Long: "Install what the policy pack in a folder, the current one if not given, needs, with the package manager of its\n" +
 			"language. Pulumi's hosted service can require policy packs of a stack, and then this command installs those; a\n" +
 			"self-managed backend requires none.",
-		Args:  rangeArgs(0, 1),
+		Args: rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder := "."
 			if len(args) == 1 {
