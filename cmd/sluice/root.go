@@ -43,7 +43,7 @@ func newTree(global *globalFlags) *cobra.Command {
 		}
 	}
 	group("deploy", "Deploying:",
-		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newDestroyCommand(open), newRefreshCommand(open),
+		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open),
 		newImportCommand(open), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
