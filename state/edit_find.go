@@ -202,6 +202,9 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 			other = string(u)
 		}
 		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // a MaxCost makes it find distances that are too small
+		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
+			d = min(d, 1) // a part of the name
+		}
 		if d <= most {
 			found = append(found, candidate{u, d})
 		}
