@@ -60,7 +60,7 @@ func foreignCommands() map[string]string {
 		"output": "stack output", "outputs": "stack output", "graph": "stack graph", "export": "stack export", "history": "stack history",
 		"ls": "stack ls", "list": "stack ls", "rm": "stack rm", "taint": "state taint", "untaint": "state untaint", "show": "stack",
 		"force-unlock": "cancel", "unlock": "cancel", "validate": "preview", "set": "config set", "synth": "preview",
-		"delete": "destroy", "bootstrap": "stack init", "state list": "stack", "state ls": "stack", "state show": "state get", "state mv": "state rename",
+		"delete": "destroy", "bootstrap": "stack init", "state list": "stack", "state ls": "stack", "state show": "state get", 
 		"state pull": "stack export", "state push": "stack import", "stack show": "stack", "stack destroy": "destroy",
 		"config list": "config", "config ls": "config", "config delete": "config rm", "config unset": "config rm",
 	}
