@@ -17,9 +17,7 @@ import (
 // project or PULUMI_YAML_PLUGIN asks for its plugin; o says how the providers that know its types are started.
 // Otherwise only the places of plugins, their Installer and the Engine service in o are used. The caller closes the program.
 func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
-	options := o.runtimes()
-	options.Providers = yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})
-	runtime, err := runtimes.Choose(files.Runtime, options)
+	runtime, err := NewRuntime(files.Runtime, o)
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +33,13 @@ func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Pr
 		options.Engine = o.Engine
 	}
 	return language.New(files, options)
+}
+
+// NewRuntime returns what runs programs in a language, as [NewProgram] chooses it. name is that of the project file: "nodejs".
+func NewRuntime(name string, o PluginOptions) (source.Runtime, error) {
+	options := o.runtimes()
+	options.Providers = yaml.ComponentHost(NewPluginHost(o), yaml.ComponentOptions{})
+	return runtimes.Choose(name, options)
 }
 
 // NewYAMLProgram returns a YAML program (protocol.md section 11), which is evaluated in this process. host starts the

@@ -63,6 +63,8 @@ const (
 	LogIn Action = "log in"
 	// SetConfig sets a key of the configuration.
 	SetConfig Action = "set configuration"
+	// ListVersions shows the operations on a stack, with their numbers.
+	ListVersions Action = "list versions"
 	// SavePlan makes an update plan.
 	SavePlan Action = "save plan"
 	// RunProgram runs the program in an operation that can do without.

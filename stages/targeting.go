@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -12,6 +13,19 @@ type Targeting struct {
 	TargetDependents, ExcludeDependents bool
 	// Replace are resources to replace whether or not they have changed.
 	Replace *urn.PatternSet
+}
+
+// Bind returns t with each name that exactly one of the URNs has replaced by that URN. The error is a [*state.AmbiguousNameError] for a
+// name that several have.
+func (t Targeting) Bind(among []urn.URN) (Targeting, error) {
+	for _, set := range []**urn.PatternSet{&t.Targets, &t.Excludes, &t.Replace} {
+		bound, name, choices := (*set).Bind(among)
+		if choices != nil {
+			return t, &state.AmbiguousNameError{Name: name, URNs: choices}
+		}
+		*set = bound
+	}
+	return t, nil
 }
 
 // IsPartial reports whether an operation is not about everything.

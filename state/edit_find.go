@@ -11,8 +11,8 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Find returns what a user means by text: every copy of the resource with that URN, or with that bare name if only one
-// URN has it. Errors are an [*UnknownResourceError], an [*AmbiguousNameError], or wrap [urn.ErrInvalid]. A nil snapshot
+// Find returns what a user means by text: every copy of the resource with that URN, or of the only one that is called so
+// (see [urn.Called]). Errors are an [*UnknownResourceError], an [*AmbiguousNameError], or wrap [urn.ErrInvalid]. A nil snapshot
 // has no resources.
 func Find(s *Snapshot, text string) ([]*Resource, error) {
 	if s == nil {
@@ -24,15 +24,10 @@ func Find(s *Snapshot, text string) ([]*Resource, error) {
 		}
 		return copiesOf(s, text, urn.URN(text))
 	}
-	var named []urn.URN
-	for _, r := range s.Resources {
-		if r.URN.Name() == text && !slices.Contains(named, r.URN) {
-			named = append(named, r.URN)
-		}
-	}
+	named := urn.Called(URNs(s.Resources), text)
 	switch len(named) {
 	case 0:
-		return nil, &UnknownResourceError{Text: text, Near: near(s.Resources, text, true)}
+		return nil, &UnknownResourceError{Text: text, Near: Near(s.Resources, text)}
 	case 1:
 		return copiesOf(s, text, named[0])
 	}
@@ -47,7 +42,7 @@ func copiesOf(s *Snapshot, text string, u urn.URN) ([]*Resource, error) {
 		}
 	}
 	if found == nil {
-		return nil, &UnknownResourceError{Text: text, Near: near(s.Resources, text, false)}
+		return nil, &UnknownResourceError{Text: text, Near: Near(s.Resources, text)}
 	}
 	return found, nil
 }
@@ -119,7 +114,7 @@ func (e *UnknownResourceError) Advice() []advice.Advice {
 	return []advice.Advice{advice.On(advice.ListResources)}
 }
 
-// AmbiguousNameError says that several resources have a name.
+// AmbiguousNameError says that several resources are called the same.
 type AmbiguousNameError struct {
 	Name string
 	URNs []urn.URN
@@ -127,7 +122,7 @@ type AmbiguousNameError struct {
 
 func (e *AmbiguousNameError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d resources are named %s; write the URN of the one that you mean", len(e.URNs), e.Name)
+	fmt.Fprintf(&b, "%d resources are called %s; write the URN of the one that you mean", len(e.URNs), e.Name)
 	for _, u := range e.URNs {
 		fmt.Fprintf(&b, "\n  %s", u)
 	}
@@ -167,33 +162,51 @@ func DescribeCopy(r *Resource) string {
 // nearest is how many suggestions an error makes.
 const nearest = 3
 
-// Near returns the URNs of a state that are most like text, a URN or a bare name, the nearest first.
-func Near(rs []*Resource, text string) []urn.URN {
-	return near(rs, text, !strings.HasPrefix(text, "urn:"))
+// URNs returns the URNs of resources, in their order.
+func URNs(rs []*Resource) []urn.URN {
+	out := make([]urn.URN, len(rs))
+	for i, r := range rs {
+		out[i] = r.URN
+	}
+	return out
 }
 
-// near returns the URNs that are most like text, by their names only if byName is set.
-func near(rs []*Resource, text string, byName bool) []urn.URN {
+// Near returns the URNs of resources that are most like text, a URN or another name of a resource, the nearest first.
+func Near(rs []*Resource, text string) []urn.URN { return NearURNs(URNs(rs), text) }
+
+// NearURNs is [Near] for a list of URNs.
+func NearURNs(list []urn.URN, text string) []urn.URN {
 	type candidate struct {
 		urn      urn.URN
 		distance int
 	}
-	most := max(2, len(text)/4)
-	folded := strings.ToLower(text)
+	name := text // what is compared with names
+	if i := strings.LastIndex(text, "::"); i >= 0 {
+		name = text[i+len("::"):]
+	}
+	whole := strings.HasPrefix(text, "urn:")
+	if whole {
+		name = text
+	}
+	most := max(2, len(name)/4)
+	folded := strings.ToLower(name)
 	var found []candidate
-	seen := make(map[urn.URN]bool, len(rs))
-	for _, r := range rs {
-		if seen[r.URN] {
+	seen := make(map[urn.URN]bool, len(list))
+	for _, u := range list {
+		if seen[u] {
 			continue
 		}
-		seen[r.URN] = true
-		other := string(r.URN)
-		if byName {
-			other = r.URN.Name()
+		seen[u] = true
+		other := u.Name()
+		if whole {
+			other = string(u)
 		}
 		d := levenshtein.Distance(folded, strings.ToLower(other), nil) // a MaxCost makes it find distances that are too small
+		if !whole && len(name) > 2 && strings.Contains(strings.ToLower(other), folded) {
+			d = min(d, 1) // a part of the name
+		}
 		if d <= most {
-			found = append(found, candidate{r.URN, d})
+			found = append(found, candidate{u, d})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.distance - b.distance })

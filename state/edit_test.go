@@ -30,7 +30,7 @@ func TestFindingWhatAUserMeans(t *testing.T) {
 	require.Equal(t, boxURN("network"), found[0].URN, "a bare name")
 
 	for text, message := range map[string]string{
-		"b":                                     "2 resources are named b",
+		"b":                                     "2 resources are called b",
 		"databse":                               "the state has no resource databse",
 		"netwrk":                                "did you mean\n  " + string(boxURN("network")),
 		string(boxURN("netwrok")):               "did you mean\n  " + string(boxURN("network")),

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Pattern selects URNs: it is either one literal URN or a glob (steps.md 6.1). In a glob "**" stands for any text, and
+// Pattern selects URNs: it is one literal URN, another name of resources (see [URN.IsCalled]), or a glob (steps.md 6.1). In a glob "**" stands for any text, and
 // a single "*" for any text without ":"; everything else stands for itself, and the whole URN has to match. The zero
 // Pattern matches only the empty URN.
 type Pattern struct {
 	text string
-	re   *regexp.Regexp // nil for a literal
+	re   *regexp.Regexp // nil for what is no glob
 }
 
 // Compile makes a pattern. It refuses an empty pattern and text that is not UTF-8.
@@ -41,23 +41,32 @@ func IsGlob(pattern string) bool { return strings.Contains(pattern, "*") }
 // IsGlob reports whether p contains a wildcard.
 func (p Pattern) IsGlob() bool { return p.re != nil }
 
+// IsName reports whether p is a name other than a URN.
+func (p Pattern) IsName() bool {
+	return p.re == nil && p.text != "" && !strings.HasPrefix(p.text, "urn:")
+}
+
 // Match reports whether p selects u.
 func (p Pattern) Match(u URN) bool {
-	if p.re == nil {
-		return string(u) == p.text
+	switch {
+	case p.re != nil:
+		return p.re.MatchString(string(u))
+	case p.IsName():
+		return u.IsCalled(p.text)
 	}
-	return p.re.MatchString(string(u))
+	return string(u) == p.text
 }
 
 // String returns the text that p was compiled from.
 func (p Pattern) String() string { return p.text }
 
 // PatternSet is a set of patterns in which the empty set means "no constraint" and contains every URN (steps.md 6.1).
-// Literals cost one hash lookup; globs are tried one after the other. The zero value is unconstrained.
+// Literals cost one hash lookup; names and globs are tried one after the other. The zero value is unconstrained.
 //
 // A PatternSet may be read by many goroutines, as long as none calls [PatternSet.Add].
 type PatternSet struct {
 	literals map[URN]struct{}
+	names    []Pattern
 	globs    []Pattern
 }
 
@@ -69,18 +78,21 @@ func CompileSet(patterns ...string) (*PatternSet, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.IsGlob() {
+		switch {
+		case p.IsGlob():
 			s.globs = append(s.globs, p)
-			continue
+		case p.IsName():
+			s.names = append(s.names, p)
+		default:
+			s.insert(URN(text))
 		}
-		s.insert(URN(text))
 	}
 	return s, nil
 }
 
 // IsConstrained reports whether the set excludes anything. A nil set does not.
 func (s *PatternSet) IsConstrained() bool {
-	return s != nil && (len(s.literals) > 0 || len(s.globs) > 0)
+	return s != nil && (len(s.literals) > 0 || len(s.names) > 0 || len(s.globs) > 0)
 }
 
 // Contains reports whether some pattern selects u, or the set is unconstrained.
@@ -95,7 +107,8 @@ func (s *PatternSet) Matches(u URN) bool {
 	if _, ok := s.literals[u]; ok {
 		return true
 	}
-	return slices.ContainsFunc(s.globs, func(p Pattern) bool { return p.Match(u) })
+	matches := func(p Pattern) bool { return p.Match(u) }
+	return slices.ContainsFunc(s.names, matches) || slices.ContainsFunc(s.globs, matches)
 }
 
 // Add adds a literal. It does nothing to an unconstrained set, which contains u already.
@@ -117,7 +130,7 @@ func (s *PatternSet) Clone() *PatternSet {
 	if s == nil {
 		return &PatternSet{}
 	}
-	return &PatternSet{literals: maps.Clone(s.literals), globs: slices.Clone(s.globs)}
+	return &PatternSet{literals: maps.Clone(s.literals), names: slices.Clone(s.names), globs: slices.Clone(s.globs)}
 }
 
 // Literals yields the literal members in ascending byte order.
@@ -132,4 +145,39 @@ func (s *PatternSet) Literals() iter.Seq[URN] {
 			}
 		}
 	}
+}
+
+// Names yields the names that are no URNs, in the order in which they were given.
+func (s *PatternSet) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s == nil {
+			return
+		}
+		for _, p := range s.names {
+			if !yield(p.text) {
+				return
+			}
+		}
+	}
+}
+
+// Bind returns the set with each name that exactly one of the URNs has replaced by that URN, so that it selects nothing else. A name that
+// several of them have is returned with these; one that none has stays a name.
+func (s *PatternSet) Bind(among []URN) (bound *PatternSet, name string, choices []URN) {
+	if s == nil || len(s.names) == 0 {
+		return s, "", nil
+	}
+	bound = s.Clone()
+	bound.names = nil
+	for _, p := range s.names {
+		switch called := Called(among, p.text); len(called) {
+		case 0:
+			bound.names = append(bound.names, p)
+		case 1:
+			bound.insert(called[0])
+		default:
+			return nil, p.text, called
+		}
+	}
+	return bound, "", nil
 }

@@ -23,7 +23,8 @@ func TestPatternMatchesWholeURN(t *testing.T) {
 		"**web":                              false,
 		"urn:pulumi:dev::p::my.Comp**":       false, // a dot is a dot
 		"urn:pulumi:dev::p::my:Comp$a:**::*": true,
-		"web-1":                              false,
+		"web-1":                              true, // a name
+		"b/c:D::web-1":                       false,
 		"***":                                true,
 	}
 	for text, want := range tests {
@@ -74,4 +75,28 @@ func TestSetGrowsByLiterals(t *testing.T) {
 	require.False(t, s.Contains("urn:pulumi:a::b::c::d"))
 	require.True(t, c.Contains("urn:pulumi:a::b::c::glob-1"))
 	require.Equal(t, []URN{"urn:pulumi:a::b::c::d", "urn:pulumi:a::b::c::z"}, slices.Collect(c.Literals()))
+}
+
+func TestNamesAreBoundToWhatIsThere(t *testing.T) {
+	const a, b = URN("urn:pulumi:dev::p::x:index:A::web"), URN("urn:pulumi:dev::p::x:index:B::web")
+	const other = URN("urn:pulumi:dev::p::x:index:C::db")
+	s, err := CompileSet("db", "new", "B::web")
+	require.NoError(t, err)
+	require.Equal(t, []string{"db", "new", "B::web"}, slices.Collect(s.Names()))
+	bound, _, choices := s.Bind([]URN{a, b, other, other})
+	require.Empty(t, choices)
+	require.Equal(t, []URN{b, other}, slices.Collect(bound.Literals()))
+	require.Equal(t, []string{"new"}, slices.Collect(bound.Names()))
+	require.True(t, bound.Matches("urn:pulumi:dev::p::x:index:C::new"))
+	require.False(t, bound.Matches("urn:pulumi:dev::p::x:index:D::db"), "the name is that of the other one")
+
+	s, err = CompileSet("web")
+	require.NoError(t, err)
+	require.True(t, s.IsConstrained())
+	_, name, choices := s.Bind([]URN{a, b})
+	require.Equal(t, "web", name)
+	require.Equal(t, []URN{a, b}, choices)
+	none, _, choices := (*PatternSet)(nil).Bind([]URN{a})
+	require.Nil(t, none)
+	require.Empty(t, choices)
 }

@@ -17,8 +17,8 @@ func newAboutCommand(open *session.Opener) *cobra.Command {
 		Short: "Print what sluice is, and what it finds here",
 		Long: "Print the version, the project, the stack and the backend of this directory, and the runtimes, plugins and\n" +
 			"built-in providers that there are: what is worth saying when something does not work. Nothing is started but\n" +
-			"`node --version` and `go version`. What cannot be found out is a warning and never fails. Secrets are not\n" +
-			"shown.",
+			"the tools and the language plugin that say their versions. What cannot be found out is a warning and never\n" +
+			"fails. Secrets are not shown.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a := about.Look(cmd.Context(), open, stack)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/agext/levenshtein"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
@@ -27,12 +30,80 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand returns an error for a subcommand that does not exist. It suggests a similar one.
+// unknownCommand returns an error for a subcommand that does not exist. It suggests what may have been meant.
 func unknownCommand(cmd *cobra.Command, name string) error {
 	meant := ""
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		meant = fmt.Sprintf("; did you mean `%s %s`?", cmd.CommandPath(), strings.Join(near, "` or `"+cmd.CommandPath()+" "))
+	if near := meantCommands(cmd, name); len(near) > 0 {
+		meant = fmt.Sprintf("; did you mean `%s`?", strings.Join(near, "` or `"))
 	}
 	return exit.Usagef("unknown command %q for %q%s\n`%s --help` lists the commands", name, cmd.CommandPath(), meant, cmd.CommandPath())
+}
+
+// meantCommands returns the commands that somebody may mean who writes name: that of another tool's word, else those that are
+// written almost like it.
+func meantCommands(cmd *cobra.Command, name string) []string {
+	if line, known := foreignCommands()[strings.TrimPrefix(cmd.CommandPath()+" "+name, cmd.Root().Name()+" ")]; known {
+		return []string{cmd.Root().Name() + " " + line}
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	var out []string
+	for _, near := range cmd.SuggestionsFor(name) {
+		out = append(out, cmd.CommandPath()+" "+near)
+	}
+	return out
+}
+
+// foreignCommands returns what commands of other tools, and those that other tools have elsewhere, are called here.
+func foreignCommands() map[string]string {
+	return map[string]string{
+		"plan": "preview", "diff": "preview", "apply": "up", "deploy": "up", "init": "new", "workspace": "stack", "select": "stack select",
+		"output": "stack output", "outputs": "stack output", "graph": "stack graph", "export": "stack export", "history": "stack history",
+		"ls": "stack ls", "list": "stack ls", "rm": "stack rm", "taint": "state taint", "untaint": "state untaint", "show": "stack",
+		"force-unlock": "cancel", "unlock": "cancel", "validate": "preview", "set": "config set", "synth": "preview",
+		"delete": "destroy", "bootstrap": "stack init", "state list": "stack", "state ls": "stack", "state show": "state get",
+		"state pull": "stack export", "state push": "stack import", "stack show": "stack", "stack destroy": "destroy",
+		"config list": "config", "config ls": "config", "config delete": "config rm", "config unset": "config rm",
+	}
+}
+
+// unknownFlag returns the error for a flag that cannot be parsed. It suggests what may have been meant. A flag after a command that
+// does not exist is no mistake of its own.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 {
+		return unknownCommand(cmd, words[0])
+	}
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	name := missing.GetSpecifiedName()
+	if letters := missing.GetSpecifiedShortnames(); letters != "" {
+		name = strings.SplitN(letters, "=", 2)[0] // "-auto-approve" is read as the letters a, u, t, ...
+	}
+	meant := meantFlag(cmd, name)
+	if meant == "" {
+		return fmt.Errorf("%w\n`%s --help` lists the flags", err, cmd.CommandPath())
+	}
+	return fmt.Errorf("%w; did you mean --%s?\n`%s --help` lists the flags", err, meant, cmd.CommandPath())
+}
+
+// meantFlag returns the flag of a command that somebody may mean who writes name, "" if there is none.
+func meantFlag(cmd *cobra.Command, name string) string {
+	foreign := map[string]string{
+		"auto-approve": "yes", "out": "save-plan", "var": "config", "chdir": "cwd", "no-color": "color", "approve": "yes", "force": "yes",
+		"parallelism": "parallel", "dry-run": "preview-only", "refresh-only": "refresh", "input": "non-interactive",
+	}
+	if own := foreign[name]; own != "" && cmd.Flags().Lookup(own) != nil {
+		return own
+	}
+	best, least := "", max(1, len(name)/3)+1
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := levenshtein.Distance(name, f.Name, nil); d < least && !f.Hidden {
+			best, least = f.Name, d
+		}
+	})
+	if best == "" && cmd.Flags().Lookup(name) != nil {
+		return name // with one hyphen instead of two
+	}
+	return best
 }

@@ -27,12 +27,13 @@ func complete(root *cobra.Command, g *globalFlags) {
 		"stack select": listStackNames, "stack rm": listStackNames, "stack output": listOutputs,
 		"config get": listSettings, "config rm": listSettings, "config set": listSettings, "why": listResources, "state rename": listResources,
 		"plugin install": words(pluginKinds()...), "plugin rm": words(pluginKinds()...), "plugin run": words(pluginKinds()...),
+		"state get": listResources,
 	}
 	many := map[string]lister{
 		"state delete": listResources, "state protect": listResources, "state unprotect": listResources,
 		"state taint": listResources, "state untaint": listResources, "state move": listResources,
 	}
-	files := []string{"new", "gen-man", "gen-markdown", "stack graph"}
+	files := []string{"new", "gen-man", "gen-markdown", "stack graph", "policy new", "policy install", "schema check"}
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for name, list := range flags {
@@ -46,7 +47,7 @@ func complete(root *cobra.Command, g *globalFlags) {
 			cmd.ValidArgsFunction = completing(g, one[path], true)
 		case many[path] != nil:
 			cmd.ValidArgsFunction = completing(g, many[path], false)
-		case !cmd.HasSubCommands() && cmd.ValidArgs == nil && !slices.Contains(files, path):
+		case !cmd.HasSubCommands() && cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil && !slices.Contains(files, path):
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		for _, sub := range cmd.Commands() {

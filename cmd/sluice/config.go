@@ -31,6 +31,10 @@ func newConfigCommand(open *session.Opener) *cobra.Command {
 	cmd.Flags().BoolVar(&showSecrets, "show-secrets", false, "decrypt and show secret values")
 	cmd.AddCommand(newConfigGetCommand(open, f), newConfigSetCommand(open, f), newConfigRemoveCommand(open, f), newConfigSetAllCommand(open, f),
 		newConfigRemoveAllCommand(open, f), newConfigCopyCommand(open, f), newConfigRefreshCommand(open, f))
+	cmd.AddCommand(newHostedCommands(hosted{
+		name: "env", short: "Add environments of the hosted service to a stack",
+		instead: "`sluice config set` and `sluice config set --secret` keep settings and secrets in the file of the stack",
+	})...)
 	return cmd
 }
 

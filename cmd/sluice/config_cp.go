@@ -17,10 +17,11 @@ func newConfigCopyCommand(open *session.Opener, f *flags.Stack) *cobra.Command {
 	var dest, destFile string
 	var path bool
 	cmd := &cobra.Command{
-		Use:   "cp [key]",
-		Short: "Copy settings to another stack",
-		Long:  "Copy a setting, or all of them, to another stack. Secrets are encrypted with the key of that stack.",
-		Args:  rangeArgs(0, 1),
+		Use:     "cp [key]",
+		Aliases: []string{"copy"},
+		Short:   "Copy settings to another stack",
+		Long:    "Copy a setting, or all of them, to another stack. Secrets are encrypted with the key of that stack.",
+		Args:    rangeArgs(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return copyConfig(cmd.Context(), open, f, dest, destFile, args, path)
 		},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -9,13 +10,28 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // globalFlags are the flags of all commands.
 type globalFlags struct {
 	open      *session.Opener
 	directory string
+	log       logFlags
+	profiling string // the beginning of the names of profiles; "" writes none
+	profile   *profile
+	ignored   ignoredFlags
 }
+
+// logFlags select what is logged.
+type logFlags struct {
+	verbosity        int
+	toStandardError  bool
+	traces, toServer string
+}
+
+// ignoredFlags are accepted because scripts give them, and change nothing.
+type ignoredFlags struct{ emoji, logFlow bool }
 
 func (g *globalFlags) add(f *pflag.FlagSet) {
 	t := g.open.Terminal
@@ -23,6 +39,17 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&g.directory, "cwd", "C", "", "run as if sluice had been started in this directory")
 	f.BoolVar(&t.NonInteractive, "non-interactive", false, "ask nothing, even on a terminal")
 	f.BoolVar(&g.open.SkipIntegrity, "disable-integrity-checking", false, "do not check that the state is consistent")
+	f.BoolVarP(&g.open.FullNames, "fully-qualify-stack-names", "Q", false, "show stacks with their organization and project")
+	f.IntVarP(&g.log.verbosity, "verbose", "v", 0, "from 1: log what the engine does to the standard error, without secrets")
+	f.BoolVar(&g.log.toStandardError, "logtostderr", false, "log to the standard error what is worth knowing; -v 1 logs more")
+	f.StringVar(&g.profiling, "profiling", "", "write profiles of sluice to files whose names begin like this")
+	f.StringVar(&g.log.traces, "tracing", "", "accepted for scripts: traces are not written")
+	f.StringVar(&g.log.toServer, "otel-traces", "", "accepted for scripts: traces are not written")
+	f.BoolVarP(&g.ignored.emoji, "emoji", "e", false, "accepted for scripts: there are no emojis")
+	f.BoolVar(&g.ignored.logFlow, "logflow", false, "accepted for scripts: plugins are not asked to log more")
+	for _, name := range []string{"tracing", "otel-traces", "emoji", "logflow"} {
+		_ = f.MarkHidden(name) // fails only for flags that do not exist
+	}
 }
 
 // apply sets the flags of a command from the environment, and changes to the directory of --cwd.
@@ -39,7 +66,37 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	if err := g.enterDirectory(); err != nil {
 		return exit.Usagef("--cwd: %w", err)
 	}
+	if g.log.traces != "" || g.log.toServer != "" {
+		t.Warn("traces are not written: sluice has --profiling, and logs with -v 1")
+	}
+	t.Log = g.log.logger(t)
+	if g.profiling == "" {
+		return nil
+	}
+	var err error
+	if g.profile, err = startProfile(g.profiling); err != nil {
+		return exit.Usagef("--profiling: %w", err)
+	}
 	return nil
+}
+
+// end writes what is left to write when the command is over.
+func (g *globalFlags) end() error {
+	if g.profile == nil {
+		return nil
+	}
+	return g.profile.end()
+}
+
+// logger returns the log that the flags ask for.
+func (l logFlags) logger(t *terminal.Terminal) *slog.Logger {
+	switch {
+	case l.verbosity > 0:
+		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	case l.toStandardError:
+		return slog.New(slog.NewTextHandler(t.Err, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	}
+	return slog.New(slog.DiscardHandler)
 }
 
 func (g *globalFlags) enterDirectory() error {

@@ -37,7 +37,7 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 		Short: "Take existing resources under management",
 		Long: "Read resources that exist already from their providers, record them in the state of the stack, and print the\n" +
 			"declarations to copy into the program. The resources do not change and the program does not run.\n\n" +
-			"One resource is named by its type, a name for it and its ID:\n\n" +
+			"One resource is named by its type, in full or as displays show it, a name for it and its ID:\n\n" +
 			"  sluice import aws:s3/bucket:Bucket logs my-log-bucket\n\n" +
 			"Many are listed in a JSON file. `sluice preview --import-file FILE` writes one for everything that the program\n" +
 			"would create, to be completed with IDs:\n\n" +
@@ -87,6 +87,9 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	if err != nil {
 		return err
 	}
+	if err := completeTypes(ctx, job, list); err != nil {
+		return exit.AsUsage(err)
+	}
 	requests, names, err := importRequests(ctx, s, f, list)
 	if err != nil {
 		return exit.AsUsage(err)
@@ -98,6 +101,23 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 		}
 	}
 	return operate.Run(ctx, job)
+}
+
+// completeTypes replaces types that are written as displays show them.
+func completeTypes(ctx context.Context, job *operate.Job, list *importfile.File) error {
+	types := declarations.NewTypes(job)
+	defer func() { _ = types.Close() }() // an error of a plugin while it ends changes nothing
+	for i := range list.Resources {
+		r := &list.Resources[i]
+		if r.Component || r.Parameterization != nil {
+			continue
+		}
+		var err error
+		if r.Type, err = types.Full(ctx, r.Type); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // list returns what to import: the entries of the file, or the one resource of the arguments.

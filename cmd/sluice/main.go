@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -71,10 +72,12 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 		}
 	}()
 	open := session.NewOpener(terminal.New(s))
-	root := newRootCommand(open)
+	global := &globalFlags{open: open}
+	root := newTree(global)
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	return report(open, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	return report(open, errors.Join(err, global.end()))
 }

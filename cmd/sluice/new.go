@@ -55,8 +55,8 @@ func newNewCommand(open *session.Opener) *cobra.Command {
 
 func listTemplates(t *terminal.Terminal) error {
 	var rows [][2]string
-	for _, name := range templates.Names() {
-		found, err := templates.Find(name)
+	for _, name := range templates.Projects().Names() {
+		found, err := templates.Projects().Find(name)
 		if err != nil {
 			return err
 		}

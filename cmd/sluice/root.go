@@ -3,14 +3,20 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // newRootCommand builds the tree of commands.
 func newRootCommand(open *session.Opener) *cobra.Command {
-	global := &globalFlags{open: open}
-	newTree := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
+	return newTree(&globalFlags{open: open})
+}
+
+// newTree builds the tree of commands with the given values of the flags that all commands have.
+func newTree(global *globalFlags) *cobra.Command {
+	open := global.open
+	fresh := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
 	name := "sluice"
 	if open.Terminal.AsPulumi {
 		name = "pulumi" // in usage texts and completions
@@ -27,9 +33,12 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return global.apply(cmd)
 		},
-		Args: exactArgs(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version: "v" + sluice.Version,
+		Args:    exactArgs(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(unknownFlag)
 	global.add(root.PersistentFlags())
 	group := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
@@ -39,13 +48,15 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 		}
 	}
 	group("deploy", "Deploying:",
-		newNewCommand(open), newPreviewCommand(open), newUpCommand(open), newDestroyCommand(open), newRefreshCommand(open),
+		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open),
 		newImportCommand(open), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
-		newWhoamiCommand(open.Terminal))
+		newWhoamiCommand(open.Terminal), newPolicyCommand(open.Terminal), newSchemaCommand(open.Terminal))
 	group("tool", "The tool itself:",
-		newAboutCommand(open), newPluginCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, newTree), newGenMarkdownCommand(open.Terminal, newTree))
+		newAboutCommand(open), newPluginCommand(open), newVersionCommand(open.Terminal), newGenManCommand(open.Terminal, fresh), newGenMarkdownCommand(open.Terminal, fresh))
+	group("service", "Of Pulumi's hosted service, to say what to use instead:", newServiceCommands()...)
+	root.AddCommand(newHiddenServiceCommands()...)
 	root.AddCommand(newGenCompletionCommand(open.Terminal))
 	root.SetHelpCommandGroupID("tool")
 	root.SetCompletionCommandGroupID("tool")

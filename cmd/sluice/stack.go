@@ -29,17 +29,20 @@ func newStackCommand(open *session.Opener) *cobra.Command {
 	cmd.Flags().BoolVar(&show.name, "show-name", false, "print only the name of the stack")
 	cmd.Flags().BoolVarP(&show.urns, "show-urns", "u", false, "show the URNs of the resources")
 	cmd.Flags().BoolVarP(&show.ids, "show-ids", "i", false, "show the IDs of the resources")
+	cmd.Flags().BoolVar(&show.secrets, "show-secrets", false, "show secret outputs")
+	flags.AddJSON(cmd.Flags(), &show.json, "write JSON")
 	cmd.AddCommand(
-		newStackInitCommand(open, &stack), newStackSelectCommand(open, &stack), newStackListCommand(open),
+		newStackInitCommand(open, &stack), newStackSelectCommand(open, &stack), newStackUnselectCommand(open), newStackListCommand(open),
 		newStackRemoveCommand(open, &stack), newStackExportCommand(open, &stack), newStackImportCommand(open, &stack),
 		newStackOutputCommand(open, &stack), newStackHistoryCommand(open, &stack), newStackTagCommand(open, &stack),
 		newStackRenameCommand(open, &stack), newStackSecretsCommand(open, &stack), newStackGraphCommand(open, &stack),
 	)
+	cmd.AddCommand(newStackServiceCommands()...)
 	return cmd
 }
 
-// stackShown selects what is shown of a stack: its name only, or also the URNs and IDs of its resources.
-type stackShown struct{ name, urns, ids bool }
+// stackShown selects what is shown of a stack: its name only, or also the URNs and IDs of its resources, and in which form.
+type stackShown struct{ name, urns, ids, secrets, json bool }
 
 // showStack prints a summary of a stack: its resources and outputs.
 func showStack(ctx context.Context, open *session.Opener, name string, show stackShown) error {
@@ -48,13 +51,20 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 		return err
 	}
 	out := open.Terminal.Out
-	if show.name {
+	if show.name && !show.json {
 		_, err := fmt.Fprintln(out, s.Name())
 		return err
 	}
 	snapshot, err := s.State.LoadSealed(ctx)
 	if err != nil {
 		return err
+	}
+	outputs, err := s.State.Outputs(ctx, !show.secrets)
+	if err != nil {
+		return err
+	}
+	if show.json {
+		return writeStackJSON(ctx, s, snapshot, outputs, show.secrets)
 	}
 	fmt.Fprintf(out, "Current stack is %s:\n", s.Name())
 	fmt.Fprintf(out, "    State: %s\n", s.State.File(ctx))
@@ -69,12 +79,8 @@ func showStack(ctx context.Context, open *session.Opener, name string, show stac
 	if err := writePending(out, snapshot); err != nil {
 		return err
 	}
-	outputs, err := s.State.Outputs(ctx, true)
-	if err != nil {
-		return err
-	}
 	fmt.Fprintln(out)
-	return writeOutputsTable(out, outputs, false)
+	return writeOutputsTable(out, outputs, show.secrets)
 }
 
 // writeResources prints a table of types and names, and below each resource what else is to be shown.

@@ -36,12 +36,13 @@ func newStackGraphCommand(open *session.Opener, stack *string) *cobra.Command {
 	cmd.Flags().StringVar(&f.parentColor, "parent-edge-color", "#AA6639", "the colour of edges from parents")
 	cmd.Flags().BoolVar(&f.shortNames, "short-node-name", false, "label resources with their names instead of their URNs")
 	cmd.Flags().BoolVar(&f.waves, "waves", false, "draw what a destroy would delete in one wave at one level")
+	cmd.Flags().StringVar(&f.fragment, "dot-fragment", "", "write this text at the top of the graph, such as rankdir=LR;")
 	return cmd
 }
 
 type graphFlags struct {
 	noParents, noDependencies, shortNames, waves bool
-	dependencyColor, parentColor                 string
+	dependencyColor, parentColor, fragment       string
 }
 
 func graphStack(ctx context.Context, open *session.Opener, name string, args []string, f graphFlags) error {
@@ -73,6 +74,9 @@ func graphStack(ctx context.Context, open *session.Opener, name string, args []s
 func writeGraph(w io.Writer, s *state.Snapshot, f graphFlags) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "strict digraph {")
+	if f.fragment != "" {
+		fmt.Fprintln(out, f.fragment)
+	}
 	nodes := map[string]string{}
 	for i, r := range s.Resources {
 		nodes[string(r.URN)] = fmt.Sprintf("Resource%d", i)

@@ -33,14 +33,15 @@ func newStackHistoryCommand(open *session.Opener, stack *string) *cobra.Command 
 	}
 	flags.AddJSON(cmd.Flags(), &f.json, "write JSON")
 	cmd.Flags().BoolVar(&f.showSecrets, "show-secrets", false, "decrypt the secret settings")
+	cmd.Flags().BoolVar(&f.fullDates, "full-dates", false, "print dates and times instead of how long ago")
 	cmd.Flags().IntVar(&f.pageSize, "page-size", 10, "how many operations are a page; 0 is all")
 	cmd.Flags().IntVar(&f.page, "page", 1, "which page to print")
 	return cmd
 }
 
 type historyFlags struct {
-	json, showSecrets bool
-	page, pageSize    int
+	json, showSecrets, fullDates bool
+	page, pageSize               int
 }
 
 // historyEntry is an operation in JSON (state.md 7.9).
@@ -78,7 +79,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 		updates = updates[from:min(from+f.pageSize, len(updates))]
 	}
 	if !f.json {
-		return writeHistoryText(open.Terminal.Out, updates)
+		return writeHistoryText(open.Terminal.Out, updates, first, f.fullDates)
 	}
 	var dec workspace.Decrypter
 	if f.showSecrets {
@@ -125,7 +126,8 @@ func recordedConfig(ctx context.Context, s *session.Stack, u backend.Update, dec
 	return out
 }
 
-func writeHistoryText(w io.Writer, updates []backend.Update) error {
+// writeHistoryText prints operations for people. first is the version of the first of them.
+func writeHistoryText(w io.Writer, updates []backend.Update, first int, fullDates bool) error {
 	if len(updates) == 0 {
 		_, err := fmt.Fprintln(w, "Stack has never been updated")
 		return err
@@ -135,7 +137,7 @@ func writeHistoryText(w io.Writer, updates []backend.Update) error {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "UpdateKind: %s\nStatus: %s", u.Kind, u.Result)
+		fmt.Fprintf(&b, "Version: %d\nUpdateKind: %s\nStatus: %s", first-i, u.Kind, u.Result)
 		if u.Message != "" {
 			fmt.Fprintf(&b, "\nMessage: %s", format.Printable(u.Message))
 		}
@@ -145,7 +147,11 @@ func writeHistoryText(w io.Writer, updates []backend.Update) error {
 				fmt.Fprintf(&b, " %s %d", op, u.ResourceChanges[op])
 			}
 		}
-		fmt.Fprintf(&b, "\nUpdated %s took %s\n", format.Ago(time.Since(u.Started())), u.Ended().Sub(u.Started()))
+		when := format.Ago(time.Since(u.Started()))
+		if fullDates {
+			when = u.Started().Format(time.DateTime + " UTC")
+		}
+		fmt.Fprintf(&b, "\nUpdated %s took %s\n", when, u.Ended().Sub(u.Started()))
 	}
 	_, err := fmt.Fprint(w, b.String())
 	return err

@@ -53,6 +53,10 @@ func initStack(ctx context.Context, open *session.Opener, name, provider string,
 	if err != nil {
 		return err
 	}
+	return makeStack(ctx, in, name, provider, selectIt)
+}
+
+func makeStack(ctx context.Context, in *session.Session, name, provider string, selectIt bool) error {
 	if err := secrets.CheckProvider(provider, in.Passphrases); err != nil {
 		return exit.Usagef("%w", err)
 	}
@@ -60,7 +64,7 @@ func initStack(ctx context.Context, open *session.Opener, name, provider string,
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(open.Terminal.Out, "Created stack '%s'\n", s.Name())
+	fmt.Fprintf(in.Terminal.Out, "Created stack '%s'\n", s.Name())
 	if !selectIt {
 		return nil
 	}

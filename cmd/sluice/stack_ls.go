@@ -13,7 +13,6 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/state/backend"
 )
 
@@ -66,12 +65,12 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 	}
 	selected, _ := s.Backend.Resolve(current) // a selection that is not valid here selects nothing
 	if asJSON {
-		return format.JSON(open.Terminal.Out, stackEntries(open.Terminal, s.Project.Name, stacks, selected))
+		return format.JSON(open.Terminal.Out, stackEntries(s, stacks, selected))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-30s  %-20s  %s\n", "NAME", "LAST UPDATE", "RESOURCE COUNT")
 	for _, l := range stacks {
-		name := l.Ref.Display(s.Project.Name)
+		name := s.NameOf(l.Ref)
 		if l.Ref == selected {
 			name += "*"
 		}
@@ -79,7 +78,7 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 		switch {
 		case l.Err != nil:
 			update = "corrupt"
-			open.Terminal.Warn("stack %s: %v", l.Ref.Display(s.Project.Name), l.Err)
+			open.Terminal.Warn("stack %s: %v", s.NameOf(l.Ref), l.Err)
 		case l.Summary.Deployed:
 			update, count = format.Ago(time.Since(l.Summary.Time)), strconv.Itoa(l.Summary.Resources)
 		}
@@ -89,12 +88,12 @@ func listStacks(ctx context.Context, open *session.Opener, all bool, project str
 	return err
 }
 
-func stackEntries(t *terminal.Terminal, project string, stacks []backend.Listing, selected backend.Ref) []stackEntry {
+func stackEntries(s *session.Session, stacks []backend.Listing, selected backend.Ref) []stackEntry {
 	out := make([]stackEntry, 0, len(stacks))
 	for _, l := range stacks {
-		e := stackEntry{Name: l.Ref.Display(project), Current: l.Ref == selected}
+		e := stackEntry{Name: s.NameOf(l.Ref), Current: l.Ref == selected}
 		if l.Err != nil {
-			t.Warn("stack %s: %v", e.Name, l.Err)
+			s.Terminal.Warn("stack %s: %v", e.Name, l.Err)
 		} else if l.Summary.Deployed {
 			e.LastUpdate = format.Time(l.Summary.Time)
 			e.ResourceCount = &l.Summary.Resources

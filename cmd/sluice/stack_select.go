@@ -16,6 +16,7 @@ import (
 
 func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
 	var create bool
+	var provider string
 	cmd := &cobra.Command{
 		Use:   "select [name]",
 		Short: "Make a stack the one that other commands use",
@@ -28,14 +29,15 @@ func newStackSelectCommand(open *session.Opener, stack *string) *cobra.Command {
 				}
 				name = args[0]
 			}
-			return selectStack(cmd.Context(), open, name, create)
+			return selectStack(cmd.Context(), open, name, create, provider)
 		},
 	}
 	cmd.Flags().BoolVarP(&create, "create", "c", false, "make the stack if there is none of that name")
+	cmd.Flags().StringVar(&provider, "secrets-provider", "default", "with --create: how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
 	return cmd
 }
 
-func selectStack(ctx context.Context, open *session.Opener, name string, create bool) error {
+func selectStack(ctx context.Context, open *session.Opener, name string, create bool, provider string) error {
 	in, err := open.Session(ctx)
 	if err != nil {
 		return err
@@ -52,12 +54,7 @@ func selectStack(ctx context.Context, open *session.Opener, name string, create 
 	_, err = in.Open(ctx, ref)
 	var missing *backend.NotFoundError
 	if create && errors.As(err, &missing) {
-		s, err := session.Init(ctx, in, name, "default")
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(open.Terminal.Out, "Created stack '%s'\n", s.Name())
-		return in.Selection.Select(s.Ref.String())
+		return makeStack(ctx, in, name, provider, true)
 	}
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (s *resolved) host() providers.Host {
 		Options: yaml.Options{LookupEnv: os.LookupEnv}, Project: source.Project{Directory: s.Stages.Directory, Root: s.Root},
 		Monitor: s.monitor,
 	}
-	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)))
+	return s.masks.host(builtin.Host(o, yaml.ComponentHost(s.Providers, components)), s.Log)
 }
 
 func builtinResource(r *state.Resource) builtin.Resource {

@@ -82,7 +82,8 @@ func (o *opened) load(ctx context.Context) error {
 		ids++
 		return stages.DerivedID(o.entropy, "migrated", fmt.Sprint(ids))
 	})
-	return nil
+	o.Stages.Targeting, err = o.Stages.Targeting.Bind(state.URNs(o.base.Resources))
+	return err
 }
 
 // checkPlan refuses a plan that contains nothing about the stack.

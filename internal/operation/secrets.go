@@ -123,14 +123,14 @@ func (m masks) results(r *standard.Results) {
 
 func (m masks) log(l *slog.Logger) *slog.Logger { return slog.New(m.shown.Handler(l.Handler())) }
 
-// host returns a host whose providers are listened to.
-func (m masks) host(h providers.Host) providers.Host {
+// host returns a host whose providers are listened to, and whose calls are logged after what they answer is known.
+func (m masks) host(h providers.Host, l *slog.Logger) providers.Host {
 	return providers.HostFunc(func(ctx context.Context, s providers.Spec) (providers.Provider, error) {
 		p, err := h.Load(ctx, s)
 		if err != nil || p == nil { // which the registry refuses
 			return nil, err
 		}
-		return &heard{p, m}, nil
+		return withLog(ctx, &heard{p, m}, l), nil
 	})
 }
 

@@ -2,12 +2,11 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strings"
-
-	"github.com/agext/levenshtein"
 
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -105,50 +104,17 @@ func (l *Log) Why(u urn.URN) *Explanation {
 	return e
 }
 
-// Find returns the resources that a text names, in ascending order: a URN, now or before; else a name, or the end of a
-// URN such as "aws:s3/bucket:Bucket::logs".
+// Find returns the resources that a text names, in ascending order: by a URN, now or before, or in any other way in which people name
+// resources (see [urn.Called]).
 func (l *Log) Find(text string) []urn.URN {
 	if u, known := l.index.resolve(urn.URN(text)); known {
 		return []urn.URN{u}
 	}
-	var out []urn.URN
-	for u := range l.index.byURN {
-		if u.Name() == text || strings.HasSuffix(string(u), "::"+text) || strings.HasSuffix(string(u), "$"+text) {
-			out = append(out, u)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return urn.Called(l.urns(), text)
 }
 
-// Nearest returns up to five resources whose names are most like a text that names none.
-func (l *Log) Nearest(text string) []urn.URN {
-	const most = 5
-	wanted := strings.ToLower(text)
-	if u, err := urn.Parse(text); err == nil {
-		wanted = strings.ToLower(u.Name())
-	}
-	type candidate struct {
-		urn      urn.URN
-		distance int
-	}
-	var near []candidate
-	for u := range l.index.byURN {
-		name := strings.ToLower(u.Name())
-		n := levenshtein.Distance(wanted, name, nil)
-		if wanted != "" && strings.Contains(name, wanted) {
-			n = min(n, 1)
-		}
-		if n <= max(2, len(wanted)/3) {
-			near = append(near, candidate{u, n})
-		}
-	}
-	slices.SortFunc(near, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.urn, b.urn))
-	})
-	out := make([]urn.URN, 0, most)
-	for _, c := range near[:min(most, len(near))] {
-		out = append(out, c.urn)
-	}
-	return out
-}
+// Nearest returns the resources that are most like a text that names none.
+func (l *Log) Nearest(text string) []urn.URN { return state.NearURNs(l.urns(), text) }
+
+// urns returns the resources that something was decided about, in ascending order.
+func (l *Log) urns() []urn.URN { return slices.Sorted(maps.Keys(l.index.byURN)) }

@@ -89,6 +89,9 @@ type Stack interface {
 
 	// Export returns the deployment as `stack export` prints it (state.md 7.6).
 	Export(ctx context.Context, showSecrets bool) ([]byte, error)
+	// ExportVersion is Export for the state that an operation of the history has left. The oldest one has the number 1. The error
+	// is a [*VersionError] where no such state is kept.
+	ExportVersion(ctx context.Context, version int, showSecrets bool) ([]byte, error)
 	// Import replaces the state by an export and returns warnings for the user. It takes the lock.
 	Import(ctx context.Context, export []byte, force bool) (warnings []string, err error)
 	// Outputs returns the outputs of the stack, without an integrity check. With sealed set no passphrase is needed,

@@ -30,6 +30,27 @@ type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("stack '%s' already exists", e.Name) }
 
+// VersionError says that the state that an operation of a stack has left is not kept.
+type VersionError struct {
+	Stack         string
+	Version, Last int // Last is the number of the newest operation in the history; 0 if there is none
+}
+
+func (e *VersionError) Error() string {
+	switch {
+	case e.Last == 0:
+		return fmt.Sprintf("stack '%s' has no version %d: its history has no operations", e.Stack, e.Version)
+	case e.Version < 1 || e.Version > e.Last:
+		return fmt.Sprintf("stack '%s' has no version %d: its history has the versions 1 to %d", e.Stack, e.Version, e.Last)
+	}
+	return fmt.Sprintf("stack '%s': the state of version %d is not kept: the history records the operation, but has no copy of the stack file", e.Stack, e.Version)
+}
+
+// Advice says that the versions can be listed.
+func (e *VersionError) Advice() []advice.Advice {
+	return []advice.Advice{advice.On(advice.ListVersions)}
+}
+
 // NotEmptyError says that a stack that is to be removed has resources.
 type NotEmptyError struct {
 	Name      string

@@ -63,9 +63,15 @@ func (h history) write(ctx context.Context, u Update) error {
 
 // list returns the recorded operations, the newest first, and a warning for each that cannot be read.
 func (h history) list(ctx context.Context) (updates []Update, warnings []string, err error) {
+	updates, _, warnings, err = h.records(ctx)
+	return updates, warnings, err
+}
+
+// records is list, with the name of the stack file's copy that belongs to each operation, without the extensions.
+func (h history) records(ctx context.Context) (updates []Update, copies, warnings []string, err error) {
 	infos, err := h.store.List(ctx, h.keys().History()+"/")
 	if err != nil {
-		return nil, nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
+		return nil, nil, nil, fmt.Errorf("history of stack %s: %w", h.ref, err)
 	}
 	slices.Reverse(infos) // names end in the time, and are sorted
 	for _, i := range infos {
@@ -74,16 +80,45 @@ func (h history) list(ctx context.Context) (updates []Update, warnings []string,
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		u, err := h.readUpdate(ctx, i.Key)
 		if err != nil {
 			warnings = append(warnings, fmt.Sprintf("a record of the history was skipped: %v", err))
 			continue
 		}
-		updates = append(updates, u)
+		updates, copies = append(updates, u), append(copies, strings.TrimSuffix(name, ".history.json")+".checkpoint.json")
 	}
-	return updates, warnings, nil
+	return updates, copies, warnings, nil
+}
+
+// version returns the copy of the stack file that an operation has left, and its name. The oldest operation has the number 1.
+func (h history) version(ctx context.Context, number int) (content []byte, name string, err error) {
+	_, copies, _, err := h.records(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	missing := &VersionError{Stack: h.ref.Name, Version: number, Last: len(copies)}
+	if number < 1 || number > len(copies) {
+		return nil, "", missing
+	}
+	stem := copies[len(copies)-number]
+	found, err := h.store.List(ctx, stem)
+	if err != nil {
+		return nil, "", fmt.Errorf("history of stack %s: %w", h.ref, err)
+	}
+	if len(found) == 0 {
+		return nil, "", missing
+	}
+	name = h.store.Name(found[0].Key)
+	content, _, err = h.store.Read(ctx, found[0].Key)
+	if err == nil {
+		content, err = compression.Unpack(content)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
+	}
+	return content, name, nil
 }
 
 func (h history) readUpdate(ctx context.Context, key string) (u Update, err error) {

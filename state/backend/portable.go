@@ -15,14 +15,28 @@ func (s *fileStack) Export(ctx context.Context, showSecrets bool) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
+	return s.export(ctx, in.content, in.name, showSecrets)
+}
+
+// ExportVersion implements [Stack].
+func (s *fileStack) ExportVersion(ctx context.Context, version int, showSecrets bool) ([]byte, error) {
+	content, name, err := history{s.stackFiles}.version(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return s.export(ctx, content, name, showSecrets)
+}
+
+// export converts the content of a stack file.
+func (s *fileStack) export(ctx context.Context, content []byte, name string, showSecrets bool) ([]byte, error) {
 	if !showSecrets {
-		out, err := state.ReexportCheckpoint(in.content, in.name)
+		out, err := state.ReexportCheckpoint(content, name)
 		if err != nil {
-			return nil, s.explain(ctx, in.name, err)
+			return nil, s.explain(ctx, name, err)
 		}
 		return out, nil
 	}
-	snapshot, err := s.decode(ctx, in.content, in.name, s.seal().Decrypter)
+	snapshot, err := s.decode(ctx, content, name, s.seal().Decrypter)
 	if err != nil {
 		return nil, err
 	}

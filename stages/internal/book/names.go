@@ -1,6 +1,8 @@
 package book
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sluice-iac/sluice/graph"
@@ -118,6 +120,13 @@ func (n *names) IsSeen(u urn.URN) bool {
 	defer n.mu.RUnlock()
 	_, ok := n.seen[u]
 	return ok
+}
+
+// SeenCalled returns the registered resources that a text names (see [urn.Called]), in ascending order.
+func (n *names) SeenCalled(text string) []urn.URN {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return urn.Called(slices.Sorted(maps.Keys(n.seen)), text)
 }
 
 // ReaderOf returns the registration that has a recorded state read again, if there is one.

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -25,7 +26,7 @@ func (r *Sweeper) EndPhase(ctx context.Context) error {
 	if r.IsHalted() {
 		return nil
 	}
-	unknown := r.UnknownTargets(r.Targeting.Targets)
+	unknown := errors.Join(r.UnknownTargets(r.Targeting.Targets), r.UnknownExcludes())
 	if err := r.finish(ctx); err != nil {
 		return err
 	}

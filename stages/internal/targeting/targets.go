@@ -43,11 +43,43 @@ func (r *Targets) UnknownTargets(set *urn.PatternSet) error {
 		}
 		r.Diagnose("", stages.Error, code, text, as...)
 	}
+	if r.unknownNames(set) {
+		unknown = true
+	}
 	if !unknown {
 		return nil
 	}
 	r.Fail(0, "", stages.CodeShown, errUnknownTargets)
 	return &stages.ReportedError{Err: errUnknownTargets}
+}
+
+// UnknownExcludes is [Targets.UnknownTargets] for names of what is left out. A URN may be that of a resource that is not declared yet; a
+// name that nothing has is misspelt.
+func (r *Targets) UnknownExcludes() error {
+	if !r.unknownNames(r.Targeting.Excludes) {
+		return nil
+	}
+	r.Fail(0, "", stages.CodeShown, errUnknownTargets)
+	return &stages.ReportedError{Err: errUnknownTargets}
+}
+
+// unknownNames reports the names of a set that nothing has, or that several registered resources have. What a recorded resource was
+// called is a literal by now.
+func (r *Targets) unknownNames(set *urn.PatternSet) (unknown bool) {
+	for name := range set.Names() {
+		var err error
+		switch called := r.Names.SeenCalled(name); len(called) {
+		case 0:
+			err = &state.UnknownResourceError{Text: name, Near: state.Near(r.Base.Resources, name)}
+		case 1:
+			continue
+		default:
+			err = &state.AmbiguousNameError{Name: name, URNs: called}
+		}
+		unknown = true
+		r.Diagnose("", stages.Error, stages.CodeTargetNotFound, err.Error(), advice.Of(err)...)
+	}
+	return unknown
 }
 
 var errUnknownTargets = errors.New("one or more targets could not be found in the stack")

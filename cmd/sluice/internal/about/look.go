@@ -54,6 +54,10 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 			a.Runtime = &a.Runtimes[i]
 		}
 	}
+	if a.Runtime != nil && a.Runtime.How != runsNot { // the report says already what is missing
+		a.Runtime.Tools, err = askRuntime(ctx, project, options)
+		report(err)
+	}
 	a.Backend, err = lookAtBackend(ctx, open.Terminal.Lookup, home, project)
 	report(err)
 	if project != nil && a.Backend != nil && err == nil {

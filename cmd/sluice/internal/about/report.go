@@ -69,6 +69,15 @@ type runtimeReport struct {
 	Executable string `json:"executable,omitempty"`
 	Version    string `json:"version,omitempty"` // of the tool that runs them
 	Missing    string `json:"missing,omitempty"` // what must be installed
+	// Tools take part in running the program of the project; nil for other languages.
+	Tools []toolReport `json:"tools,omitempty"`
+}
+
+// toolReport is an executable.
+type toolReport struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Path    string `json:"path,omitempty"`
 }
 
 // The ways in which programs run.

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
 )
 
 // lookAtRuntimes lists the languages that sluice supports, those that have a plugin, and that of the project.
@@ -48,10 +51,37 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 		findTool(ctx, &r, "node", "--version")
 	case language == "go":
 		findTool(ctx, &r, "go", "version")
+	case language == "python":
+		findTool(ctx, &r, "python3", "--version")
 	default:
 		r.Missing = "pulumi-language-" + language
 	}
 	return r
+}
+
+// patience is how long a tool may take to say its version.
+const patience = 10 * time.Second
+
+// askRuntime asks the runtime of the project which tools it uses.
+func askRuntime(ctx context.Context, project *workspace.Project, options sluice.PluginOptions) ([]toolReport, error) {
+	directory, entry, err := source.Locate(project.Directory(), project.Main)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := sluice.NewRuntime(project.Runtime, options)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tools, err := runtime.About(ctx, source.Project{
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+	})
+	out := make([]toolReport, 0, len(tools))
+	for _, t := range tools {
+		out = append(out, toolReport(t))
+	}
+	return out, err
 }
 
 var versionNumber = regexp.MustCompile(`[0-9]+(\.[0-9]+)+`)
@@ -64,7 +94,7 @@ func findTool(ctx context.Context, r *runtimeReport, name string, args ...string
 		return
 	}
 	r.How, r.Executable = runsDirect, path
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, path, args...).Output(); err == nil {
 		r.Version = versionNumber.FindString(string(out))

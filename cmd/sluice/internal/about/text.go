@@ -89,6 +89,9 @@ func runtimeRows(a *Report) [][2]string {
 			text = "cannot be run: there is no " + r.Missing
 		}
 		rows = append(rows, [2]string{r.Language, text})
+		for _, t := range r.Tools {
+			rows = append(rows, [2]string{"", strings.TrimSpace("with "+t.Name+" "+t.Version) + place(t.Path)})
+		}
 	}
 	return rows
 }
@@ -102,4 +105,11 @@ func pluginRows(a *Report) [][2]string {
 		rows = append(rows, [2]string{strings.TrimSpace(p.Kind + " " + p.Name + " " + p.Version), p.Path})
 	}
 	return rows
+}
+
+func place(path string) string {
+	if path == "" {
+		return ""
+	}
+	return ", " + path
 }

@@ -25,6 +25,7 @@ var words = map[advice.Action]func(advice.Advice) string{
 	advice.TargetNeeded:      func(a advice.Advice) string { return "\nAdd what it needs: " + quoted("--target ", a.URNs) },
 	advice.TargetDeleted:     func(a advice.Advice) string { return "\nto delete them too, add: " + quoted("--target ", a.URNs) },
 	advice.ListResources:     plain("\n`sluice stack --show-urns` lists all resources"),
+	advice.ListVersions:      plain("\n`sluice stack history` lists the versions"),
 	advice.RenameResource:    plain("; rename one of the two with `sluice state rename`"),
 
 	advice.Recover: plain(": `sluice recover` finds out what became of updates and deletes, looks for what creates have made, and asks where it finds nothing"),

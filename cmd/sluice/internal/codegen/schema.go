@@ -54,6 +54,16 @@ func ParseSchema(text string) (*Schema, error) {
 	return s, nil
 }
 
+// ResourceTypes returns the types of the resources, in ascending order.
+func (s *Schema) ResourceTypes() []urn.Type {
+	out := make([]urn.Type, 0, len(s.resources))
+	for token := range s.resources {
+		out = append(out, urn.Type(token))
+	}
+	slices.Sort(out)
+	return out
+}
+
 // language decodes the part of the schema for one language into out. It ignores malformed parts.
 func (s *Schema) language(name string, out any) {
 	if text, ok := s.Language[name]; ok {

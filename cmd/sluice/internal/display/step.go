@@ -50,15 +50,7 @@ func (p stepPrinter) subject(u urn.URN) string {
 }
 
 // shortType drops the part of a module that repeats the name of the type: "aws:s3/bucket:Bucket" is "aws:s3:Bucket".
-func shortType(t urn.Type) string {
-	parts := strings.Split(string(t), ":")
-	if len(parts) == 3 {
-		if module, tail, ok := strings.Cut(parts[1], "/"); ok && strings.EqualFold(tail, parts[2]) {
-			parts[1] = module
-		}
-	}
-	return cleanLine(strings.Join(parts, ":"))
-}
+func shortType(t urn.Type) string { return cleanLine(t.Short()) }
 
 // outcome returns the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
 func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {

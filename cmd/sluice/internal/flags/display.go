@@ -1,6 +1,8 @@
 package flags
 
 import (
+	"errors"
+
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
@@ -60,5 +62,35 @@ func (d *Display) Options() display.Options {
 	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress}
 }
 
-// AddJSON registers the flag that asks for JSON.
-func AddJSON(f *pflag.FlagSet, json *bool, usage string) { f.BoolVarP(json, "json", "j", false, usage) }
+// AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
+func AddJSON(f *pflag.FlagSet, json *bool, usage string) {
+	f.BoolVarP(json, "json", "j", false, usage)
+	f.Var((*outputForm)(json), "output", "default or json, which is the same as --json")
+	f.Lookup("output").DefValue = "" // the usage has it
+}
+
+// outputForm is the value of --output.
+type outputForm bool
+
+// Set implements [pflag.Value].
+func (o *outputForm) Set(text string) error {
+	switch text {
+	case "default":
+		return nil // --json may have been given too
+	case "json":
+		*o = true
+		return nil
+	}
+	return errors.New("write default or json")
+}
+
+// String implements [pflag.Value].
+func (o *outputForm) String() string {
+	if o != nil && bool(*o) {
+		return "json"
+	}
+	return "default"
+}
+
+// Type implements [pflag.Value].
+func (*outputForm) Type() string { return "form" }

@@ -16,12 +16,15 @@ type Program struct {
 	SkipConfigValidation bool
 	refresh              optionalBool
 	client               string // the address of the process that serves the program; "" is that the project is the program
+	noPreInstall         bool   // accepted and ignored
 }
 
 // Add registers the flags that all operations have.
 func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
 	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
+	f.BoolVar(&p.noPreInstall, "skip-plugin-pre-install", false, "accepted for scripts: plugins are looked for when they are needed")
+	_ = f.MarkHidden("skip-plugin-pre-install") // fails only for flags that do not exist
 	f.StringVar(&p.client, "client", "", "run the program that another process serves at this `address`, 127.0.0.1:<port>, instead of the project's")
 	_ = f.MarkHidden("client") // fails only for flags that are not there
 }

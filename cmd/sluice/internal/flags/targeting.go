@@ -19,9 +19,9 @@ type Targeting struct {
 
 // Add registers the flags that all operations but imports have.
 func (t *Targeting) Add(f *pflag.FlagSet) {
-	f.StringArrayVarP(&t.Targets, "target", "t", nil, "touch only the resource with this `URN`; * stands for any text without \":\", ** for any text; may be repeated")
+	f.StringArrayVarP(&t.Targets, "target", "t", nil, "touch only the resource with this `URN` or name; * stands for any text without \":\", ** for any text; may be repeated")
 	f.BoolVar(&t.targetDependents, "target-dependents", false, "touch what depends on a target too")
-	f.StringArrayVarP(&t.Excludes, "exclude", "x", nil, "do not touch the resource with this URN; may be repeated")
+	f.StringArrayVarP(&t.Excludes, "exclude", "x", nil, "do not touch the resource with this `URN` or name; may be repeated")
 }
 
 // AddExcludeDependents registers a flag that destroy does not have. A dependent of an excluded resource can be deleted
@@ -32,8 +32,8 @@ func (t *Targeting) AddExcludeDependents(f *pflag.FlagSet) {
 
 // AddReplace registers the flags that ask for replacements.
 func (t *Targeting) AddReplace(f *pflag.FlagSet) {
-	f.StringArrayVar(&t.replace, "replace", nil, "replace the resource with this URN; may be repeated")
-	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this URN and touch nothing else; may be repeated")
+	f.StringArrayVar(&t.replace, "replace", nil, "replace the resource with this `URN` or name; may be repeated")
+	f.StringArrayVar(&t.targetReplace, "target-replace", nil, "replace the resource with this `URN` or name and touch nothing else; may be repeated")
 }
 
 // Compile converts the flags to the form that the engine uses.
@@ -53,7 +53,7 @@ func (t *Targeting) Compile() (stages.Targeting, error) {
 	} {
 		var err error
 		if *x.set, err = urn.CompileSet(x.list...); err != nil {
-			return out, exit.Usagef("%s: %v; give a URN, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
+			return out, exit.Usagef("%s: %v; give a URN, a name, or a pattern with * for any text without \":\" and ** for any text", x.flags, err)
 		}
 	}
 	return out, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -61,7 +62,7 @@ func start(ctx context.Context, open *session.Opener, f Options) (*creation, err
 		}
 	}
 	var err error
-	if n.template, err = chooseTemplate(n, f.Template); err != nil {
+	if n.template, err = chooseTemplate(t, templates.Projects(), f.Template, n.asks); err != nil {
 		return nil, exit.AsUsage(err)
 	}
 	if n.directory, err = filepath.Abs(f.Directory); err != nil {

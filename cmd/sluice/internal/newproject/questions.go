@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
@@ -23,33 +24,33 @@ func projectNameError(name string) error {
 }
 
 // chooseTemplate finds the template, or asks the user to choose one.
-func chooseTemplate(n *creation, name string) (*templates.Template, error) {
-	if name == "" && !n.asks {
-		return nil, fmt.Errorf("name a template: %s, or a folder", strings.Join(templates.Names(), ", "))
+func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks bool) (*templates.Template, error) {
+	if name == "" && !asks {
+		return nil, fmt.Errorf("name a template: %s, or a folder", strings.Join(kind.Names(), ", "))
 	}
 	if name != "" {
-		return templates.Find(name)
+		return kind.Find(name)
 	}
-	for i, known := range templates.Names() {
-		t, err := templates.Find(known)
+	for i, known := range kind.Names() {
+		found, err := kind.Find(known)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(n.terminal.Out, "%3d  %-10s  %s\n", i+1, t.Name, t.Description)
+		fmt.Fprintf(t.Out, "%3d  %-10s  %s\n", i+1, found.Name, found.Description)
 	}
 	for {
-		answer, err := n.terminal.Ask("Please choose a template by number or name: ")
+		answer, err := t.Ask("Please choose a template by number or name: ")
 		if err != nil {
 			return nil, err
 		}
-		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(templates.Names()) {
-			answer = templates.Names()[i-1]
+		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(kind.Names()) {
+			answer = kind.Names()[i-1]
 		}
-		t, err := templates.Find(answer)
+		found, err := kind.Find(answer)
 		if err == nil {
-			return t, nil
+			return found, nil
 		}
-		fmt.Fprintln(n.terminal.Err, err)
+		fmt.Fprintln(t.Err, err)
 	}
 }
 

@@ -1,6 +1,8 @@
 package operate
 
 import (
+	"log/slog"
+
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
@@ -13,7 +15,8 @@ func PluginOptions(j *Job, service *sluice.EngineService, directory string) slui
 	options := sluice.PluginOptions{
 		Engine: service, Directory: directory, Project: s.Project.Name, RuntimeOptions: map[string]string{}, Config: j.config,
 		Home: s.Home, LookupEnv: j.Terminal.Lookup, Warn: func(message string) { j.Terminal.Warn("%s", message) },
-		NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note, ProjectPlugins: session.ProjectPlugins(s.Project), Installer: j.installer,
+		Log: slog.New(j.masks().Handler(j.Terminal.Log.Handler())), NoBuiltins: j.Flags.Program.NoBuiltins, Note: j.remarks.note,
+		ProjectPlugins: session.ProjectPlugins(s.Project), Installer: j.installer,
 	}
 	for name, v := range s.Project.RuntimeOptions {
 		if !workspace.IsObject(v) {

@@ -15,6 +15,7 @@ import (
 type Opener struct {
 	Terminal      *terminal.Terminal
 	SkipIntegrity bool // do not check the integrity of the state
+	FullNames     bool // show stacks with their organization and project
 
 	checkpoints backend.Cadence // how often an operation writes the stack file
 	deciding    bool            // the command decides about a journal
@@ -65,7 +66,7 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	if t.Interactive() {
 		prompt = terminal.AskPassphrase(t)
 	}
-	s := &Session{Terminal: t, Project: project, Passphrases: secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
+	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, Passphrases: secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
 	if s.Home, err = workspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}

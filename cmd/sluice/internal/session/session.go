@@ -21,6 +21,7 @@ type Session struct {
 	BackendURL  string
 	Selection   stateworkspace.Selection
 	Home        string // Pulumi's home directory
+	FullNames   bool   // show stacks with their organization and project
 	Passphrases secrets.Source
 }
 
@@ -55,6 +56,14 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 		return backend.Ref{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
 	}
 	return s.Resolve(name)
+}
+
+// NameOf returns the name of a stack as people write it in the project, or the full one if that is asked for.
+func (s *Session) NameOf(ref backend.Ref) string {
+	if s.FullNames {
+		return ref.String()
+	}
+	return ref.Display(s.Project.Name)
 }
 
 // Selected returns the name of the stack that commands use without --stack, "" if none is selected.
@@ -113,7 +122,7 @@ type Stack struct {
 }
 
 // Name returns the stack's name as people write it in the project.
-func (s *Stack) Name() string { return s.Ref.Display(s.Project.Name) }
+func (s *Stack) Name() string { return s.NameOf(s.Ref) }
 
 // ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty.
 func (s *Stack) ReadSettings(path string) error {

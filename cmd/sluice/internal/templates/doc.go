@@ -1,4 +1,4 @@
-// Package templates makes projects from templates. A template is a folder with a Pulumi.yaml. Its texts ${PROJECT} and
+// Package templates makes projects and policy packs from templates. A template is a folder with a Pulumi.yaml or a PulumiPolicy.yaml. Its texts ${PROJECT} and
 // ${DESCRIPTION} are replaced. The section "template" of its Pulumi.yaml describes the template and is removed.
 //
 // Some templates are built in; their files are in the folder builtin. Some of these files have the ending ".template",

@@ -58,11 +58,14 @@ func (t *Template) describe(text []byte) error {
 	return nil
 }
 
-// personalize sets the name and description in a project file, and removes the section "template". Everything else
+// personalize sets the name and description in a project file, and removes the section "template". Without a name it leaves the name as it is. Everything else
 // stays unchanged, comments and empty lines included. It refuses a file in which entries are not whole lines.
 func personalize(text, name, description string) (string, error) {
 	original := text
 	for _, edit := range []struct{ key, value string }{{"template", ""}, {"description", description}, {"name", name}} {
+		if edit.key == "name" && name == "" {
+			continue
+		}
 		var err error
 		if text, err = replaceEntry(text, edit.key, edit.value); err != nil {
 			return "", err
@@ -72,7 +75,9 @@ func personalize(text, name, description string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	before["name"] = name
+	if name != "" {
+		before["name"] = name
+	}
 	if description != "" {
 		before["description"] = description
 	} else {

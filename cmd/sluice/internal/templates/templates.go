@@ -10,11 +10,26 @@ import (
 	"strings"
 )
 
-//go:embed all:builtin
+//go:embed all:builtin all:policies
 var builtin embed.FS
 
-// projectFile is the file that makes a folder a template.
-const projectFile = "Pulumi.yaml"
+// Kind is what templates are for: [Projects] or [Policies].
+type Kind struct {
+	file   string // the file that makes a folder a template of this kind
+	folder string // of the built-in templates
+	names  []string
+	named  bool // the file has the name of what is made
+}
+
+// Projects returns the templates for projects.
+func Projects() Kind {
+	return Kind{file: "Pulumi.yaml", folder: "builtin", names: []string{"yaml", "typescript", "go", "python"}, named: true}
+}
+
+// Policies returns the templates for policy packs.
+func Policies() Kind {
+	return Kind{file: "PulumiPolicy.yaml", folder: "policies", names: []string{"typescript", "python"}}
+}
 
 // ending hides the files of built-in templates from other tools.
 const ending = ".template"
@@ -28,6 +43,7 @@ type Template struct {
 	// Settings are the settings that a new stack needs.
 	Settings []Setting
 
+	kind  Kind
 	files fs.FS
 }
 
@@ -41,33 +57,36 @@ type Setting struct {
 }
 
 // UnknownError reports that there is no template with a name.
-type UnknownError struct{ Name string }
+type UnknownError struct {
+	Name string
+	kind Kind
+}
 
 func (e *UnknownError) Error() string {
-	built := strings.Join(Names(), ", ")
+	built := strings.Join(e.kind.names, ", ")
 	if strings.Contains(e.Name, "://") || strings.HasPrefix(e.Name, "git@") {
 		return fmt.Sprintf("templates are not downloaded: fetch %s yourself and name its folder, or use one of %s", e.Name, built)
 	}
-	return fmt.Sprintf("there is no template %q; there are %s, and any folder with a %s can be named", e.Name, built, projectFile)
+	return fmt.Sprintf("there is no template %q; there are %s, and any folder with a %s can be named", e.Name, built, e.kind.file)
 }
 
 // Names lists the built-in templates in the order in which they are offered.
-func Names() []string { return []string{"yaml", "typescript", "go", "python"} }
+func (k Kind) Names() []string { return k.names }
 
 // Find returns the built-in template with a name or, for a path, the template in that folder. It returns an
 // [*UnknownError] if there is none, or an error of a project file that cannot be read.
-func Find(name string) (*Template, error) {
-	for _, known := range Names() {
+func (k Kind) Find(name string) (*Template, error) {
+	for _, known := range k.names {
 		if name == known {
-			files, err := fs.Sub(builtin, "builtin/"+name)
+			files, err := fs.Sub(builtin, k.folder+"/"+name)
 			if err != nil {
 				return nil, err
 			}
-			return read(name, files)
+			return k.read(name, files)
 		}
 	}
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return nil, &UnknownError{Name: name}
+		return nil, &UnknownError{Name: name, kind: k}
 	}
 	absolute, err := filepath.Abs(name)
 	if err != nil {
@@ -78,21 +97,21 @@ func Find(name string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := read(filepath.Base(absolute), root.FS())
+	t, err := k.read(filepath.Base(absolute), root.FS())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is no template: it has no %s", name, projectFile)
+		return nil, fmt.Errorf("%s is no template: it has no %s", name, k.file)
 	}
 	return t, err
 }
 
-func read(name string, files fs.FS) (*Template, error) {
-	text, err := fs.ReadFile(files, projectFile)
+func (k Kind) read(name string, files fs.FS) (*Template, error) {
+	text, err := fs.ReadFile(files, k.file)
 	if err != nil {
 		return nil, err
 	}
-	t := &Template{Name: name, files: files}
+	t := &Template{Name: name, kind: k, files: files}
 	if err := t.describe(text); err != nil {
-		return nil, fmt.Errorf("the template %s: %s: %w", name, projectFile, err)
+		return nil, fmt.Errorf("the template %s: %s: %w", name, k.file, err)
 	}
 	return t, nil
 }

@@ -11,24 +11,34 @@ import (
 )
 
 func TestBuiltInTemplatesMakeProjects(t *testing.T) {
-	entries, err := builtin.ReadDir("builtin")
-	require.NoError(t, err)
-	require.Len(t, entries, len(Names()), "a template that is not offered")
+	for _, kind := range []Kind{Projects(), Policies()} {
+		entries, err := builtin.ReadDir(kind.folder)
+		require.NoError(t, err)
+		require.Len(t, entries, len(kind.Names()), "a template that is not offered")
+		testBuiltIn(t, kind)
+	}
+}
+
+// testBuiltIn writes something from each built-in template of a kind.
+func testBuiltIn(t *testing.T, kind Kind) {
+	t.Helper()
 	const description = `It's "quoted": # and ${odd}`
-	for _, name := range Names() {
-		t.Run(name, func(t *testing.T) {
-			found, err := Find(name)
+	for _, name := range kind.Names() {
+		t.Run(kind.folder+"/"+name, func(t *testing.T) {
+			found, err := kind.Find(name)
 			require.NoError(t, err)
 			require.NotEmpty(t, found.Description)
 			require.Equal(t, found.Description, found.ProjectDescription)
 			dir := filepath.Join(t.TempDir(), "new", "deep")
 			_, err = found.Write(dir, Project{Name: "my-shop", Description: description}, false)
 			require.NoError(t, err)
-			text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+			text, err := os.ReadFile(filepath.Join(dir, kind.file))
 			require.NoError(t, err)
 			var project map[string]any
 			require.NoError(t, yaml.Unmarshal(text, &project))
-			require.Equal(t, "my-shop", project["name"])
+			if kind.named {
+				require.Equal(t, "my-shop", project["name"])
+			}
 			require.Equal(t, description, project["description"])
 			require.NotContains(t, project, "template")
 			files, err := os.ReadDir(dir)
@@ -87,7 +97,7 @@ func TestAFolderIsATemplate(t *testing.T) {
 		"Pulumi.yaml": "name: x\nruntime: go\ndescription: d\ntemplate:\n  config:\n    region: eu\n    token: {description: A token, secret: true}\n    size: {default: '3'}\n",
 		"deep/a.txt":  "${PROJECT}: ${DESCRIPTION}", "image": "\x00${PROJECT}", ".git/config": "", "node_modules/x": "",
 	})
-	found, err := Find(dir)
+	found, err := Projects().Find(dir)
 	require.NoError(t, err)
 	require.Equal(t, "d", found.ProjectDescription)
 	require.Equal(t, []Setting{
@@ -100,9 +110,9 @@ func TestAFolderIsATemplate(t *testing.T) {
 		"Pulumi.yaml": []byte("name: shop\nruntime: go\ndescription: D\n"), filepath.FromSlash("deep/a.txt"): []byte("shop: D"), "image": []byte("\x00${PROJECT}"),
 	}, files)
 
-	_, err = Find(filepath.Join(dir, "deep"))
+	_, err = Projects().Find(filepath.Join(dir, "deep"))
 	require.ErrorContains(t, err, "has no Pulumi.yaml")
-	_, err = Find("https://example.com/x")
+	_, err = Projects().Find("https://example.com/x")
 	require.ErrorContains(t, err, "not downloaded")
 	require.ErrorAs(t, err, new(*UnknownError))
 }
@@ -124,7 +134,7 @@ func TestLinksOfATemplateLeadToItsOwnFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a.txt": "a", "deep/b": "b"})
 			require.NoError(t, os.Symlink(c.to, filepath.Join(dir, "link")))
-			found, err := Find(dir)
+			found, err := Projects().Find(dir)
 			require.NoError(t, err)
 			files, err := found.render(Project{Name: "shop"})
 			if c.want != "" {
@@ -141,14 +151,14 @@ func TestLinksOfATemplateLeadToItsOwnFiles(t *testing.T) {
 func TestTemplatesHaveALimitedSize(t *testing.T) {
 	dir := folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "big": ""})
 	require.NoError(t, os.Truncate(filepath.Join(dir, "big"), 1<<40))
-	found, err := Find(dir)
+	found, err := Projects().Find(dir)
 	require.NoError(t, err)
 	_, err = found.render(Project{Name: "shop"})
 	require.ErrorContains(t, err, "big is larger than 100 MiB")
 }
 
 func TestWhatWasWrittenCanBeUndone(t *testing.T) {
-	found, err := Find(folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a/b/c": "1", "d": "2"}))
+	found, err := Projects().Find(folder(t, map[string]string{"Pulumi.yaml": "runtime: go\n", "a/b/c": "1", "d": "2"}))
 	require.NoError(t, err)
 	target := folder(t, map[string]string{"d": "mine", "other": ""})
 	_, err = found.Write(target, Project{Name: "n"}, false)

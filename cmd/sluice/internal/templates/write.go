@@ -80,10 +80,14 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 			return fmt.Errorf("the template %s is larger than %d MiB; is its folder the right one?", t.Name, maxSize>>20)
 		}
 		switch {
-		case path == projectFile:
-			text, err := personalize(string(content), p.Name, p.Description)
+		case path == t.kind.file:
+			name := p.Name
+			if !t.kind.named {
+				name = ""
+			}
+			text, err := personalize(string(content), name, p.Description)
 			if err != nil {
-				return fmt.Errorf("the template %s: %s: %w", t.Name, projectFile, err)
+				return fmt.Errorf("the template %s: %s: %w", t.Name, t.kind.file, err)
 			}
 			content = []byte(strings.ReplaceAll(text, "${PROJECT}", p.Name))
 		case isText(content):

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -16,15 +17,16 @@ import (
 // Terminal is the input and output of a command, with or without a user.
 type Terminal struct {
 	Streams
-	Color          string // when to write colours: always, never, raw or auto
-	NonInteractive bool   // ask nothing, even on a terminal
+	Color          string       // when to write colours: always, never, raw or auto
+	NonInteractive bool         // ask nothing, even on a terminal
+	Log            *slog.Logger // what the engine does, for bug reports; discards unless it is asked for
 
 	cancellation *cancellation
 }
 
 // New returns the terminal of a command with these streams.
 func New(s Streams) *Terminal {
-	return &Terminal{Streams: s, Color: "auto", cancellation: &cancellation{}}
+	return &Terminal{Streams: s, Color: "auto", Log: slog.New(slog.DiscardHandler), cancellation: &cancellation{}}
 }
 
 // Muted returns the same terminal with a standard output that discards everything.

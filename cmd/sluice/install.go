@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/source"
+)
+
+func newInstallCommand(t *terminal.Terminal) *cobra.Command {
+	var without bool
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install what the program of the project needs",
+		Long: "Install what the program of the project needs, with the package manager of its language: npm, pnpm, yarn or bun,\n" +
+			"pip, uv or poetry, go. What the package manager prints is shown.\n\n" +
+			"In the folder of a policy pack or of a plugin that is written in such a language, what that needs is installed.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return installHere(cmd.Context(), t, without)
+		},
+	}
+	p := cmd.Flags()
+	p.BoolVar(&without, "no-dependencies", false, "do not install what the program needs")
+	p.Bool("no-plugins", false, "accepted for scripts")
+	p.Bool("reinstall", false, "accepted for scripts")
+	p.Bool("use-language-version-tools", false, "accepted for scripts")
+	p.Int("parallel", 0, "accepted for scripts")
+	for _, name := range []string{"no-plugins", "reinstall", "use-language-version-tools", "parallel"} {
+		_ = p.MarkHidden(name) // fails only for flags that do not exist
+	}
+	return cmd
+}
+
+// installHere installs what the program, policy pack or plugin of the working directory needs.
+func installHere(ctx context.Context, t *terminal.Terminal, withoutDependencies bool) error {
+	p, options, err := programHere(t)
+	if err != nil || withoutDependencies {
+		return err
+	}
+	return dependencies.Install(ctx, t, p, options)
+}
+
+// programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the
+// program of the project.
+func programHere(t *terminal.Terminal) (source.Project, sluice.PluginOptions, error) {
+	options, err := dependencies.Options(t, nil)
+	if err != nil {
+		return source.Project{}, options, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return source.Project{}, options, err
+	}
+	for _, name := range []string{source.PolicyManifest, source.PluginManifest} {
+		m, err := source.ReadManifest(here, name)
+		if err == nil {
+			return m.Project(here), options, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return source.Project{}, options, exit.AsUsage(err)
+		}
+	}
+	project, err := session.FindProject()
+	if err != nil {
+		return source.Project{}, options, err
+	}
+	if options, err = dependencies.Options(t, project); err != nil {
+		return source.Project{}, options, err
+	}
+	directory, entry, err := source.Locate(project.Directory(), project.Main)
+	if err != nil {
+		return source.Project{}, options, exit.AsUsage(fmt.Errorf("%s: %w", filepath.Base(project.Path), err))
+	}
+	return source.Project{
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+	}, options, nil
+}

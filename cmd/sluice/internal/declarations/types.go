@@ -1,0 +1,105 @@
+package declarations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/codegen"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Types finds the types that people mean who write them as displays show them: "random:index:RandomPet" or "random:RandomPet" for
+// "random:index/randomPet:RandomPet". It asks the provider of each package once.
+type Types struct {
+	host    *sluice.PluginHost
+	schemas map[string]*codegen.Schema // nil for a provider that has none
+}
+
+// NewTypes returns the types of the packages that a job can use.
+func NewTypes(j *operate.Job) *Types {
+	host := sluice.NewPluginHost(operate.PluginOptions(j, nil, j.Stack.Project.Directory()))
+	return &Types{host: host, schemas: map[string]*codegen.Schema{}}
+}
+
+// Close ends the providers.
+func (t *Types) Close() error { return t.host.Close() }
+
+// Full returns the type that written means. What cannot be looked up stays as it is written: its provider may know it.
+func (t *Types) Full(ctx context.Context, written urn.Type) (urn.Type, error) {
+	pkg, _, _ := strings.Cut(string(written), ":")
+	if written.IsProvider() || strings.Contains(string(written), "/") || urn.CheckPackageName("package", pkg) != nil {
+		return written, nil
+	}
+	known := t.of(ctx, pkg)
+	if len(known) == 0 || slices.Contains(known, written) {
+		return written, nil
+	}
+	var called []urn.Type
+	for _, k := range known {
+		if k.IsCalled(string(written)) {
+			called = append(called, k)
+		}
+	}
+	switch len(called) {
+	case 0:
+		return "", unknownType(pkg, written, known)
+	case 1:
+		return called[0], nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d types are called %s; write the one that you mean", len(called), written)
+	for _, k := range called {
+		fmt.Fprintf(&b, "\n  %s", k)
+	}
+	return "", errors.New(b.String())
+}
+
+// unknownType returns the error for a type that a package does not have, with those that are written almost like it.
+func unknownType(pkg string, written urn.Type, known []urn.Type) error {
+	text := fmt.Sprintf("the package %s has no resource type %s", pkg, written)
+	last := string(written[strings.LastIndex(string(written), ":")+1:])
+	meant := ""
+	for _, k := range known {
+		name := string(k[strings.LastIndex(string(k), ":")+1:])
+		if levenshtein.Distance(strings.ToLower(last), strings.ToLower(name), nil) <= max(1, len(last)/4) {
+			meant += "\n  " + string(k)
+		}
+	}
+	if meant != "" {
+		text += "; did you mean" + meant
+	}
+	return errors.New(text)
+}
+
+// of returns the types of a package, in ascending order; none if its provider does not say.
+func (t *Types) of(ctx context.Context, pkg string) []urn.Type {
+	schema, asked := t.schemas[pkg]
+	if !asked {
+		schema, _ = t.ask(ctx, pkg) // the operation reports why a provider does not start
+		t.schemas[pkg] = schema
+	}
+	if schema == nil {
+		return nil
+	}
+	return schema.ResourceTypes()
+}
+
+func (t *Types) ask(ctx context.Context, pkg string) (*codegen.Schema, error) {
+	p, err := t.host.Load(ctx, providers.Spec{Package: pkg})
+	if err != nil {
+		return nil, err
+	}
+	text, err := p.Schema(ctx, providers.SchemaRequest{})
+	if err = errors.Join(err, p.Close()); err != nil {
+		return nil, err
+	}
+	return codegen.ParseSchema(text)
+}

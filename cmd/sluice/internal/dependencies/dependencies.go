@@ -1,0 +1,55 @@
+// Package dependencies installs what programs, policy packs and plugins need, with the package managers of their languages.
+//
+// It chooses no package manager and knows no language: the runtime does.
+//
+// Invariant: what a package manager prints is shown as it comes.
+package dependencies
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
+)
+
+// Options says where language plugins are. project is nil for what belongs to no project.
+func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOptions, error) {
+	home, err := stateworkspace.Home(t.Lookup)
+	options := sluice.PluginOptions{Home: home, LookupEnv: t.Lookup, Warn: func(message string) { t.Warn("%s", message) }, Log: t.Log}
+	if project != nil {
+		options.ProjectPlugins = session.ProjectPlugins(project)
+	}
+	return options, err
+}
+
+// Install installs what a program needs.
+func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options sluice.PluginOptions) error {
+	service := sluice.ServeEngine(ctx)
+	defer func() { _ = service.Close() }() // its error changes nothing
+	options.Engine = service
+	runtime, err := sluice.NewRuntime(p.Runtime, options)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.Out, "Installing what %s needs\n", p.Directory)
+	var mu sync.Mutex // the two streams of a process are read by different goroutines
+	return runtime.Install(ctx, p, func(l plugin.Line) {
+		mu.Lock()
+		defer mu.Unlock()
+		out := t.Out
+		if l.Stderr {
+			out = t.Err
+		}
+		fmt.Fprint(out, l.Text)
+		if !l.Cut {
+			fmt.Fprintln(out)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package newproject
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// PolicyOptions define the policy pack to make.
+type PolicyOptions struct {
+	Template     string // its name or folder; "" asks the user
+	Directory    string
+	Force        bool // overwrite existing files
+	GenerateOnly bool // install nothing
+}
+
+// NewPolicyPack makes a policy pack. Its name is that of the folder.
+func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) error {
+	template, err := chooseTemplate(t, templates.Policies(), o.Template, t.Interactive())
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	directory, err := filepath.Abs(o.Directory)
+	if err != nil {
+		return err
+	}
+	if err := checkEmpty(directory, o.Force); err != nil {
+		return err
+	}
+	pack := templates.Project{Name: projectNameFrom(filepath.Base(directory)), Description: template.ProjectDescription}
+	if _, err := template.Write(directory, pack, o.Force); err != nil {
+		return err
+	}
+	fmt.Fprintf(t.Out, "Created policy pack '%s'\n", pack.Name)
+	if !o.GenerateOnly {
+		if err := InstallPolicyPack(ctx, t, directory); err != nil {
+			return fmt.Errorf("%w\nthe policy pack is made; run `sluice policy install` in %s before you use it", err, directory)
+		}
+	}
+	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To have it judge what a program declares, in the folder of the project:\n\n    sluice preview --policy-pack %s\n",
+		format.ShellQuote(directory))
+	return err
+}
+
+// InstallPolicyPack installs what the policy pack in a folder needs.
+func InstallPolicyPack(ctx context.Context, t *terminal.Terminal, directory string) error {
+	m, err := source.ReadManifest(directory, source.PolicyManifest)
+	if err != nil {
+		return exit.AsUsage(err)
+	}
+	options, err := dependencies.Options(t, nil)
+	if err != nil {
+		return err
+	}
+	return dependencies.Install(ctx, t, m.Project(directory), options)
+}

@@ -1,0 +1,195 @@
+// Package watch tells when files have changed.
+//
+// Only contents count: a file that is written as it was has not changed. What a program or a tool writes beside the sources is left out:
+// see [New].
+//
+// Invariant: a change that happens while nobody waits is reported to who waits next.
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// quiet is how long nothing may happen before a change counts as complete: editors and version control write several files.
+const quiet = 250 * time.Millisecond
+
+// largest is the size in bytes up to which a file is compared by its content.
+const largest = 8 << 20
+
+// Watcher watches files and folders.
+type Watcher struct {
+	notify *fsnotify.Watcher
+	roots  []string
+	except []fs.FileInfo
+	sums   map[string]string // of the watched files, by path
+}
+
+// New watches files, and folders with everything below them. Of a folder, it leaves out what begins with a period, the packages of
+// Node.js and Python, what editors write while they save, and the files except.
+func New(paths []string, except ...fs.FileInfo) (*Watcher, error) {
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	w := &Watcher{notify: notify, except: except}
+	for _, path := range paths {
+		root, err := filepath.Abs(path)
+		if err == nil {
+			w.roots = append(w.roots, root)
+			_, err = os.Stat(root)
+		}
+		if err != nil {
+			return nil, errors.Join(err, notify.Close())
+		}
+	}
+	if w.sums, err = w.look(); err != nil {
+		return nil, errors.Join(err, notify.Close())
+	}
+	return w, nil
+}
+
+// Close ends the watch.
+func (w *Watcher) Close() error { return w.notify.Close() }
+
+// Next waits until files have changed and returns their paths, sorted. The error is that of ctx when it ends.
+func (w *Watcher) Next(ctx context.Context) ([]string, error) {
+	settled := time.NewTimer(0) // something may have changed before
+	defer settled.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case _, open := <-w.notify.Events:
+			if !open {
+				return nil, fsnotify.ErrClosed
+			}
+			settled.Reset(quiet)
+		case err := <-w.notify.Errors:
+			if !errors.Is(err, fsnotify.ErrEventOverflow) {
+				return nil, err
+			}
+			settled.Reset(quiet) // looking finds what was not told
+		case <-settled.C:
+			now, err := w.look()
+			if err != nil {
+				return nil, err
+			}
+			changed := different(w.sums, now)
+			if w.sums = now; len(changed) > 0 {
+				return changed, nil
+			}
+		}
+	}
+}
+
+// different returns the paths whose sums differ.
+func different(before, now map[string]string) []string {
+	var out []string
+	for path, sum := range now {
+		if before[path] != sum {
+			out = append(out, path)
+		}
+	}
+	for path := range before {
+		if _, there := now[path]; !there {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// look returns the sums of the files that there are, and watches folders that are new.
+func (w *Watcher) look() (map[string]string, error) {
+	sums := map[string]string{}
+	for _, root := range w.roots {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // it has just been removed
+				return nil
+			case err != nil && path == root:
+				return err
+			case err != nil: // what cannot be read is no source of the program
+				return fs.SkipDir
+			case path != root && isLeftOut(path, d):
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case d.IsDir():
+				return w.add(path)
+			}
+			if path == root { // a file may be replaced by another one of its name, which its folder tells
+				if err := w.add(filepath.Dir(path)); err != nil {
+					return err
+				}
+			}
+			if sum, ok := w.sumOf(path); ok {
+				sums[path] = sum
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sums, nil
+}
+
+// add watches a folder. It is no mistake to do so twice.
+func (w *Watcher) add(folder string) error {
+	err := w.notify.Add(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("watch %s: %w", folder, err)
+	}
+	return nil
+}
+
+// isLeftOut reports whether something in a folder is not a source.
+func isLeftOut(path string, d fs.DirEntry) bool {
+	name := d.Name()
+	if strings.HasPrefix(name, ".") {
+		return true
+	}
+	if !d.IsDir() {
+		return strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".swp") || strings.HasSuffix(name, ".tmp")
+	}
+	if name == "node_modules" || name == "__pycache__" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg")) // a virtual environment of Python
+	return err == nil
+}
+
+// sumOf returns a text that differs for different contents of a file. There is none of what is no file, or no source.
+func (w *Watcher) sumOf(path string) (string, bool) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return "", false
+	case slices.ContainsFunc(w.except, func(other fs.FileInfo) bool { return os.SameFile(info, other) }):
+		return "", false
+	case info.Size() > largest:
+		return fmt.Sprint(info.Size(), info.ModTime()), true
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", false
+	}
+	sum := sha256.Sum256(content)
+	return string(sum[:]), true
+}

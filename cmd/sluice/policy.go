@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/newproject"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/source"
+)
+
+func newPolicyCommand(t *terminal.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "Make policy packs and install what they need",
+		Long: "Make policy packs and install what they need. `sluice preview` and `sluice up` have a policy pack in a folder\n" +
+			"judge what a program declares with --policy-pack FOLDER; a pack need not be published for that.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPolicyNewCommand(t), newPolicyInstallCommand(t))
+	folder := "`sluice preview --policy-pack FOLDER` and `sluice up --policy-pack FOLDER` use a policy pack from its folder"
+	cmd.AddCommand(newHostedCommands(
+		hosted{name: "ls", aliases: []string{"list"}, short: "List the policy packs of an organization of the hosted service", instead: folder},
+		hosted{name: "publish", short: "Publish a policy pack to an organization of the hosted service", instead: folder},
+		hosted{name: "enable", short: "Enable a policy pack for an organization of the hosted service", instead: folder},
+		hosted{name: "disable", short: "Disable a policy pack for an organization of the hosted service", instead: folder},
+		hosted{name: "rm", aliases: []string{"remove"}, short: "Remove a policy pack from an organization of the hosted service", instead: folder},
+		hosted{name: "group", short: "Manage groups of stacks that policy packs are enabled for in the hosted service", instead: folder},
+		hosted{
+			name: "validate-config", short: "Check the configuration of a policy pack in the hosted service",
+			instead: "`sluice preview --policy-pack FOLDER --policy-pack-config FILE` checks the configuration before the program starts",
+		},
+	)...)
+	return cmd
+}
+
+func newPolicyNewCommand(t *terminal.Terminal) *cobra.Command {
+	var o newproject.PolicyOptions
+	cmd := &cobra.Command{
+		Use:     "new [TEMPLATE]",
+		Aliases: []string{"create", "setup"},
+		Short:   "Make a policy pack from a template",
+		Long: "Make a policy pack from a template in an empty directory, and install what it needs. The templates typescript and\n" +
+			"python come with sluice. A folder with a PulumiPolicy.yaml is a template, too: ${PROJECT} in its files is replaced\n" +
+			"by the name of the new folder. Templates are not downloaded.",
+		Args: rangeArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.Template = args[0]
+			}
+			return newproject.NewPolicyPack(cmd.Context(), t, o)
+		},
+	}
+	p := cmd.Flags()
+	p.StringVar(&o.Directory, "dir", "", "where to put the policy pack; made if need be (default the current directory)")
+	p.BoolVarP(&o.Force, "force", "f", false, "write into a directory that is not empty, over files that are there")
+	p.BoolVarP(&o.GenerateOnly, "generate-only", "g", false, "only write the files: install nothing")
+	p.BoolP("offline", "o", false, "accepted for scripts: templates are never downloaded")
+	p.Lookup("offline").Hidden = true
+	return cmd
+}
+
+func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "install [FOLDER]",
+		Short: "Install what a policy pack needs",
+		Long: "Install what the policy pack in a folder, the current one if not given, needs, with the package manager of its\n" +
+			"language. Pulumi's hosted service can require policy packs of a stack, and then this command installs those; a\n" +
+			"self-managed backend requires none.",
+		Args: rangeArgs(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder := "."
+			if len(args) == 1 {
+				folder = args[0]
+			} else if _, err := os.Stat(source.PolicyManifest); errors.Is(err, fs.ErrNotExist) {
+				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and the backend requires none\n", source.PolicyManifest)
+				return err
+			}
+			directory, err := filepath.Abs(folder)
+			if err != nil {
+				return err
+			}
+			return newproject.InstallPolicyPack(cmd.Context(), t, directory)
+		},
+	}
+	cmd.Flags().StringP("stack", "s", "", "accepted for scripts: no stack requires policy packs")
+	_ = cmd.Flags().MarkHidden("stack") // fails only for flags that do not exist
+	return cmd
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/state/backend"
+)
+
+// stackDocument is a stack in JSON, with Pulumi's keys.
+type stackDocument struct {
+	Organization string            `json:"organization,omitempty"`
+	Project      string            `json:"project,omitempty"`
+	Stack        string            `json:"stack"`
+	Backend      string            `json:"backend"`
+	Tags         map[string]string `json:"tags"`
+	Manifest     *stackManifest    `json:"manifest,omitempty"` // nil before the first deployment
+	Resources    []stackResource   `json:"resources"`
+	Outputs      map[string]any    `json:"outputs"`
+	// Pending is an extension by sluice: the operations that have not ended.
+	Pending []stackPending `json:"pendingOperations,omitempty"`
+}
+
+type stackManifest struct {
+	Time    string        `json:"time,omitempty"`
+	Version string        `json:"pulumiVersion,omitempty"` // of the engine that wrote the state
+	Plugins []stackPlugin `json:"plugins,omitempty"`
+}
+
+type stackPlugin struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Version string `json:"version,omitempty"`
+}
+
+type stackResource struct {
+	URN    string `json:"urn"`
+	Type   string `json:"type"`
+	Name   string `json:"name"`
+	ID     string `json:"id,omitempty"`
+	Parent string `json:"parent,omitempty"`
+}
+
+type stackPending struct {
+	URN       string `json:"urn"`
+	Operation string `json:"operation"`
+	UnderWay  bool   `json:"underWay,omitempty"` // another command is at it
+}
+
+// writeStackJSON writes a summary of a stack for scripts. snapshot is nil before the first deployment.
+func writeStackJSON(ctx context.Context, s *session.Stack, snapshot *state.Snapshot, outputs property.Map, showSecrets bool) error {
+	tags, err := s.State.Tags(ctx)
+	if err != nil {
+		return err
+	}
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	d := stackDocument{
+		Organization: backend.Organization, Project: s.Ref.Project, Stack: s.Ref.Name, Backend: backend.MaskURL(s.BackendURL), Tags: tags,
+		Resources: []stackResource{}, Outputs: make(map[string]any, outputs.Len()),
+	}
+	for name, v := range outputs.All() {
+		d.Outputs[name] = display.PlainJSON(v, showSecrets)
+	}
+	if snapshot != nil {
+		d.describe(snapshot)
+	}
+	return format.JSON(s.Terminal.Out, d)
+}
+
+// describe adds what is recorded of the resources.
+func (d *stackDocument) describe(s *state.Snapshot) {
+	if m := s.Manifest; !m.Time.IsZero() {
+		d.Manifest = &stackManifest{Time: format.Time(m.Time), Version: m.Version}
+		for _, p := range m.Plugins {
+			d.Manifest.Plugins = append(d.Manifest.Plugins, stackPlugin{Name: p.Name, Kind: p.Type, Version: p.Version})
+		}
+	}
+	for _, r := range s.Resources {
+		d.Resources = append(d.Resources, stackResource{
+			URN: string(r.URN), Type: string(r.Type), Name: r.URN.Name(), ID: r.ID, Parent: string(r.Parent),
+		})
+	}
+	for _, op := range s.Pending {
+		d.Pending = append(d.Pending, stackPending{URN: string(op.Resource.URN), Operation: string(op.Type), UnderWay: op.UnderWay})
+	}
+}

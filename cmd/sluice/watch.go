@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/watch"
+)
+
+func newWatchCommand(open *session.Opener) *cobra.Command {
+	f := &flags.Operation{}
+	var paths []string
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Update the stack whenever files of the project change",
+		Long: "Wait until files of the project change, and then do what `sluice up --yes --skip-preview` does, again and again until\n" +
+			"Ctrl-C. An update that fails is shown, and the next change is waited for.\n\n" +
+			"Only contents count. What begins with a period, node_modules, virtual environments of Python and the files of editors\n" +
+			"are left out. A program that writes different files among the watched ones each time is never done: name others\n" +
+			"with --path.",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.Confirmation.Yes, f.Confirmation.SkipPreview = true, true
+			return watchProject(cmd.Context(), open, f, paths)
+		},
+	}
+	f.AddUpdate(cmd.Flags())
+	f.Run.AddChanges(cmd.Flags())
+	cmd.Flags().StringArrayVar(&paths, "path", nil, "watch this file or folder instead of that of the project; may be repeated")
+	return cmd
+}
+
+// watchProject updates a stack whenever files change, until an interrupt.
+func watchProject(ctx context.Context, open *session.Opener, f *flags.Operation, paths []string) error {
+	t := open.Terminal
+	s, err := operate.Open(ctx, open, f) // what cannot be updated is said before anything is waited for
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		paths = []string{s.Project.Directory()}
+	}
+	w, err := watch.New(paths, ownOutput(t)...)
+	if err != nil {
+		return fmt.Errorf("--path: %w", err)
+	}
+	defer func() { _ = w.Close() }() // nothing is left to be told
+	waiting, forget := signal.NotifyContext(ctx, os.Interrupt)
+	defer forget()
+	for {
+		fmt.Fprintf(t.Err, "Waiting for changes; Ctrl-C ends this\n")
+		changed, err := w.Next(waiting)
+		if waiting.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, path := range changed {
+			fmt.Fprintf(t.Err, "%s has changed\n", shortPath(path))
+		}
+		err = update(ctx, open, f)
+		var failed *sluice.FailedError
+		if errors.As(err, &failed) && failed.Canceled || waiting.Err() != nil {
+			return err
+		}
+		if err != nil {
+			report(open, err)
+		}
+	}
+}
+
+// ownOutput returns the files that the command itself writes to.
+func ownOutput(t *terminal.Terminal) []fs.FileInfo {
+	var out []fs.FileInfo
+	for _, stream := range []io.Writer{t.Out, t.Err} {
+		file, is := stream.(interface{ Stat() (fs.FileInfo, error) })
+		if !is {
+			continue
+		}
+		if info, err := file.Stat(); err == nil {
+			out = append(out, info)
+		}
+	}
+	return out
+}
+
+// shortPath returns a path as seen from the working directory.
+func shortPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if short, err := filepath.Rel(here, path); err == nil {
+		return short
+	}
+	return path
+}
