@@ -156,6 +156,19 @@ func (m renames) normalise(r *Resource) *Resource {
 	return out
 }
 
+// references returns r with what it refers to renamed. It keeps its own name.
+func (m renames) references(r *Resource) *Resource {
+	if len(m) == 0 {
+		return r
+	}
+	return mapReferences(r, func(k referenceKind, u urn.URN) urn.URN {
+		if k == refSelf {
+			return u
+		}
+		return m.of(u)
+	})
+}
+
 // snippet has the fields of a snippet in the order in which they are written (state.md 1.10).
 type snippet struct {
 	UUID       json.RawMessage    `json:"uuid,omitempty"`

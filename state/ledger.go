@@ -333,7 +333,9 @@ func (l *Ledger) pending(names renames) []Pending {
 		if !has(l.carried, op.Resource) {
 			continue
 		}
-		if op.Type != Creating { // the name of what is to be created is that of its program
+		if op.Type == Creating { // the name of what is to be created is that of its program
+			op.Resource = names.references(op.Resource)
+		} else {
 			op.Resource = names.normalise(op.Resource)
 		}
 		ops = append(ops, op)

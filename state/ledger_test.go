@@ -186,6 +186,26 @@ func TestUpdatesOfComponentsAndProvidersDoNotStayPending(t *testing.T) {
 	require.Empty(t, snapshotFrom(t, NewLedger(base, LedgerOptions{})).Pending)
 }
 
+// Whoever looks for what a create has made asks its provider.
+func TestPendingCreatesReferToRenamedProvidersByTheirNewNames(t *testing.T) {
+	old, renamed := box("p"), box("q")
+	old.Type, renamed.Type = "pulumi:providers:testpkg", "pulumi:providers:testpkg"
+	old.URN, renamed.URN = urn.New("dev", "proj", "", old.Type, "p"), urn.New("dev", "proj", "", old.Type, "q")
+	renamed.ID, renamed.Aliases = old.ID, []urn.URN{old.URN}
+	creating := box("made")
+	creating.ID, creating.Provider = "", urn.ProviderRef{URN: old.URN, ID: old.ID}.String()
+	base := snapshotOf(old)
+	base.Pending = []Pending{{Type: Creating, Resource: creating}}
+	l := NewLedger(base, LedgerOptions{})
+	require.NoError(t, l.End(Change{Remove: []*Resource{old}, Add: renamed}))
+	pending := snapshotFrom(t, l).Pending
+	require.Len(t, pending, 1)
+	require.Equal(t, creating.URN, pending[0].Resource.URN)
+	require.Equal(t, urn.ProviderRef{URN: renamed.URN, ID: old.ID}.String(), pending[0].Resource.Provider)
+	require.NoError(t, l.End(Change{Begun: creating}), "it can be resolved")
+	require.Empty(t, snapshotFrom(t, l).Pending)
+}
+
 func TestPendingUpdatesAreRenamedWithTheirResources(t *testing.T) {
 	a, renamed := box("a"), box("b")
 	renamed.ID, renamed.Aliases = a.ID, []urn.URN{a.URN}
