@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/javasdk"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
 )
@@ -28,6 +30,7 @@ func TestEndToEnd(t *testing.T) {
 	require.NoError(t, nodesdk.Install(modules))
 	venv, err := pythonsdk.Install("../../source/python/testdata/program")
 	require.NoError(t, err)
+	downloadJavaSDK(t)
 	tools := t.TempDir()
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
@@ -43,6 +46,17 @@ func TestEndToEnd(t *testing.T) {
 		return setup(e)
 	}
 	testscript.Run(t, p)
+}
+
+// downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.
+func downloadJavaSDK(t *testing.T) {
+	t.Helper()
+	err := javasdk.Install("../../source/java/testdata/program")
+	if errors.Is(err, javasdk.ErrMissing) && os.Getenv("CI") == "" {
+		t.Log(err)
+		return
+	}
+	require.NoError(t, err)
 }
 
 func build(t *testing.T, binary, pkg string) {

@@ -29,7 +29,7 @@ var noLogger = regexp.MustCompile(`^SLF4J(\(W\))?: (Failed to load class "org.sl
 
 // line shows a line, or keeps it. It may be called from the goroutines of both streams.
 func (h *held) line(l plugin.Line) {
-	if !h.keep(l) && !noLogger.MatchString(l.Text) {
+	if !h.keep(l) && !noLogger.MatchString(terminal.Plain(l.Text)) {
 		h.show(l)
 	}
 }
