@@ -15,7 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
 )
 
-// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js and Go, and with the
+// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js, Python, Java and Go, and with the
 // plugin "simple", a process that is found on the PATH.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
