@@ -12,7 +12,7 @@ import (
 )
 
 // held keeps back what a build tool says at its end, from the line on with which that begins: whether it is about the program's
-// failure, which has been shown, or about one of its own, is known only then.
+// failure, which has been shown, or about one of its own, is known only then. It also leaves out what the SDK says twice.
 type held struct {
 	begins func(line string) bool
 	show   func(plugin.Line)
@@ -21,6 +21,7 @@ type held struct {
 	on    bool
 	isErr bool // the stream that they come from
 	lines []string
+	again repeated
 }
 
 // noLogger are the lines of a library of the SDK that finds no library to log with, as is usual.
@@ -42,7 +43,7 @@ func (h *held) keep(l plugin.Line) bool {
 		h.on, h.isErr = true, l.Stderr
 	}
 	if !h.on || h.isErr != l.Stderr {
-		return false
+		return l.Stderr && !l.Rest && h.again.is(text)
 	}
 	if n := len(h.lines); l.Rest && n > 0 {
 		h.lines[n-1] += text
@@ -102,13 +103,13 @@ func (t tool) explain(text, directory string) string {
 		lines = mavenReason(lines)
 	}
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(place.ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
+		lines[i] = strings.TrimRight(location.ReplaceAllString(strings.ReplaceAll(line, directory+string(filepath.Separator), ""), "$1:$2:$3:"), " \r")
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
-// place is how Maven writes where an error is: App.java:[12,5].
-var place = regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`)
+// location is how Maven writes where an error is: App.java:[12,5].
+var location = regexp.MustCompile(`(\.\w+):\[(\d+),(\d+)\]`)
 
 // mavenReason returns the compiler's lines, or else what kept Maven from calling the compiler.
 func mavenReason(lines []string) []string {

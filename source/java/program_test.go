@@ -94,6 +94,7 @@ func TestAFailingProgramHasSaidWhy(t *testing.T) {
 	require.ErrorIs(t, run(t, project(t, "fail"), m), source.ErrReported)
 	require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), "this program fails")
 	require.Equal(t, []string{"compiling with Maven"}, m.Messages(stages.Info), "the build tool does not say it again")
+	require.Equal(t, []string{"a line before\n", "a line after\n"}, m.Messages(stages.InfoErr), "and neither does the SDK")
 }
 
 func TestAProgramThatDiesIsReportedWithItsOutput(t *testing.T) {

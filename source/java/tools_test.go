@@ -181,6 +181,18 @@ func TestTheWrapperOfMavenIsPreferred(t *testing.T) {
 	}
 }
 
+func TestErrorsThatTheSDKAlsoSendsAreNotOutput(t *testing.T) {
+	const logger = "Nov 23, 2026 2:06:44 AM com.pulumi.deployment.internal.DeploymentImpl$DefaultEngineLogger errorAsync\n"
+	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncat >&2 <<'END'\none\n" +
+		logger + "SEVERE: Missing required configuration variable 'x'\n\tplease set a value\n\ttwo, which is lost\nthree\n" +
+		logger + "SEVERE: Running program [PID: 1](java) failed with an unhandled exception:\njava.lang.Error: no\n\tat App.main(App.java:1)\n" +
+		"Caused by: java.lang.Error\n\t... 1 more\n\nfour\n" +
+		logger + logger + "SEVERE: one line\nfive\n\tsix\nEND\nexit 32\n"})
+	m := fake()
+	require.ErrorIs(t, run(t, inFolder(t, map[string]string{"pom.xml": ""}), m), source.ErrReported)
+	require.Equal(t, []string{"one\n", "three\n", "four\n", "five\n", "\tsix\n"}, m.Messages(stages.InfoErr))
+}
+
 func TestAPluginIsCompiledAndRunFromAnotherDirectory(t *testing.T) {
 	fakeTools(t, map[string]string{"mvn": "#!/bin/sh\ncase \"$*\" in *exec:java*) printf '\\033[0m12345\\n'; echo \"$PWD $*\" >&2; sleep 60;; esac\n"})
 	p := inFolder(t, map[string]string{"pom.xml": ""})

@@ -18,7 +18,9 @@ public final class App {
                 throw new IllegalStateException("this program throws before it starts");
             case "fail":
                 Pulumi.run(ctx -> {
-                    throw new IllegalStateException("this program fails");
+                    System.err.println("a line before");
+                    Runtime.getRuntime().addShutdownHook(new Thread(() -> System.err.println("a line after")));
+                    throw new IllegalStateException("this program fails", new IllegalArgumentException("for a reason"));
                 });
                 break;
             case "wait":
