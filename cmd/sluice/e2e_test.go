@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,11 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/internal/javasdk"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
 )
 
-// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js and Go, and with the
+// TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js, Python, Java and Go, and with the
 // plugin "simple", a process that is found on the PATH.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
@@ -28,6 +30,7 @@ func TestEndToEnd(t *testing.T) {
 	require.NoError(t, nodesdk.Install(modules))
 	venv, err := pythonsdk.Install("../../source/python/testdata/program")
 	require.NoError(t, err)
+	downloadJavaSDK(t)
 	tools := t.TempDir()
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
@@ -43,6 +46,17 @@ func TestEndToEnd(t *testing.T) {
 		return setup(e)
 	}
 	testscript.Run(t, p)
+}
+
+// downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.
+func downloadJavaSDK(t *testing.T) {
+	t.Helper()
+	err := javasdk.Install("../../source/java/testdata/program")
+	if errors.Is(err, javasdk.ErrMissing) && os.Getenv("CI") == "" {
+		t.Log(err)
+		return
+	}
+	require.NoError(t, err)
 }
 
 func build(t *testing.T, binary, pkg string) {

@@ -54,8 +54,9 @@ func leftover(line []byte) error {
 	return &invalidPortError{text: string(line)}
 }
 
-// progressEscapes are what a terminal's progress bar leaves in the output of the .NET tools.
-var progressEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "")
+// toolEscapes are what a terminal's progress bar leaves in the output of the .NET tools, and how Maven ends colours, whether or not
+// there were any.
+var toolEscapes = strings.NewReplacer("\x1b]9;4;3;\x1b\\", "", "\x1b]9;4;0;\x1b\\", "", "\x1b[0m", "", "\x1b[m", "")
 
 // LocalPort returns the port of an address on this machine, such as "127.0.0.1:4711". Another machine's address is an error: what is
 // sent to plugins and programs is not encrypted, and has secrets in it.
@@ -77,7 +78,7 @@ func LocalPort(address string) (int, error) {
 // ParsePort reads the line with which a plugin tells its TCP port. What the tools of some languages put around the number
 // is ignored.
 func ParsePort(line string) (int, error) {
-	text := strings.TrimSpace(progressEscapes.Replace(line))
+	text := strings.TrimSpace(toolEscapes.Replace(line))
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port == 0 {
 		return 0, &invalidPortError{text: line}

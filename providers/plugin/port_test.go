@@ -19,6 +19,7 @@ func TestPortIsTheFirstLine(t *testing.T) {
 		"plain":            {"12345\nmore", 12345},
 		"carriage return":  {"12345\r\nmore", 12345},
 		"spaces":           {"  80\t\nmore", 80},
+		"colours' end":     {"\x1b[0m443\nmore", 443},
 		"progress escapes": {"\x1b]9;4;3;\x1b\\\x1b]9;4;0;\x1b\\443\nmore", 443},
 		"largest":          {"65535\n", 65535},
 		"zero":             {"0\n", 0},

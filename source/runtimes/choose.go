@@ -19,6 +19,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/golang"
+	"github.com/sluice-iac/sluice/source/java"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
 	"github.com/sluice-iac/sluice/source/python"
@@ -55,7 +56,7 @@ func (e *UnsupportedRuntimeError) Error() string {
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
 	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
-		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, python, go and yaml need no plugin)",
+		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, python, go, java and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
 	if e.Acquiring != nil {
 		text += "\n" + e.Acquiring.Error()
@@ -130,6 +131,8 @@ func direct(runtime string) source.Runtime {
 		return golang.Runtime{}
 	case "python":
 		return python.Runtime{}
+	case "java":
+		return java.Runtime{}
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/golang"
+	"github.com/sluice-iac/sluice/source/java"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/nodejs"
 	"github.com/sluice-iac/sluice/source/runtimes"
@@ -33,6 +34,7 @@ func TestALanguagePluginWinsAndSomeRuntimesNeedNone(t *testing.T) {
 		want    source.Runtime
 	}{
 		"nodejs":                     {"nodejs", nil, nodejs.Runtime{}},
+		"java":                       {"java", nil, java.Runtime{}},
 		"go":                         {"go", nil, golang.Runtime{}},
 		"go with a plugin":           {"go", map[string]string{"PATH": bin}, language.Runtime{}},
 		"python to attach to":        {"python", map[string]string{"PULUMI_DEBUG_LANGUAGES": "go:1, python:12345"}, language.Runtime{}},

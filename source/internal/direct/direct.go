@@ -42,17 +42,24 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 		Environment: append(os.Environ(), c.Env...),
 		Output:      Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.Program()),
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case exit.Code == 0:
+	}
+	return Ended(p, exit, c.Hint)
+}
+
+// Ended returns the error of a program whose process has ended, nil if it was successful. hint may explain a failure from the last
+// output; nil has nothing to say.
+func Ended(p source.Project, exit plugin.Exit, hint func(output string) string) error {
+	switch exit.Code {
+	case 0:
 		return nil
-	case exit.Code == reported:
+	case reported:
 		return fmt.Errorf("%s: %w", p.Program(), source.ErrReported)
 	}
 	failure := &source.ProgramExitError{Program: p.Program(), Status: exit.Status, Code: exit.Code, Output: terminal.Plain(exit.Output)}
-	if c.Hint != nil {
-		failure.Hint = c.Hint(exit.Output)
+	if hint != nil {
+		failure.Hint = hint(exit.Output)
 	}
 	return failure
 }

@@ -17,7 +17,7 @@ import (
 // lookAtRuntimes lists the languages that sluice supports, those that have a plugin, and that of the project.
 func lookAtRuntimes(ctx context.Context, project *projectReport, installed []plugin.Listing) []runtimeReport {
 	plugins := map[string]string{}
-	languages := []string{"yaml", "nodejs", "go", "python"}
+	languages := []string{"yaml", "nodejs", "go", "python", "java"}
 	note := func(language string) {
 		if language != "" && !slices.Contains(languages, language) {
 			languages = append(languages, language)
@@ -49,6 +49,8 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 		r.How, r.Executable = runsPlugin, plugin
 	case language == "nodejs":
 		findTool(ctx, &r, "node", "--version")
+	case language == "java":
+		findTool(ctx, &r, "java", "--version")
 	case language == "go":
 		findTool(ctx, &r, "go", "version")
 	case language == "python":

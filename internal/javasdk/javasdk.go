@@ -1,0 +1,57 @@
+// Package javasdk downloads what test programs in Java need. It is for tests only.
+//
+// Invariant: whichever test binary comes first downloads, the others wait for it: Maven's repository is not made for several
+// writers.
+package javasdk
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+)
+
+// ErrMissing says that this machine has no JDK, or no Maven.
+var ErrMissing = errors.New("tests of Java programs need javac and mvn on $PATH")
+
+// Install compiles the Maven project in dir, so that all that it needs is in Maven's repository, unless that was done before. Test
+// binaries of several packages may call it at the same time.
+func Install(dir string) error {
+	for _, tool := range []string{"javac", "mvn"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("%w: %w", ErrMissing, err)
+		}
+	}
+	pom, err := os.ReadFile(filepath.Join(dir, "pom.xml"))
+	if err != nil {
+		return err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	done := filepath.Join(cache, "sluice-tests", fmt.Sprintf("java-%x", sha256.Sum256(pom))[:26])
+	if err := os.MkdirAll(filepath.Dir(done), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockedfile.MutexAt(done + ".lock").Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := os.Stat(done); err == nil {
+		return nil
+	}
+	// The goals are those that sluice has Maven run.
+	cmd := exec.Command("mvn", "--batch-mode", "--no-transfer-progress", "--quiet", "compile", "dependency:build-classpath",
+		"exec:java", "-DmainClass=com.pulumi.bootstrap.internal.Main", "-DmainArgs=packages")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("mvn in %s, which the tests of Java programs need once: %w\n%s", dir, err, out)
+	}
+	return os.WriteFile(done, nil, 0o600)
+}

@@ -1,0 +1,255 @@
+package java
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/source"
+)
+
+// build is how a program is compiled and started.
+type build struct {
+	tool       tool
+	executable string // "" for a jar, which the java of the JDK runs
+	directory  string // where the executable is started
+	project    string // Gradle's name of the project in the directory: "" or ":infra"
+	jar        string // the file
+}
+
+// tool is what builds a program.
+type tool string
+
+const (
+	maven  tool = "mvn"
+	gradle tool = "gradle"
+	jar    tool = "jar"
+)
+
+// title names a tool in messages.
+func (t tool) title() string {
+	if t == gradle {
+		return "Gradle"
+	}
+	return "Maven"
+}
+
+// hosted are the tools that only the language plugin knows.
+var hosted = []string{"sbt", "jbang", "mill"}
+
+// gradleFiles are what a Gradle project has one of, those that the root of a build has first.
+var gradleFiles = []string{"settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"}
+
+// find returns how a project is built. Its options are `binary`, a jar, and `use-executor`, the name or path of a build tool.
+// Without them the files in the program's directory decide.
+func find(p source.Project) (build, error) {
+	named, binary := p.Option("use-executor"), p.Option("binary")
+	switch t := toolNamed(named); {
+	case t == jar && binary == "":
+		return build{}, errors.New("the runtime option `use-executor` is jar, but `binary` does not name one; add it")
+	case t == jar, t == "" && binary != "":
+		return findJar(p, binary)
+	case t == maven, t == "" && named == "" && isFile(filepath.Join(p.Directory, "pom.xml")):
+		return findMaven(p, named)
+	case t == gradle, t == "" && named == "" && anyFile(p.Directory, gradleFiles):
+		return findGradle(p, named)
+	}
+	if base := filepath.Base(named); slices.Contains(hosted, base) {
+		return build{}, fmt.Errorf("programs that are run with %s need the language plugin pulumi-language-java, which was not found; "+
+			"install it, or build with Maven or Gradle", base)
+	}
+	if named != "" {
+		return build{}, fmt.Errorf("the runtime option `use-executor` is %q; it can be mvn, gradle or jar, or a path that ends in one of mvn, mvnw, "+
+			"gradle and gradlew", named)
+	}
+	if isFile(filepath.Join(p.Directory, "build.sbt")) || isFile(filepath.Join(p.Directory, "build.mill")) {
+		return build{}, fmt.Errorf("the program in %s is built with sbt or Mill and needs the language plugin pulumi-language-java, which was not found; "+
+			"install it, or build with Maven or Gradle", p.Directory)
+	}
+	return build{}, fmt.Errorf("there is no Java program in %s: it has neither pom.xml nor build.gradle; write one, "+
+		"or name a jar with the runtime option `binary`", p.Directory)
+}
+
+// toolNamed returns the tool that the option use-executor asks for, "" for none that is known.
+func toolNamed(option string) tool {
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(option), ".cmd"), ".bat")
+	switch name {
+	case "mvn", "mvnw":
+		return maven
+	case "gradle", "gradlew":
+		return gradle
+	case "jar":
+		return jar
+	}
+	return ""
+}
+
+func findJar(p source.Project, binary string) (build, error) {
+	path := inDirectory(p.Directory, binary)
+	if !strings.EqualFold(filepath.Ext(path), ".jar") {
+		return build{}, fmt.Errorf("the runtime option `binary` names %s, which is no .jar; without the language plugin pulumi-language-java only jars can be run", path)
+	}
+	if !isFile(path) {
+		return build{}, fmt.Errorf("the runtime option `binary` names %s, which does not exist; build it, or remove the option", path)
+	}
+	return build{tool: jar, directory: p.Directory, jar: path}, nil
+}
+
+func findMaven(p source.Project, named string) (build, error) {
+	b := build{tool: maven, directory: p.Directory}
+	if !isFile(filepath.Join(p.Directory, "pom.xml")) {
+		return b, fmt.Errorf("there is no pom.xml in %s; write one, or choose another runtime option `use-executor`", p.Directory)
+	}
+	wrapper := nearest(p, batch("mvnw", ".cmd"))
+	var err error
+	b.executable, err = b.locate(named, wrapper, "install Maven (on Debian and Ubuntu: `apt-get install maven`, on macOS: `brew install maven`), "+
+		"or put its wrapper mvnw into the program's directory")
+	return b, err
+}
+
+func findGradle(p source.Project, named string) (build, error) {
+	b := build{tool: gradle}
+	b.directory, b.project = gradleRoot(p.Directory)
+	wrapper := filepath.Join(b.directory, batch("gradlew", ".bat"))
+	if !isFile(wrapper) {
+		wrapper = ""
+	}
+	var err error
+	b.executable, err = b.locate(named, wrapper, "install Gradle (on macOS: `brew install gradle`), or put its wrapper gradlew into "+b.directory)
+	return b, err
+}
+
+// gradleRoot returns the root of the build that a directory is in, which is the directory itself unless one above it has a
+// settings file, and the name of the project in the directory.
+func gradleRoot(directory string) (root, project string) {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		if anyFile(dir, gradleFiles[:2]) {
+			return dir, project
+		}
+		if dir == filepath.Dir(dir) {
+			return directory, ""
+		}
+		project = ":" + filepath.Base(dir) + project
+	}
+}
+
+// locate returns the executable of a tool: the one that the project names, else the wrapper, unless that is "", else the tool on
+// the PATH. install says how to get it.
+func (b build) locate(named, wrapper, install string) (string, error) {
+	switch {
+	case strings.ContainsRune(filepath.ToSlash(named), '/'):
+		wrapper = inDirectory(b.directory, named)
+	case named == string(b.tool):
+		wrapper = "" // the one on the PATH is wanted
+	case named != "" && wrapper == "":
+		wrapper = filepath.Join(b.directory, named)
+	}
+	if wrapper != "" && !isFile(wrapper) {
+		return "", fmt.Errorf("the runtime option `use-executor` names %s, which does not exist", wrapper)
+	}
+	if wrapper != "" {
+		path, err := exec.LookPath(wrapper)
+		if err != nil {
+			return "", fmt.Errorf("%s cannot be run: %w; mend that with `chmod +x %s`", wrapper, err, wrapper)
+		}
+		return path, nil
+	}
+	path, err := exec.LookPath(string(b.tool))
+	if err != nil {
+		return "", fmt.Errorf("%s was not found on your $PATH; %s", b.tool, install)
+	}
+	return path, nil
+}
+
+// nearest returns a file of this name in the program's directory, or in one above it up to the project's; "" if there is none.
+func nearest(p source.Project, name string) string {
+	for dir := p.Directory; ; dir = filepath.Dir(dir) {
+		if path := filepath.Join(dir, name); isFile(path) {
+			return path
+		}
+		if dir == p.Root || dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// batch returns the name of a script, which on Windows has an extension.
+func batch(name, extension string) string {
+	if runtime.GOOS == "windows" {
+		return name + extension
+	}
+	return name
+}
+
+func inDirectory(directory, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(directory, path)
+}
+
+func anyFile(directory string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return isFile(filepath.Join(directory, name)) })
+}
+
+// quiet are arguments that have Maven log nothing but errors. The level of its loggers is set, not that of all: a program may use
+// the same library to log.
+var quiet = []string{
+	"--batch-mode", "--no-transfer-progress",
+	"-Dorg.slf4j.simpleLogger.log.org.apache.maven=error",
+	"-Dorg.slf4j.simpleLogger.log.org.codehaus.plexus=error",
+	"-Dorg.slf4j.simpleLogger.log.org.codehaus.mojo=warn", // the stack of an exception that ends the program
+}
+
+// compileArguments are those that compile a program; a jar needs none.
+func (b build) compileArguments() []string {
+	switch b.tool {
+	case maven:
+		return append(slices.Clone(quiet), "compile")
+	case gradle:
+		return []string{"--quiet", "--console=plain", "--no-daemon", b.project + ":classes"}
+	}
+	return nil
+}
+
+// runArguments are those that run a program from any directory. Maven compiles it first, which spares a second start of Maven;
+// Gradle's compiler would write between the lines of the program.
+func (b build) runArguments(args []string) []string {
+	switch b.tool {
+	case maven:
+		list := append(slices.Clone(quiet), "--file", filepath.Join(b.directory, "pom.xml"), "compile", "exec:java")
+		if len(args) > 0 {
+			// The templates take the arguments from a property of their own.
+			list = append(list, "-Dexec.args="+quoted(args), "-DmainArgs="+quoted(args))
+		}
+		return list
+	case gradle:
+		// A daemon would go on after the run, and the program would be its child.
+		list := []string{"--quiet", "--console=plain", "--no-daemon", "--project-dir", b.directory, b.project + ":run"}
+		if len(args) > 0 {
+			list = append(list, "--args="+quoted(args))
+		}
+		return list
+	}
+	return append([]string{"-jar", b.jar}, args...)
+}
+
+// quoted writes arguments on one line as both tools take it apart again.
+func quoted(args []string) string {
+	list := make([]string, 0, len(args))
+	for _, a := range args {
+		switch {
+		case a != "" && !strings.ContainsAny(a, " \t\n\"'"):
+		case strings.Contains(a, `"`):
+			a = "'" + a + "'"
+		default:
+			a = `"` + a + `"`
+		}
+		list = append(list, a)
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,101 @@
+package java
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+)
+
+// oldest is the oldest version of Java that the SDK runs with.
+const oldest = 11
+
+// jdk is an installed Java.
+type jdk struct {
+	java    string // the executable
+	version string // "17.0.15"
+}
+
+const installJDK = "install a JDK of version 11 or later (on Debian and Ubuntu: `apt-get install default-jdk-headless`, " +
+	"on macOS: `brew install openjdk`)"
+
+// findJDK returns the Java that the build tools take too: that of JAVA_HOME, else the one on the PATH. One that is too old is an
+// error.
+func findJDK(ctx context.Context, directory string) (jdk, error) {
+	path, err := locateJava()
+	if err != nil {
+		return jdk{}, err
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: "java", Executable: path, Args: []string{"-version"}, Directory: directory, Environment: os.Environ(),
+	})
+	if err != nil {
+		return jdk{}, err
+	}
+	m := javaVersion.FindStringSubmatch(stderr + stdout)
+	if exit.Code != 0 || m == nil {
+		// macOS has a java that only says where to get one.
+		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, below(stderr), installJDK)
+	}
+	found := jdk{java: path, version: m[1]}
+	if v := major(m[1]); v < oldest {
+		return jdk{}, fmt.Errorf("%s is Java %s, and Pulumi's SDK for Java needs %d or later; %s, and let JAVA_HOME name its folder",
+			path, found.version, oldest, installJDK)
+	}
+	return found, nil
+}
+
+func locateJava() (string, error) {
+	if home := os.Getenv("JAVA_HOME"); home != "" {
+		path := filepath.Join(home, "bin", "java")
+		if runtime.GOOS == "windows" {
+			path += ".exe"
+		}
+		if !isFile(path) {
+			return "", fmt.Errorf("JAVA_HOME is %s, which is no JDK: it has no bin/java; correct it, or unset it to use the java on your $PATH", home)
+		}
+		return path, nil
+	}
+	path, err := exec.LookPath("java")
+	if err != nil {
+		return "", errors.New("java was not found on your $PATH, and JAVA_HOME is not set; " + installJDK)
+	}
+	return path, nil
+}
+
+// javaVersion finds the version in what `java -version` prints, which is `openjdk version "17.0.15" 2025-04-15` and more.
+var javaVersion = regexp.MustCompile(`version "([^"]+)"`)
+
+// major returns the feature release of a version: 17 of "17.0.15", 21 of "21-ea", 8 of "1.8.0_392".
+func major(version string) int {
+	version = strings.TrimPrefix(version, "1.")
+	end := strings.IndexFunc(version, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(version)
+	}
+	n, err := strconv.Atoi(version[:end])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func below(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return ". It said:\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}

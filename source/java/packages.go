@@ -1,0 +1,102 @@
+package java
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// discovery is the class of the SDK that prints which packages the SDKs on the class path are for, if its argument is "packages".
+const discovery = "com.pulumi.bootstrap.internal.Main"
+
+// discovered is an entry of what it prints.
+type discovered struct {
+	Resource         bool   `json:"resource"`
+	Name             string `json:"name"`
+	Version          string `json:"version"`
+	Server           string `json:"server"`
+	Parameterization *struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Value   []byte `json:"value"` // base64 in the file
+	} `json:"parameterization"`
+}
+
+// Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language
+// plugin it lists nothing where that cannot be found out, as of a program that does not compile: its run says why.
+func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
+	b, java, err := p.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	printed, err := p.discover(ctx, b, java)
+	if err != nil {
+		return nil, err
+	}
+	var found []discovered
+	if json.Unmarshal([]byte(printed), &found) != nil {
+		return nil, nil
+	}
+	var list []stages.Package
+	for _, f := range found {
+		if f.Resource && f.Name != "" {
+			list = append(list, f.pkg())
+		}
+	}
+	slices.SortFunc(list, func(a, b stages.Package) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	return list, nil
+}
+
+func (f discovered) pkg() stages.Package {
+	pkg := stages.Package{Name: f.Name, Version: strings.TrimPrefix(strings.TrimSpace(f.Version), "v"), DownloadURL: f.Server}
+	if q := f.Parameterization; q != nil {
+		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
+	}
+	return pkg
+}
+
+// discover returns what the SDK prints about the class path, or anything else if it cannot be asked.
+func (p *Program) discover(ctx context.Context, b build, java jdk) (string, error) {
+	switch b.tool {
+	case gradle:
+		// The templates let this property choose the class to run.
+		return p.output(ctx, b.executable, b.directory, "--quiet", "--console=plain", "--no-daemon", b.project+":run",
+			"-PmainClass="+discovery, "--args=packages")
+	case jar:
+		return p.output(ctx, java.java, p.project.Directory, "-cp", b.jar, discovery, "packages")
+	}
+	folder, err := os.MkdirTemp("", "sluice-java-")
+	if err != nil {
+		return "", fmt.Errorf("list the packages of %s: %w", p.project.Program(), err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, "classpath")
+	_, err = p.output(ctx, b.executable, b.directory, append(slices.Clone(quiet), "dependency:build-classpath",
+		"-Dmdep.outputFile="+file, "-Dmdep.includeScope=runtime")...)
+	if err != nil {
+		return "", err
+	}
+	path, err := os.ReadFile(file)
+	if err != nil {
+		return "", nil // Maven could not find the dependencies
+	}
+	return p.output(ctx, java.java, p.project.Directory, "-cp", strings.TrimSpace(string(path)), discovery, "packages")
+}
+
+// output returns the standard output of a command, whatever its exit status.
+func (p *Program) output(ctx context.Context, executable, directory string, args ...string) (string, error) {
+	stdout, _, _, err := plugin.Output(ctx, plugin.Command{
+		Name: filepath.Base(executable), Executable: executable, Args: args, Directory: directory, Environment: os.Environ(),
+	})
+	return stdout, err
+}

@@ -1,0 +1,156 @@
+package java
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Program is a Java program. It keeps nothing between runs.
+type Program struct{ project source.Project }
+
+// New returns the program of a project. Options of the runtime that it knows: binary, a jar that is built already; use-executor,
+// the build tool.
+func New(p source.Project) *Program { return &Program{project: p} }
+
+var _ source.Program = (*Program)(nil)
+
+// BuildError says that a program does not compile, or cannot be started by its build tool. Output is what the compiler or the tool
+// said about it.
+type BuildError struct{ Program, Output, Hint string }
+
+func (e *BuildError) Error() string {
+	msg := e.Program + " does not build:\n" + e.Output
+	if e.Hint != "" {
+		msg += "\n" + e.Hint
+	}
+	return msg
+}
+
+// Run compiles the program and runs it. The end of ctx ends either, and everything that the program started.
+func (p *Program) Run(ctx context.Context, host source.Host) error {
+	b, java, err := p.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	if b.tool != jar {
+		host.Monitor.Log(ctx, stages.LogMessage{Severity: stages.Info, Message: "compiling with " + b.tool.title(), Ephemeral: true})
+	}
+	if b.tool == gradle {
+		if err := p.compile(ctx, b, java); err != nil {
+			return err
+		}
+	}
+	env, err := p.environment(host)
+	if err != nil {
+		return err
+	}
+	show := direct.Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.project.Program())
+	end := &held{begins: b.tool.begins, show: show}
+	exit, err := plugin.Run(ctx, plugin.Command{
+		Name: p.project.Program(), Executable: cmp.Or(b.executable, java.java), Args: b.runArguments(p.project.Args),
+		Directory: p.project.Directory, Environment: append(os.Environ(), env...), Output: end.line,
+	})
+	if err != nil {
+		return err
+	}
+	if exit.Code != 0 {
+		text := end.text()
+		code, ok := b.tool.programStatus(text, exit.Code)
+		if !ok {
+			return p.buildError(b, java, text, exit)
+		}
+		if code != exit.Code {
+			exit.Code, exit.Status = code, "exit status "+strconv.Itoa(code)
+		}
+	}
+	return direct.Ended(p.project, exit, java.tooOldFor)
+}
+
+// Close does nothing: each run has its own process, which has ended when Run returns.
+func (p *Program) Close() error { return nil }
+
+// prepare finds what runs the program.
+func (p *Program) prepare(ctx context.Context) (build, jdk, error) {
+	b, err := find(p.project)
+	if err != nil {
+		return build{}, jdk{}, err
+	}
+	java, err := findJDK(ctx, p.project.Directory)
+	return b, java, err
+}
+
+// compile compiles the program, unless it is a jar. The tool's cache makes that cheap when nothing has changed.
+func (p *Program) compile(ctx context.Context, b build, java jdk) error {
+	if b.tool == jar {
+		return nil
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: string(b.tool), Executable: b.executable, Args: b.compileArguments(), Directory: b.directory, Environment: os.Environ(),
+	})
+	if err != nil || exit.Code == 0 {
+		return err
+	}
+	return p.buildError(b, java, stdout+"\n"+stderr, exit)
+}
+
+func (p *Program) buildError(b build, java jdk, text string, exit plugin.Exit) error {
+	if b.tool == maven && strings.Contains(text, "'mainClass'") {
+		return fmt.Errorf("pom.xml in %s does not say which class is the program; name it in the configuration of the plugin "+
+			"exec-maven-plugin: <mainClass>myproject.App</mainClass>", p.project.Directory)
+	}
+	return &BuildError{
+		Program: p.project.Program(), Output: cmp.Or(b.tool.explain(text, p.project.Directory), exit.Status), Hint: java.tooOldFor(text),
+	}
+}
+
+var forNewer = regexp.MustCompile(`UnsupportedClassVersionError|invalid (?:target|source) release|release version \d+ not supported`)
+
+// tooOldFor explains a failure by the version of Java, if that is what the output is about.
+func (j jdk) tooOldFor(output string) string {
+	switch {
+	case forNewer.MatchString(output):
+		return fmt.Sprintf("the program is for a newer Java than %s, which is version %s; let JAVA_HOME name the folder of a newer JDK", j.java, j.version)
+	case strings.Contains(output, "No compiler is provided in this environment"):
+		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK)
+	}
+	return ""
+}
+
+// environment returns what the SDK reads, beside what sluice itself has.
+func (p *Program) environment(host source.Host) ([]string, error) {
+	// Ports, not sockets: gRPC for Java dials sockets only on some systems, and in the newer of the versions that programs use.
+	monitor, err := host.MonitorService.Address()
+	if err != nil {
+		return nil, fmt.Errorf("let %s call the engine: %w", p.project.Program(), err)
+	}
+	engine, err := source.AddressOf(host.Engine)
+	if err != nil {
+		return nil, fmt.Errorf("let %s call the engine: %w", p.project.Program(), err)
+	}
+	info := host.Monitor.Info()
+	env, err := direct.ConfigEnv(info)
+	if err != nil {
+		return nil, err
+	}
+	return append(env,
+		"PULUMI_MONITOR="+monitor,
+		"PULUMI_ENGINE="+engine,
+		"PULUMI_ORGANIZATION="+info.Organization,
+		"PULUMI_PROJECT="+info.Project,
+		"PULUMI_STACK="+info.Stack,
+		"PULUMI_ROOT_DIRECTORY="+p.project.Root,
+		"PULUMI_PWD="+p.project.Directory,
+		"PULUMI_DRY_RUN="+strconv.FormatBool(info.DryRun),
+		"PULUMI_PARALLEL="+strconv.Itoa(max(1, info.Parallel)),
+	), nil
+}

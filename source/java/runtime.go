@@ -1,0 +1,81 @@
+package java
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+)
+
+// Runtime runs programs and plugins with Maven, with Gradle, or as jars.
+type Runtime struct{}
+
+var _ source.Runtime = Runtime{}
+
+// Program returns the program of a project; see [New].
+func (Runtime) Program(p source.Project) source.Program { return New(p) }
+
+// StartPlugin compiles a plugin and runs it.
+func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+	if c.Dynamic || c.Kind == plugin.Analyzer {
+		return nil, source.ErrNoPlugins // the SDK for Java has neither dynamic resources nor policies
+	}
+	program := New(p)
+	b, java, err := program.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := program.compile(ctx, b, java); err != nil {
+		return nil, err
+	}
+	return plugin.Start(c.Command(p, cmp.Or(b.executable, java.java), b.runArguments(c.Args)...))
+}
+
+// Install downloads what a program needs and compiles it, unless that is built already.
+func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
+	b, _, err := New(p).prepare(ctx)
+	if err != nil || b.tool == jar {
+		return err
+	}
+	return direct.Install(ctx, b.directory, said, "", b.executable, b.compileArguments()...)
+}
+
+// About returns the JDK and the build tool of a program.
+func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
+	b, java, err := New(p).prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools := []source.Tool{{Name: "java", Version: java.version, Path: java.java}}
+	if b.tool == jar {
+		return tools, nil
+	}
+	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
+		Name: string(b.tool), Executable: b.executable, Args: []string{"--version"}, Directory: b.directory, Environment: os.Environ(),
+	})
+	if err != nil {
+		return tools, err
+	}
+	version := b.tool.version(stdout)
+	if exit.Code != 0 || version == "" {
+		return tools, fmt.Errorf("`%s --version` does not tell a version (%s)%s", b.executable, exit.Status, below(stderr))
+	}
+	return append(tools, source.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
+}
+
+// version returns the version in what a tool prints about itself: "3.8.7" of "Apache Maven 3.8.7 (...)", "8.5" of "Gradle 8.5".
+func (t tool) version(text string) string {
+	for line := range strings.Lines(terminal.Plain(text)) {
+		if _, after, ok := strings.Cut(line, t.title()+" "); ok && !strings.Contains(line, ":") {
+			version, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+			return version
+		}
+	}
+	return ""
+}
