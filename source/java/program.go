@@ -24,11 +24,11 @@ func New(p source.Project) *Program { return &Program{project: p} }
 
 var _ source.Program = (*Program)(nil)
 
-// BuildError says that a program does not compile, or cannot be started by its build tool. Output is what the compiler or the tool
+// CompileError says that a program does not compile, or cannot be started by its build tool. Output is what the compiler or the tool
 // said about it.
-type BuildError struct{ Program, Output, Hint string }
+type CompileError struct{ Program, Output, Hint string }
 
-func (e *BuildError) Error() string {
+func (e *CompileError) Error() string {
 	msg := e.Program + " does not build:\n" + e.Output
 	if e.Hint != "" {
 		msg += "\n" + e.Hint
@@ -67,7 +67,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		text := end.text()
 		code, ok := b.tool.programStatus(text, exit.Code)
 		if !ok {
-			return p.buildError(b, java, text, exit)
+			return p.compileError(b, java, text, exit)
 		}
 		if code != exit.Code {
 			exit.Code, exit.Status = code, "exit status "+strconv.Itoa(code)
@@ -100,15 +100,15 @@ func (p *Program) compile(ctx context.Context, b build, java jdk) error {
 	if err != nil || exit.Code == 0 {
 		return err
 	}
-	return p.buildError(b, java, stdout+"\n"+stderr, exit)
+	return p.compileError(b, java, stdout+"\n"+stderr, exit)
 }
 
-func (p *Program) buildError(b build, java jdk, text string, exit plugin.Exit) error {
+func (p *Program) compileError(b build, java jdk, text string, exit plugin.Exit) error {
 	if b.tool == maven && strings.Contains(text, "'mainClass'") {
 		return fmt.Errorf("pom.xml in %s does not say which class is the program; name it in the configuration of the plugin "+
 			"exec-maven-plugin: <mainClass>myproject.App</mainClass>", p.project.Directory)
 	}
-	return &BuildError{
+	return &CompileError{
 		Program: p.project.Program(), Output: cmp.Or(b.tool.explain(text, p.project.Directory), exit.Status), Hint: java.tooOldFor(text),
 	}
 }

@@ -145,7 +145,7 @@ func write(t testing.TB, root string, files map[string]string) {
 func TestAProgramThatDoesNotCompileShowsTheCompilersLines(t *testing.T) {
 	m := fake()
 	err := run(t, copied(t, map[string]string{"src/main/java/program/Broken.java": "package program;\nclass Broken { Missing x; }\n"}), m)
-	var broken *java.BuildError
+	var broken *java.CompileError
 	require.ErrorAs(t, err, &broken)
 	require.Equal(t, "src/main/java/program/Broken.java:2:16: cannot find symbol\n  symbol:   class Missing\n  location: class program.Broken",
 		broken.Output)

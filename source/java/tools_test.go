@@ -144,7 +144,7 @@ func TestWhatGradleCannotDoIsOneError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fakeTools(t, map[string]string{"gradle": c.script})
 			m := fake()
-			var broken *java.BuildError
+			var broken *java.CompileError
 			require.ErrorAs(t, run(t, p, m), &broken)
 			require.Equal(t, c.want, broken.Output)
 			require.Empty(t, m.Messages(stages.InfoErr))
