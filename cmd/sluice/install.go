@@ -7,50 +7,77 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/source"
 )
 
 func newInstallCommand(t *terminal.Terminal) *cobra.Command {
-	var without bool
+	var f installHereFlags
 	cmd := &cobra.Command{
 		Use:   "install",
 		Short: "Install what the program of the project needs",
 		Long: "Install what the program of the project needs, with the package manager of its language: npm, pnpm, yarn or bun,\n" +
-			"pip, uv or poetry, go. What the package manager prints is shown.\n\n" +
+			"pip, uv or poetry, go, Maven or Gradle. What the package manager prints is shown. Then install the plugins of the\n" +
+			"program, as `sluice plugin install` does.\n\n" +
 			"In the folder of a policy pack or of a plugin that is written in such a language, what that needs is installed.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return installHere(cmd.Context(), t, without)
+			return installHere(cmd.Context(), t, f)
 		},
 	}
 	p := cmd.Flags()
-	p.BoolVar(&without, "no-dependencies", false, "do not install what the program needs")
-	p.Bool("no-plugins", false, "accepted for scripts")
-	p.Bool("reinstall", false, "accepted for scripts")
+	p.BoolVar(&f.noDependencies, "no-dependencies", false, "do not install what the program needs")
+	p.BoolVar(&f.noPlugins, "no-plugins", false, "do not install plugins")
+	p.BoolVar(&f.reinstall, "reinstall", false, "replace the plugins that are there")
 	p.Bool("use-language-version-tools", false, "accepted for scripts")
 	p.Int("parallel", 0, "accepted for scripts")
-	for _, name := range []string{"no-plugins", "reinstall", "use-language-version-tools", "parallel"} {
+	for _, name := range []string{"use-language-version-tools", "parallel"} {
 		_ = p.MarkHidden(name) // fails only for flags that do not exist
 	}
 	return cmd
 }
 
-// installHere installs what the program, policy pack or plugin of the working directory needs.
-func installHere(ctx context.Context, t *terminal.Terminal, withoutDependencies bool) error {
+type installHereFlags struct{ noDependencies, noPlugins, reinstall bool }
+
+// installHere installs what the program, policy pack or plugin of the working directory needs, and the plugins of a program.
+func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) error {
 	p, options, err := programHere(t)
-	if err != nil || withoutDependencies {
+	if err != nil {
 		return err
 	}
-	return dependencies.Install(ctx, t, p, options)
+	if !f.noDependencies {
+		if err := dependencies.Install(ctx, t, p, options); err != nil {
+			return err
+		}
+	}
+	if f.noPlugins || isManifest(p.Root) {
+		return nil
+	}
+	places, err := plugins.Find(t)
+	if err != nil {
+		return err
+	}
+	return installNeeded(ctx, places, installFlags{reinstall: f.reinstall})
 }
+
+// isManifest reports whether a folder is that of a policy pack or plugin.
+func isManifest(directory string) bool {
+	return slices.ContainsFunc(manifests[:], func(name string) bool {
+		_, err := os.Stat(filepath.Join(directory, name))
+		return err == nil
+	})
+}
+
+var manifests = [...]string{source.PolicyManifest, source.PluginManifest}
 
 // programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the
 // program of the project.
@@ -63,7 +90,7 @@ func programHere(t *terminal.Terminal) (source.Project, sluice.PluginOptions, er
 	if err != nil {
 		return source.Project{}, options, err
 	}
-	for _, name := range []string{source.PolicyManifest, source.PluginManifest} {
+	for _, name := range manifests {
 		m, err := source.ReadManifest(here, name)
 		if err == nil {
 			return m.Project(here), options, nil
