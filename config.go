@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/autonaming"
 )
@@ -102,6 +104,61 @@ func (c Config) deniedProviders() ([]string, error) {
 		list[i] = strings.TrimSpace(p)
 	}
 	return list, nil
+}
+
+// Keys of the configuration that bound the calls of providers: LimitsKey is a list of rules (see [providers.ParseRules]), ReadLimitKey
+// what [Options.ReadLimit] is.
+const (
+	LimitsKey    = "sluice:limits"
+	ReadLimitKey = "sluice:readLimit"
+)
+
+// readLimit returns how many calls that change nothing are under way at once; 0 if nothing says that.
+func (o Options) readLimit() (int, error) {
+	v, ok := o.Config[ReadLimitKey]
+	if o.ReadLimit != 0 || !ok {
+		if o.ReadLimit < 0 {
+			return 0, fmt.Errorf("Options.ReadLimit must be a number from 1, or 0 for no limit, not %d", o.ReadLimit)
+		}
+		return o.ReadLimit, nil
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)
+	}
+	return n, nil
+}
+
+// limits returns what bounds the calls of providers, and how many of those that change nothing are under way at once; 0 if
+// nothing says that.
+func (o Options) limits() (all []*providers.Limits, reads int, err error) {
+	rules, err := o.Config.limits()
+	if err != nil {
+		return nil, 0, err
+	}
+	if reads, err = o.readLimit(); err != nil {
+		return nil, 0, err
+	}
+	if reads > 0 {
+		rules = append(rules, providers.Rule{Name: "reads", Methods: []providers.Method{providers.MethodReads}, Parallel: reads})
+	}
+	own, err := providers.NewLimits(rules...)
+	if err != nil {
+		return nil, 0, fmt.Errorf("config %s: %w", LimitsKey, err)
+	}
+	return []*providers.Limits{own, o.Limits}, reads, nil
+}
+
+func (c Config) limits() ([]providers.Rule, error) {
+	v, ok := c[LimitsKey]
+	if !ok {
+		return nil, nil
+	}
+	rules, err := providers.ParseRules(v.Text)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+	}
+	return rules, nil
 }
 
 // isSensitive returns a function that reports whether a text has a secret setting in it. It does not look for short

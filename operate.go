@@ -109,6 +109,9 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	if o.Service != nil { // not a nil pointer in an interface
 		s.Engine = o.Service
 	}
+	var invalid error
+	s.Limits, s.Stages.ReadLimit, invalid = o.limits()
+	err = errors.Join(err, invalid)
 	if s.RunsProgram() {
 		if o.Program == nil {
 			return s, errNoProgram

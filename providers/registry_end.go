@@ -31,12 +31,16 @@ func (r *Registry) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.end(errRegistryClosed)
+	r.limits.waits.quiet()
 	var err error
 	if !again {
 		err = r.onAll((*instance).shut)
 	}
 	return errors.Join(err, tryPanics(r.workers.Wait))
 }
+
+// LimitWaits says for which limits calls have waited for longer than a second in all, the longest wait first.
+func (r *Registry) LimitWaits() []LimitWait { return r.limits.waits.long() }
 
 // onAll runs f for every running provider and joins the errors in the order of their texts: providers are not started in
 // an order that is the same every time.

@@ -55,6 +55,10 @@ func (o *opened) prepare(p *packs) *resolved {
 		Warn:       o.warn,
 		NewID:      func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") },
 		EchoInputs: o.EchoInputs,
+		Limits:     o.Limits,
+		Waiting: func(limit string, waiting bool) {
+			o.emit(stages.LimitWait{Limit: limit, Waiting: waiting})
+		},
 	})
 	settings := o.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.emit

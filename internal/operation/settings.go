@@ -38,7 +38,9 @@ type Settings struct {
 	Root      string
 	Providers providers.Host
 	// EchoInputs lets providers with an unknown configuration answer previews with their inputs.
-	EchoInputs  bool
+	EchoInputs bool
+	// Limits bound the calls of providers.
+	Limits      []*providers.Limits
 	PolicyPacks []*policy.Pack
 	State       state.Store
 	Version     string // what plans name as their writer

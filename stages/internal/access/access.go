@@ -20,10 +20,13 @@ func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) 
 	return r.ProviderFor(r.Operations, s)
 }
 
-// ReadWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
-// limits for a provider that cannot take so many belong to its instance (providers.Limits). As many results may wait for
+// MinReadWorkers is how many calls that change nothing a step of the run makes at once, or waits to make. They wait for providers and
+// cost little: what bounds the calls themselves are limits (providers.Limits). As many results may wait for
 // the next stage, so that a result that is ready needs no waiting goroutine.
-const ReadWorkers = 512
+const MinReadWorkers = 512
+
+// ReadWorkers is how many calls that change nothing a step of the run makes at once, or waits to make.
+func (r *Access) ReadWorkers() int { return max(MinReadWorkers, r.ReadLimit) }
 
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
 func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
@@ -112,6 +115,7 @@ type Access struct {
 	*book.Book
 	Registry   *providers.Registry
 	Extensions *extensions
+	ReadLimit  int // how many calls that change nothing are allowed at once; 0 is not known
 }
 
 // DeniedText is diagnostic 2015.
