@@ -106,20 +106,30 @@ func (c Config) deniedProviders() ([]string, error) {
 	return list, nil
 }
 
-// Keys of the configuration that bound the calls of providers: LimitsKey is a list of rules (see [providers.ParseRules]), ReadLimitKey
-// what [Options.ReadLimit] is.
+// Keys of the configuration that bound the calls of providers: LimitsKey has a list of rules (see [providers.ParseRules]),
+// ReadLimitKey what is in [Options.ReadLimit] otherwise.
 const (
 	LimitsKey    = "sluice:limits"
 	ReadLimitKey = "sluice:readLimit"
 )
 
-// readLimit returns how many calls that change nothing are under way at once; 0 if nothing says that.
+// calls returns how providers are called.
+func (o Options) calls() (c providers.RegistryOptions, err error) {
+	c.EchoInputs = o.Legacy.ProviderPreview
+	if c.ReadLimit, err = o.readLimit(); err != nil {
+		return c, err
+	}
+	own, err := o.Config.limits()
+	c.Limits = []*providers.Limits{own, o.Limits}
+	return c, err
+}
+
 func (o Options) readLimit() (int, error) {
 	v, ok := o.Config[ReadLimitKey]
-	if o.ReadLimit != 0 || !ok {
-		if o.ReadLimit < 0 {
-			return 0, fmt.Errorf("Options.ReadLimit must be a number from 1, or 0 for no limit, not %d", o.ReadLimit)
-		}
+	switch {
+	case o.ReadLimit < 0:
+		return 0, fmt.Errorf("Options.ReadLimit must be a number from 1, or 0 for none, not %d", o.ReadLimit)
+	case o.ReadLimit > 0 || !ok:
 		return o.ReadLimit, nil
 	}
 	n, err := strconv.Atoi(v.Text)
@@ -129,27 +139,8 @@ func (o Options) readLimit() (int, error) {
 	return n, nil
 }
 
-// limits returns what bounds the calls of providers, and how many of those that change nothing are under way at once; 0 if
-// nothing says that.
-func (o Options) limits() (all []*providers.Limits, reads int, err error) {
-	rules, err := o.Config.limits()
-	if err != nil {
-		return nil, 0, err
-	}
-	if reads, err = o.readLimit(); err != nil {
-		return nil, 0, err
-	}
-	if reads > 0 {
-		rules = append(rules, providers.Rule{Name: "reads", Methods: []providers.Method{providers.MethodReads}, Parallel: reads})
-	}
-	own, err := providers.NewLimits(rules...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("config %s: %w", LimitsKey, err)
-	}
-	return []*providers.Limits{own, o.Limits}, reads, nil
-}
-
-func (c Config) limits() ([]providers.Rule, error) {
+// limits returns the limits that the configuration has; nil if there are none.
+func (c Config) limits() (*providers.Limits, error) {
 	v, ok := c[LimitsKey]
 	if !ok {
 		return nil, nil
@@ -158,7 +149,11 @@ func (c Config) limits() ([]providers.Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
 	}
-	return rules, nil
+	limits, err := providers.NewLimits(rules...)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+	}
+	return limits, nil
 }
 
 // isSensitive returns a function that reports whether a text has a secret setting in it. It does not look for short

@@ -201,6 +201,15 @@ type runLimits struct {
 	waits *limitWaits
 }
 
+func (o RegistryOptions) runLimits() runLimits {
+	r := runLimits{all: slices.Clone(o.Limits), waits: newLimitWaits(o.Waiting)}
+	if o.ReadLimit > 0 {
+		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
+		r.all = append(r.all, reads)
+	}
+	return r
+}
+
 // enter waits for each of the limits, in their order, so that calls cannot wait for each other.
 func (r runLimits) enter(ctx context.Context, call limitedCall) (leave func(error), err error) {
 	var leaves []func(error)

@@ -22,10 +22,8 @@ type Settings struct {
 	// AnalyzeLimit is how many analyzers judge a resource, or the stack, at once; 0 means all.
 	AnalyzeLimit int
 	Autonamer    Autonamer // nil: providers generate names as they like
-	// Workers is how many chains of steps run at once. ReadLimit is how many calls of providers that change nothing the limits
-	// of Registry allow at once; 0 is not known.
-	Workers   int
-	ReadLimit int
+	// Workers is how many chains of steps run at once.
+	Workers int
 
 	// PackageConfig returns the configuration of a package: the inputs of its default provider.
 	PackageConfig func(pkg string) property.Map

@@ -117,9 +117,7 @@ type draft struct {
 func (r *Run) draftOf(s *state.Snapshot) *draft {
 	b := book.NewBook(r.settings, r.book.Record)
 	b.Open(book.Recorded{Snapshot: s})
-	a := &access.Access{
-		Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions, ReadLimit: r.access.ReadLimit,
-	}
+	a := &access.Access{Control: r.control, Book: b, Registry: r.settings.Registry, Extensions: r.access.Extensions}
 	return &draft{
 		settings: r.settings, control: r.control, book: b, access: a, recorded: s,
 		taker:   r.taker.On(b, a, plan.NewPlans(r.control, b, r.settings)),

@@ -53,9 +53,7 @@ func NewRun(ctx context.Context, s stages.Settings) *Run {
 	r := &Run{settings: s, control: control.NewControl(ctx, s.Info, s.Now, s.Observe)}
 	hooks := &take.HookSet{}
 	r.book = book.NewBook(s, book.NewRecord())
-	r.access = &access.Access{
-		Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions), ReadLimit: s.ReadLimit,
-	}
+	r.access = &access.Access{Control: r.control, Book: r.book, Registry: s.Registry, Extensions: access.NewExtensions(s.Base.Extensions)}
 	r.plans = plan.NewPlans(r.control, r.book, s)
 	r.taker = take.NewTaker(r.control, r.book, r.access, r.plans, s, hooks)
 	r.targets = &targeting.Targets{Control: r.control, Book: r.book}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,11 +33,34 @@ type settings struct {
 	crashOn, crashAfterOn string
 	tellOn                string
 	views                 bool
+	gauge                 gauge
+}
+
+// gauge counts the calls of each method that are under way.
+type gauge struct {
+	most int // of one method; 0 is any number
+	mu   sync.Mutex
+	now  map[string]int
+}
+
+// enter refuses a call if there are too many of its method.
+func (g *gauge) enter(method string) (leave func(), err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.most > 0 && g.now[method] >= g.most {
+		return nil, status.Errorf(codes.ResourceExhausted, "Throttling: Rate exceeded, %d calls of %s are under way", g.most, method)
+	}
+	g.now[method]++
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.now[method]--
+	}, nil
 }
 
 func newProvider() *provider {
 	p := &provider{}
-	p.settings.Store(&settings{})
+	p.settings.Store(&settings{gauge: gauge{now: map[string]int{}}})
 	p.use(providertest.NewCloud(providertest.Options{}))
 	return p
 }
@@ -111,7 +135,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 	}
 	s := &settings{
 		tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
-		views: c.text("views") == "true",
+		views: c.text("views") == "true", gauge: gauge{most: c.number("throttleAt"), now: map[string]int{}},
 	}
 	if c.err != nil {
 		return c.err
@@ -151,6 +175,12 @@ func around[Req, Resp any](
 ) (Resp, error) {
 	s := p.settings.Load()
 	crash(s.crashOn, method, name)
+	leave, err := s.gauge.enter(method)
+	if err != nil {
+		var none Resp
+		return none, err
+	}
+	defer leave()
 	answer, err := f(ctx, req)
 	crash(s.crashAfterOn, method, name)
 	return answer, err

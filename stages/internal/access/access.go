@@ -20,13 +20,14 @@ func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) 
 	return r.ProviderFor(r.Operations, s)
 }
 
-// MinReadWorkers is how many calls that change nothing a step of the run makes at once, or waits to make. They wait for providers and
-// cost little: what bounds the calls themselves are limits (providers.Limits). As many results may wait for
-// the next stage, so that a result that is ready needs no waiting goroutine.
+// MinReadWorkers is the least that ReadWorkers returns. What changes nothing waits for providers and costs little; what bounds the
+// calls themselves are limits (providers.Limits). As many results may wait for the next stage, so that a result that is ready
+// needs no waiting goroutine.
 const MinReadWorkers = 512
 
-// ReadWorkers is how many calls that change nothing a step of the run makes at once, or waits to make.
-func (r *Access) ReadWorkers() int { return max(MinReadWorkers, r.ReadLimit) }
+// ReadWorkers is how many calls that change nothing a part of the run makes at once, or waits to make. It is no less than
+// the registry allows.
+func (r *Access) ReadWorkers() int { return max(MinReadWorkers, r.Registry.ReadLimit()) }
 
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
 func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {
@@ -115,7 +116,6 @@ type Access struct {
 	*book.Book
 	Registry   *providers.Registry
 	Extensions *extensions
-	ReadLimit  int // how many calls that change nothing are allowed at once; 0 is not known
 }
 
 // DeniedText is diagnostic 2015.
