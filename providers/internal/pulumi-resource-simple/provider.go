@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,31 +35,28 @@ type settings struct {
 	gauge                 gauge
 }
 
-// gauge counts the calls of each method that are under way.
+// gauge counts the calls of a method that are under way.
 type gauge struct {
-	most int // of one method; 0 is any number
-	mu   sync.Mutex
-	now  map[string]int
+	method string // "" is none
+	most   int64
+	now    atomic.Int64
 }
 
 // enter refuses a call if there are too many of its method.
 func (g *gauge) enter(method string) (leave func(), err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.most > 0 && g.now[method] >= g.most {
+	if method != g.method {
+		return func() {}, nil
+	}
+	if g.now.Add(1) > g.most {
+		g.now.Add(-1)
 		return nil, status.Errorf(codes.ResourceExhausted, "Throttling: Rate exceeded, %d calls of %s are under way", g.most, method)
 	}
-	g.now[method]++
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.now[method]--
-	}, nil
+	return func() { g.now.Add(-1) }, nil
 }
 
 func newProvider() *provider {
 	p := &provider{}
-	p.settings.Store(&settings{gauge: gauge{now: map[string]int{}}})
+	p.settings.Store(&settings{})
 	p.use(providertest.NewCloud(providertest.Options{}))
 	return p
 }
@@ -101,6 +97,19 @@ func (c *config) number(name string) int {
 	return n
 }
 
+// throttled reads the setting throttleAt.
+func (c *config) throttled() (method string, most int64) {
+	method, number, ok := strings.Cut(c.text("throttleAt"), " ")
+	if !ok {
+		return "", 0
+	}
+	most, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		c.err = errors.Join(c.err, fmt.Errorf(`the setting "throttleAt" must be "<method> <n>", not %q`, c.text("throttleAt")))
+	}
+	return method, most
+}
+
 func (c *config) failure(name string) (providertest.Failure, bool) {
 	method, resource, _ := strings.Cut(c.text(name), " ")
 	return providertest.Failure{Method: providers.Method(method), Name: resource, Update: method == "create"}, method != ""
@@ -135,8 +144,9 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 	}
 	s := &settings{
 		tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
-		views: c.text("views") == "true", gauge: gauge{most: c.number("throttleAt"), now: map[string]int{}},
+		views: c.text("views") == "true",
 	}
+	s.gauge.method, s.gauge.most = c.throttled()
 	if c.err != nil {
 		return c.err
 	}
