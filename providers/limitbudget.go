@@ -15,13 +15,10 @@ type budget struct {
 
 	allowed   int // calls at once at present; 0 is any number
 	taken     int
-	halved    time.Time // when allowed was last halved
-	successes int       // since allowed last changed
-	used      bool      // all of it, since it last changed
+	halved    uint64 // the turn in which allowed was last halved
+	successes int    // since allowed last changed
+	used      bool   // all of it, since it last changed
 }
-
-// halvePause is how long a halved budget is not halved again: the calls that were under way may all be refused for one reason.
-const halvePause = time.Second
 
 func (b *budget) isFull() bool { return b.allowed > 0 && b.taken >= b.allowed }
 
@@ -46,20 +43,28 @@ func (b *budget) take(now time.Time) {
 	}
 }
 
-func (b *budget) giveBack(now time.Time, o outcome) {
+// ending is the end of a call.
+type ending struct {
+	outcome     outcome
+	began, ends uint64 // turns
+}
+
+// giveBack ends a call. Calls that had begun before the budget was halved may be refused for the reason for which it was: they do not halve
+// it again.
+func (b *budget) giveBack(e ending) {
 	taken := b.taken
 	b.taken--
 	if !b.adaptive {
 		return
 	}
 	switch {
-	case o == outcomeThrottled && now.Sub(b.halved) >= halvePause:
+	case e.outcome == outcomeThrottled && e.began > b.halved:
 		if b.allowed > 0 {
 			taken = min(taken, b.allowed)
 		}
-		b.halved = now
+		b.halved = e.ends
 		b.allow(max(taken/2, 1))
-	case o == outcomeSuccess && b.allowed != b.most:
+	case e.outcome == outcomeSuccess && b.allowed != b.most:
 		if b.successes++; b.successes >= b.allowed && b.used {
 			b.allow(b.allowed + 1)
 		}

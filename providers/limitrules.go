@@ -60,9 +60,9 @@ type Rule struct {
 	Parallel int     // calls at once; 0 is any number
 	Rate     float64 // calls that begin in a second; 0 is any number
 	Burst    int     // calls that may begin at once after a pause, if there is a Rate; 0 is 1
-	// Adaptive halves the number of calls at once when a provider answers that it is asked too often, at most once a second and to no
-	// less than 1. After as many successes as the number is, it grows by 1 if all of it has been used, up to Parallel. No call is made
-	// again: its error stays an error.
+	// Adaptive halves the number of calls at once when a provider answers that it is asked too often, to no less than 1; answers to calls that
+	// had begun before that do not halve it again. After as many successes as the number is, it grows by 1 if all of it has been used, up
+	// to Parallel. No call is made again: its error stays an error.
 	Adaptive bool
 }
 

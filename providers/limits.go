@@ -26,6 +26,7 @@ type Limits struct {
 	lines    []*line // one for each set of budgets that a call has needed
 	lineOf   map[limitedCall]*line
 	arrivals uint64
+	turns    uint64      // calls that have begun or ended, as a clock
 	refill   *time.Timer // for the next call that only a rate holds up; nil if none has been
 }
 
@@ -56,8 +57,8 @@ func NewLimits(rules ...Rule) (*Limits, error) {
 	return l, nil
 }
 
-// enter waits until a call may begin. If it succeeds, leave must be called when the call is over. It returns the cause of ctx if
-// that ended first.
+// enter waits until a call may begin. If it succeeds, leave must be called when the call is over. It returns the cause of ctx, or of
+// the context of all waits, if that ended first.
 func (l *Limits) enter(ctx context.Context, call limitedCall, waits *limitWaits) (leave func(error), err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -67,15 +68,13 @@ func (l *Limits) enter(ctx context.Context, call limitedCall, waits *limitWaits)
 	}
 	w, blocked := l.arrive(call)
 	if blocked != "" {
-		end := waits.begin(blocked)
-		err = w.admitted.Wait(ctx)
-		end()
+		err = waits.during(ctx, blocked, w.admitted.Wait)
 	}
 	if err != nil {
 		l.giveUp(w)
 		return nil, err
 	}
-	return func(err error) { l.leave(w.line, outcomeOf(err)) }, nil
+	return func(err error) { l.leave(w, outcomeOf(err)) }, nil
 }
 
 // arrive puts a call into its line. blocked is the name of what it has to wait for, "" if it may begin.
@@ -96,21 +95,27 @@ func (l *Limits) arrive(call limitedCall) (w *waiter, blocked string) {
 func (l *Limits) giveUp(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
 	if w.admitted.Fired() {
-		w.line.leave(now, outcomeOther)
-	} else {
-		w.line.waiting.Remove(w.place)
+		l.end(w, outcomeOther)
+		return
 	}
-	l.admit(now)
+	w.line.waiting.Remove(w.place)
+	l.admit(time.Now())
 }
 
-func (l *Limits) leave(line *line, o outcome) {
+func (l *Limits) leave(w *waiter, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	line.leave(now, o)
-	l.admit(now)
+	l.end(w, o)
+}
+
+// end gives back what an admitted call has taken. l.mu must be held.
+func (l *Limits) end(w *waiter, o outcome) {
+	l.turns++
+	for _, b := range w.line.needs {
+		b.giveBack(ending{o, w.began, l.turns})
+	}
+	l.admit(time.Now())
 }
 
 // admit admits every call that can begin, and arranges for those that wait for nothing but time. l.mu must be held.
@@ -129,7 +134,8 @@ func (l *Limits) admit(now time.Time) {
 		if first == nil {
 			break
 		}
-		first.admit(now)
+		l.turns++
+		first.admit(now, l.turns)
 	}
 	l.scheduleRefill(now)
 }
@@ -237,6 +243,7 @@ type waiter struct {
 	line     *line
 	place    *list.Element
 	arrival  uint64
+	began    uint64 // the turn
 	admitted *await.Event
 }
 
@@ -267,17 +274,12 @@ func (l *line) blockedBy(now time.Time) *budget {
 }
 
 // admit lets the first call begin.
-func (l *line) admit(now time.Time) {
+func (l *line) admit(now time.Time, turn uint64) {
 	for _, b := range l.needs {
 		b.take(now)
 	}
 	w := l.first()
+	w.began = turn
 	l.waiting.Remove(w.place)
 	w.admitted.Fire()
-}
-
-func (l *line) leave(now time.Time, o outcome) {
-	for _, b := range l.needs {
-		b.giveBack(now, o)
-	}
 }

@@ -24,9 +24,11 @@ type meter struct {
 	providers.Provider
 	takes time.Duration
 	fails func(n int) error // the nth call, from 1
+	most  int               // further calls are refused at once; 0 is any number
 
 	mu        sync.Mutex
 	n         int
+	refused   int
 	now, peak int
 	order     []string
 	began     []time.Duration // since the first call
@@ -44,8 +46,16 @@ func (m *meter) call(ctx context.Context, name string) error {
 	m.now++
 	m.peak = max(m.peak, m.now)
 	m.order = append(m.order, name)
+	refuses := m.most > 0 && m.now > m.most
+	if refuses {
+		m.refused++
+	}
 	m.mu.Unlock()
 	defer func() { m.mu.Lock(); m.now--; m.mu.Unlock() }()
+	if refuses {
+		time.Sleep(time.Millisecond)
+		return errThrottled
+	}
 	select {
 	case <-time.After(m.takes):
 	case <-ctx.Done():
@@ -306,13 +316,10 @@ func TestAdaptiveLimitsHalveAndRecover(t *testing.T) {
 				var throttled error
 				m.fails = func(int) error { return throttled }
 				p := providerOf(t, metered(t, m, limits(t, providers.Rule{Parallel: parallel, Adaptive: true})), "simple", "a")
-				time.Sleep(time.Hour) // the clock of the test begins at a whole second
-
 				throttled = errThrottled
 				require.Equal(t, 8, m.wave(t, p, 8), "all are refused, for one reason")
 				throttled = nil
 				require.Equal(t, 4, m.wave(t, p, 4))
-				time.Sleep(time.Second)
 				throttled = errThrottled
 				require.Equal(t, 5, m.wave(t, p, 5), "it has grown by one")
 				throttled = errors.New("the name is taken")
@@ -328,12 +335,41 @@ func TestAdaptiveLimitsHalveAndRecover(t *testing.T) {
 				throttled = errThrottled
 				for range 10 {
 					m.wave(t, p, 1)
-					time.Sleep(time.Second)
 				}
 				require.Equal(t, 1, m.wave(t, p, 3), "one call is always allowed")
 			})
 		})
 	}
+}
+
+func TestAnAPIThatRefusesAtOnceUsesUpFewCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeter(time.Second)
+		m.most = 4
+		p := providerOf(t, metered(t, m, limits(t, providers.Rule{Parallel: 16, Adaptive: true})), "simple", "a")
+		require.Equal(t, 16, m.wave(t, p, 60))
+		require.Equal(t, 60, m.n)
+		require.Less(t, m.refused, 30, "the refusals of one moment have one reason, those of later ones another")
+	})
+}
+
+func TestWhoIsCanceledDoesNotWaitForALimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMeter(time.Second)
+		r := metered(t, m, limits(t, providers.Rule{Parallel: 1}))
+		p := providerOf(t, r, "simple", "a")
+		var wg conc.WaitGroup
+		wg.Go(func() { require.NoError(t, create(t.Context(), p, thing, "asked")) })
+		synctest.Wait()
+		wg.Go(func() {
+			require.ErrorContains(t, create(t.Context(), p, thing, "waits"), "the provider was not called")
+		})
+		synctest.Wait()
+		require.NoError(t, r.Cancel(t.Context()))
+		require.ErrorContains(t, create(t.Context(), p, thing, "too late"), "the provider was not called")
+		wg.Wait()
+		require.Equal(t, []string{"asked"}, m.order)
+	})
 }
 
 func TestWhatCountsAsThrottling(t *testing.T) {

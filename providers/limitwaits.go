@@ -2,6 +2,8 @@ package providers
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +22,10 @@ const longWait = time.Second
 
 // limitWaits are the waits of one operation for limits. They are safe for concurrent use.
 type limitWaits struct {
+	// canceled is done when nothing is to wait any more. The cause of cancel is the error of those that do.
+	canceled context.Context
+	cancel   context.CancelCauseFunc
+
 	mu   sync.Mutex
 	of   map[string]*limitWait
 	tell func(limit string, waiting bool) // nil tells nobody
@@ -34,7 +40,22 @@ type limitWait struct {
 }
 
 func newLimitWaits(tell func(string, bool)) *limitWaits {
-	return &limitWaits{of: map[string]*limitWait{}, tell: tell}
+	w := &limitWaits{of: map[string]*limitWait{}, tell: tell}
+	w.canceled, w.cancel = context.WithCancelCause(context.Background())
+	return w
+}
+
+// errNotAsked is the error of calls that wait for limits when the providers are asked to abort.
+var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
+
+// during waits for a limit, until ctx ends or all waits are canceled.
+func (w *limitWaits) during(ctx context.Context, limit string, wait func(context.Context) error) error {
+	defer w.begin(limit)()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(w.canceled, func() { cancel(context.Cause(w.canceled)) })
+	defer stop()
+	return wait(ctx)
 }
 
 // begin counts a call that waits, until end.
