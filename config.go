@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/autonaming"
 )
@@ -102,6 +104,56 @@ func (c Config) deniedProviders() ([]string, error) {
 		list[i] = strings.TrimSpace(p)
 	}
 	return list, nil
+}
+
+// Keys of the configuration that bound the calls of providers: LimitsKey has a list of rules (see [providers.ParseRules]),
+// ReadLimitKey what is in [Options.ReadLimit] otherwise.
+const (
+	LimitsKey    = "sluice:limits"
+	ReadLimitKey = "sluice:readLimit"
+)
+
+// calls returns how providers are called.
+func (o Options) calls() (c providers.RegistryOptions, err error) {
+	c.EchoInputs = o.Legacy.ProviderPreview
+	if c.ReadLimit, err = o.readLimit(); err != nil {
+		return c, err
+	}
+	own, err := o.Config.limits()
+	c.Limits = []*providers.Limits{own, o.Limits}
+	return c, err
+}
+
+func (o Options) readLimit() (int, error) {
+	v, ok := o.Config[ReadLimitKey]
+	switch {
+	case o.ReadLimit < 0:
+		return 0, fmt.Errorf("Options.ReadLimit must be a number from 1, or 0 for none, not %d", o.ReadLimit)
+	case o.ReadLimit > 0 || !ok:
+		return o.ReadLimit, nil
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("config %s must be a whole number from 1, not %q", ReadLimitKey, v.Text)
+	}
+	return n, nil
+}
+
+// limits returns the limits that the configuration has; nil if there are none.
+func (c Config) limits() (*providers.Limits, error) {
+	v, ok := c[LimitsKey]
+	if !ok {
+		return nil, nil
+	}
+	rules, err := providers.ParseRules(v.Text)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+	}
+	limits, err := providers.NewLimits(rules...)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", LimitsKey, err)
+	}
+	return limits, nil
 }
 
 // isSensitive returns a function that reports whether a text has a secret setting in it. It does not look for short

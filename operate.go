@@ -100,7 +100,7 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	inner, err := o.stageSettings(k)
 	s := operation.Settings{
 		Name: k.name, Stages: inner, Imports: k.imports, Recovers: k.recovers, Refresh: o.Refresh, RunProgram: o.RunProgram && !k.recovers,
-		Program: o.Program, Root: o.Root, Providers: o.Providers, EchoInputs: o.Legacy.ProviderPreview, PolicyPacks: o.PolicyPacks,
+		Program: o.Program, Root: o.Root, Providers: o.Providers, PolicyPacks: o.PolicyPacks,
 		State: o.State, Version: manifestVersion, StackOutputs: o.StackOutputs, StackResources: o.StackResources,
 		ResolveCreate: o.ResolveCreate, WithoutFeatures: o.Legacy.withoutFeatures(),
 		Messages: o.Service.attach, ShownConfig: o.Config.shown(), Secrets: o.Secrets,
@@ -109,6 +109,9 @@ func (o Options) settings(k kind) (operation.Settings, error) {
 	if o.Service != nil { // not a nil pointer in an interface
 		s.Engine = o.Service
 	}
+	var invalid error
+	s.Calls, invalid = o.calls()
+	err = errors.Join(err, invalid)
 	if s.RunsProgram() {
 		if o.Program == nil {
 			return s, errNoProgram

@@ -43,7 +43,12 @@ type Options struct {
 	// Service receives the log messages of programs and plugins; nil when there is none.
 	Service *EngineService
 
-	Parallel        int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
+	Parallel int // how many changing operations run at once; 0 means 4 for each processor, 1 one at a time
+	// ReadLimit is how many calls of Check, Diff and Read are under way at once; 0 is what [ReadLimitKey] in Config says, and without that
+	// several hundred of each. Limits bound calls of providers beside the rules that [LimitsKey] in Config has; nil bounds nothing.
+	// Several operations with the same Limits share its budgets.
+	ReadLimit       int
+	Limits          *providers.Limits
 	ContinueOnError bool
 	Targeting       stages.Targeting // which resources to touch; the zero value is all
 	Refresh         bool             // read every resource before deciding

@@ -10,12 +10,12 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// instance is a provider that the registry started. It satisfies [Provider]: resource calls wait for its configuration,
-// take a slot and are counted, so that an unloaded provider is closed only when nobody uses it.
+// instance is a provider that the registry started. It satisfies [Provider]: resource calls wait for its configuration and for
+// limits, and are counted, so that an unloaded provider is closed only when nobody uses it.
 type instance struct {
 	Provider
-	spec  Spec
-	slots slotsByKey
+	spec   Spec
+	limits runLimits
 	// ref and unconfigured are set before configured is decided and not changed after that.
 	ref          urn.ProviderRef
 	unconfigured *unconfiguredAnswers // not nil when the configuration is unknown
@@ -30,8 +30,8 @@ type instance struct {
 	closed  error
 }
 
-func newInstance(p Provider, spec Spec, limits Limits) *instance {
-	return &instance{Provider: p, spec: spec, slots: newSlotsByKey(limits), configured: await.NewPromise[struct{}]()}
+func newInstance(p Provider, spec Spec, limits runLimits) *instance {
+	return &instance{Provider: p, spec: spec, limits: limits, configured: await.NewPromise[struct{}]()}
 }
 
 var errUnloaded = errors.New("the provider has been unloaded")
@@ -109,103 +109,93 @@ func (i *instance) isUsed() bool {
 	return i.used
 }
 
-// leaf is ready for calls that do not come back to the engine: it also takes a slot. A slot is taken last, so that
-// no call holds one while it waits for a configuration.
-func (i *instance) leaf(ctx context.Context, m Method, t urn.Type) (end func(), err error) {
-	done, err := i.ready(ctx)
+// limited makes a call that does not come back to the engine: it waits for the configuration and then for limits, so that no call
+// keeps room from others while it waits for a configuration.
+func limited[T any](ctx context.Context, i *instance, call limitedCall, do func() (T, error)) (answer T, err error) {
+	end, err := i.ready(ctx)
 	if err != nil {
-		return nil, err
-	}
-	release, err := i.slots.acquire(ctx, LimitKey{Provider: i.ref, Method: m, Type: t})
-	if err != nil {
-		done()
-		return nil, err
-	}
-	return func() { release(); done() }, nil
-}
-
-func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
-	end, err := i.leaf(ctx, MethodCheck, req.Type)
-	if err != nil {
-		return CheckResponse{}, err
+		return answer, err
 	}
 	defer end()
 	if i.unconfigured != nil {
-		return i.unconfigured.check(req)
+		return do() // which calls nobody
 	}
-	return i.Provider.Check(ctx, req)
+	call.pkg = i.spec.Package
+	leave, err := i.limits.enter(ctx, call)
+	if err != nil {
+		return answer, err
+	}
+	err = errPanicked
+	defer func() { leave(err) }()
+	answer, err = do()
+	return answer, err
+}
+
+// errPanicked is the error of a call whose provider panics, for its limits.
+var errPanicked = errors.New("the provider has panicked")
+
+func (i *instance) Check(ctx context.Context, req CheckRequest) (CheckResponse, error) {
+	return limited(ctx, i, limitedCall{method: MethodCheck, typ: req.Type}, func() (CheckResponse, error) {
+		if i.unconfigured != nil {
+			return i.unconfigured.check(req)
+		}
+		return i.Provider.Check(ctx, req)
+	})
 }
 
 func (i *instance) Diff(ctx context.Context, req DiffRequest) (DiffResponse, error) {
-	end, err := i.leaf(ctx, MethodDiff, req.Type)
-	if err != nil {
-		return DiffResponse{}, err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return i.unconfigured.diff()
-	}
-	return i.Provider.Diff(ctx, req)
+	return limited(ctx, i, limitedCall{method: MethodDiff, typ: req.Type}, func() (DiffResponse, error) {
+		if i.unconfigured != nil {
+			return i.unconfigured.diff()
+		}
+		return i.Provider.Diff(ctx, req)
+	})
 }
 
 func (i *instance) Create(ctx context.Context, req CreateRequest) (CreateResponse, error) {
-	end, err := i.leaf(ctx, MethodCreate, req.Type)
-	if err != nil {
-		return CreateResponse{}, err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return i.unconfigured.create(req)
-	}
-	return i.Provider.Create(ctx, req)
+	return limited(ctx, i, limitedCall{method: MethodCreate, typ: req.Type, preview: req.Preview}, func() (CreateResponse, error) {
+		if i.unconfigured != nil {
+			return i.unconfigured.create(req)
+		}
+		return i.Provider.Create(ctx, req)
+	})
 }
 
 func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, error) {
-	end, err := i.leaf(ctx, MethodRead, req.Type)
-	if err != nil {
-		return ReadResponse{}, err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return i.unconfigured.read(req)
-	}
-	return i.Provider.Read(ctx, req)
+	return limited(ctx, i, limitedCall{method: MethodRead, typ: req.Type}, func() (ReadResponse, error) {
+		if i.unconfigured != nil {
+			return i.unconfigured.read(req)
+		}
+		return i.Provider.Read(ctx, req)
+	})
 }
 
 func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
-	end, err := i.leaf(ctx, MethodUpdate, req.Type)
-	if err != nil {
-		return UpdateResponse{}, err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return i.unconfigured.update(req)
-	}
-	return i.Provider.Update(ctx, req)
+	return limited(ctx, i, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
+		if i.unconfigured != nil {
+			return i.unconfigured.update(req)
+		}
+		return i.Provider.Update(ctx, req)
+	})
 }
 
 func (i *instance) Delete(ctx context.Context, req DeleteRequest) error {
-	end, err := i.leaf(ctx, MethodDelete, req.Type)
-	if err != nil {
-		return err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return i.unconfigured.refuse("delete", req.URN)
-	}
-	return i.Provider.Delete(ctx, req)
+	_, err := limited(ctx, i, limitedCall{method: MethodDelete, typ: req.Type}, func() (struct{}, error) {
+		if i.unconfigured != nil {
+			return struct{}{}, i.unconfigured.refuse("delete", req.URN)
+		}
+		return struct{}{}, i.Provider.Delete(ctx, req)
+	})
+	return err
 }
 
 func (i *instance) Invoke(ctx context.Context, req InvokeRequest) (InvokeResponse, error) {
-	end, err := i.leaf(ctx, MethodInvoke, urn.Type(req.Token))
-	if err != nil {
-		return InvokeResponse{}, err
-	}
-	defer end()
-	if i.unconfigured != nil {
-		return InvokeResponse{}, nil
-	}
-	return i.Provider.Invoke(ctx, req)
+	return limited(ctx, i, limitedCall{method: MethodInvoke, typ: urn.Type(req.Token)}, func() (InvokeResponse, error) {
+		if i.unconfigured != nil {
+			return InvokeResponse{}, nil
+		}
+		return i.Provider.Invoke(ctx, req)
+	})
 }
 
 func (i *instance) Call(ctx context.Context, req CallRequest) (CallResponse, error) {

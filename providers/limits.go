@@ -1,59 +1,285 @@
 package providers
 
 import (
+	"container/list"
 	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// Method names a method of a [Provider] that belongs to one resource or function.
-type Method string
-
-// The methods that [Limits] may limit. Call and Construct are not among them: they call back into the engine, and a call
-// that waits for a slot while it holds one would stop the run.
-const (
-	MethodCheck  Method = "check"
-	MethodDiff   Method = "diff"
-	MethodCreate Method = "create"
-	MethodRead   Method = "read"
-	MethodUpdate Method = "update"
-	MethodDelete Method = "delete"
-	MethodInvoke Method = "invoke"
-)
-
-// LimitKey is what calls share a limit: the provider instance, the method, and the type of the resource. Of an invoke the
-// type is the function's token.
-type LimitKey struct {
-	Provider urn.ProviderRef
-	Method   Method
-	Type     urn.Type
-}
-
-// Limits returns how many calls with the same key may be under way at once; 0 or less means any number. It must return the
-// same limit for the same key, and must not call the provider. A nil Limits limits nothing, which is the default: the
-// engine bounds changing calls itself, and waiting in Check, Diff and Read is cheap.
+// Limits bound the calls of providers by rules: see [Rule]. Several operations may share one, at the same time too: their calls
+// then share its budgets, as they may share an account. It is safe for concurrent use, and a nil Limits limits nothing.
 //
-// The calls of one key get their slots in the order of their arrival.
-type Limits func(LimitKey) int
+// A call waits until all budgets that it needs have room, and takes from none before. So a call that waits for a narrow rule
+// keeps nothing of a wide one from others, and calls cannot wait for each other. Calls that need the same budgets go in
+// the order of their arrival. Of calls that need different ones, the one that came first goes first, if it can.
+type Limits struct {
+	rules []compiledRule
 
-// slotsByKey are the slots of one instance. The zero value limits nothing.
-type slotsByKey struct{ slots *await.KeyedSlots[LimitKey] }
-
-func newSlotsByKey(limits Limits) slotsByKey {
-	if limits == nil {
-		return slotsByKey{}
-	}
-	return slotsByKey{await.NewKeyedSlots(limits)}
+	mu       sync.Mutex // guards the rest; never held while waiting
+	budgets  map[budgetKey]*budget
+	lines    []*line // one for each set of budgets that a call has needed
+	lineOf   map[limitedCall]*line
+	arrivals uint64
+	turns    uint64      // calls that have begun or ended, as a clock
+	refill   *time.Timer // for the next call that only a rate holds up; nil if none has been
 }
 
-// acquire waits for a slot. release gives it back and may be called once; it is never nil unless err is not.
-func (l slotsByKey) acquire(ctx context.Context, key LimitKey) (release func(), err error) {
-	if l.slots == nil {
-		return func() {}, nil
+// limitedCall is what rules know of a call.
+type limitedCall struct {
+	pkg     string
+	method  Method
+	typ     urn.Type
+	preview bool // of a create or update
+}
+
+// budgetKey names a budget. Package is "" if the rule has one budget for all packages.
+type budgetKey struct {
+	rule int
+	pkg  string
+}
+
+// NewLimits returns the limits that all of the rules make together. Its errors name the rule, counted from 1, and the field.
+func NewLimits(rules ...Rule) (*Limits, error) {
+	l := &Limits{budgets: map[budgetKey]*budget{}, lineOf: map[limitedCall]*line{}}
+	for i, r := range rules {
+		c, err := r.compile(i + 1)
+		if err != nil {
+			return nil, err
+		}
+		l.rules = append(l.rules, c)
 	}
-	if err := l.slots.Acquire(ctx, key); err != nil {
+	return l, nil
+}
+
+// enter waits until a call may begin. If it succeeds, leave must be called when the call is over. It returns the cause of ctx, or of
+// the context of all waits, if that ended first.
+func (l *Limits) enter(ctx context.Context, call limitedCall, waits *limitWaits) (leave func(error), err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if l == nil || len(l.rules) == 0 {
+		return func(error) {}, nil
+	}
+	w, blocked := l.arrive(call)
+	if blocked != "" {
+		err = waits.during(ctx, blocked, w.admitted.Wait)
+	}
+	if err != nil {
+		l.giveUp(w)
 		return nil, err
 	}
-	return func() { l.slots.Release(key) }, nil
+	return func(err error) { l.leave(w, outcomeOf(err)) }, nil
+}
+
+// arrive puts a call into its line. blocked is the name of what it has to wait for, "" if it may begin.
+func (l *Limits) arrive(call limitedCall) (w *waiter, blocked string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.arrivals++
+	w = &waiter{line: l.find(call), arrival: l.arrivals, admitted: await.NewEvent()}
+	w.place = w.line.waiting.PushBack(w)
+	l.admit(time.Now())
+	if !w.admitted.Fired() {
+		blocked = w.line.blocked.name
+	}
+	return w, blocked
+}
+
+// giveUp ends a wait. The call may have been admitted at the same moment.
+func (l *Limits) giveUp(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w.admitted.Fired() {
+		l.end(w, outcomeOther)
+		return
+	}
+	w.line.waiting.Remove(w.place)
+	l.admit(time.Now())
+}
+
+func (l *Limits) leave(w *waiter, o outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end(w, o)
+}
+
+// end gives back what an admitted call has taken. l.mu must be held.
+func (l *Limits) end(w *waiter, o outcome) {
+	l.turns++
+	for _, b := range w.line.needs {
+		b.giveBack(ending{o, w.began, l.turns})
+	}
+	l.admit(time.Now())
+}
+
+// admit admits every call that can begin, and arranges for those that wait for nothing but time. l.mu must be held.
+func (l *Limits) admit(now time.Time) {
+	for {
+		var first *line
+		for _, line := range l.lines {
+			if line.waiting.Len() == 0 {
+				continue
+			}
+			line.blocked = line.blockedBy(now)
+			if line.blocked == nil && (first == nil || line.first().arrival < first.first().arrival) {
+				first = line
+			}
+		}
+		if first == nil {
+			break
+		}
+		l.turns++
+		first.admit(now, l.turns)
+	}
+	l.scheduleRefill(now)
+}
+
+// scheduleRefill makes calls that a rate holds up go on when their time has come. l.mu must be held.
+func (l *Limits) scheduleRefill(now time.Time) {
+	next := time.Duration(-1)
+	for _, line := range l.lines {
+		if line.waiting.Len() == 0 {
+			continue
+		}
+		if d := line.blocked.untilRefill(now); d > 0 && (next < 0 || d < next) {
+			next = d
+		}
+	}
+	switch {
+	case next < 0 && l.refill != nil:
+		l.refill.Stop()
+	case next < 0:
+	case l.refill == nil:
+		l.refill = time.AfterFunc(next, l.refilled)
+	default:
+		l.refill.Reset(next)
+	}
+}
+
+func (l *Limits) refilled() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admit(time.Now())
+}
+
+// find returns the line of a call. Those that need the same budgets have the same one. l.mu must be held.
+func (l *Limits) find(call limitedCall) *line {
+	if found := l.lineOf[call]; found != nil {
+		return found
+	}
+	var needs []*budget
+	for i, r := range l.rules {
+		if r.matches(call) {
+			needs = append(needs, l.budget(i, call.pkg))
+		}
+	}
+	i := slices.IndexFunc(l.lines, func(line *line) bool { return slices.Equal(line.needs, needs) })
+	if i < 0 {
+		i = len(l.lines)
+		l.lines = append(l.lines, &line{needs: needs, waiting: list.New()})
+	}
+	l.lineOf[call] = l.lines[i]
+	return l.lines[i]
+}
+
+// budget returns the budget of a rule for a package. l.mu must be held.
+func (l *Limits) budget(rule int, pkg string) *budget {
+	r := l.rules[rule]
+	key := budgetKey{rule: rule}
+	if r.Provider != "" {
+		key.pkg = pkg
+	}
+	if l.budgets[key] == nil {
+		l.budgets[key] = r.newBudget(pkg)
+	}
+	return l.budgets[key]
+}
+
+// runLimits are the limits of one run.
+type runLimits struct {
+	all   []*Limits
+	waits *limitWaits
+}
+
+func (o RegistryOptions) runLimits() runLimits {
+	r := runLimits{all: slices.Clone(o.Limits), waits: newLimitWaits(o.Waiting)}
+	if o.ReadLimit > 0 {
+		reads, _ := NewLimits(Rule{Name: "reads", Methods: []Method{MethodReads}, Parallel: o.ReadLimit}) // which is a valid rule
+		r.all = append(r.all, reads)
+	}
+	return r
+}
+
+// enter waits for each of the limits, in their order, so that calls cannot wait for each other.
+func (r runLimits) enter(ctx context.Context, call limitedCall) (leave func(error), err error) {
+	var leaves []func(error)
+	leave = func(err error) {
+		for _, l := range leaves {
+			l(err)
+		}
+	}
+	for _, l := range r.all {
+		one, err := l.enter(ctx, call, r.waits)
+		if err != nil {
+			leave(errNotCalled)
+			return nil, err
+		}
+		leaves = append(leaves, one)
+	}
+	return leave, nil
+}
+
+// errNotCalled is the error of a call that was not made, for limits that had admitted it.
+var errNotCalled = errors.New("the call was not made")
+
+// waiter is a call that has arrived.
+type waiter struct {
+	line     *line
+	place    *list.Element
+	arrival  uint64
+	began    uint64 // the turn
+	admitted *await.Event
+}
+
+// line is where the calls wait that need the same budgets.
+type line struct {
+	needs   []*budget
+	waiting *list.List // of *waiter, in the order of their arrival
+	blocked *budget    // what the first of them waits for, as of the last look
+}
+
+func (l *line) first() *waiter { return l.waiting.Front().Value.(*waiter) }
+
+// blockedBy returns a budget that has no room for another call; nil if all have. One that only time can fill is the last choice: it
+// is named only if the call waits for nothing else.
+func (l *line) blockedBy(now time.Time) *budget {
+	for _, b := range l.needs {
+		if b.isFull() {
+			return b
+		}
+	}
+	var last *budget
+	for _, b := range l.needs {
+		if b.untilRefill(now) > 0 && (last == nil || b.untilRefill(now) > last.untilRefill(now)) {
+			last = b
+		}
+	}
+	return last
+}
+
+// admit lets the first call begin.
+func (l *line) admit(now time.Time, turn uint64) {
+	for _, b := range l.needs {
+		b.take(now)
+	}
+	w := l.first()
+	w.began = turn
+	l.waiting.Remove(w.place)
+	w.admitted.Fire()
 }

@@ -17,8 +17,12 @@ import (
 
 // RegistryOptions configure the [Registry] of a run. The zero value is usable.
 type RegistryOptions struct {
-	// Limits limits concurrent calls; nil limits nothing.
-	Limits Limits
+	// ReadLimit is how many calls of Check, Diff and Read of resources may be under way at once; 0 is any number. Limits bound
+	// the calls of resources and functions too: a call waits for each, in this order. Waiting is called when calls have waited for
+	// a limit for longer than a second, and again when none waits for it any more; nil tells nobody. It must not block.
+	ReadLimit int
+	Limits    []*Limits
+	Waiting   func(limit string, waiting bool)
 	// Warn is called when a provider breaks a rule. It may be called from many goroutines; nil discards.
 	Warn func(u urn.URN, message string)
 	// NewID makes the IDs of provider resources; nil makes random UUIDs.
@@ -41,6 +45,7 @@ type Registry struct {
 	Unimplemented
 	host    Host
 	options RegistryOptions
+	limits  runLimits
 	// run is the life of the registry. Starting and configuring providers belongs to the run and not to the call that
 	// asked first: others wait for the same instance.
 	run     context.Context
@@ -77,6 +82,7 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		Unimplemented: Unimplemented{PackageName: "pulumi"},
 		host:          host,
 		options:       o,
+		limits:        o.runLimits(),
 		ready:         map[urn.ProviderRef]*instance{},
 		checked:       map[urn.URN]*instance{},
 		renamed:       map[urn.URN]urn.URN{},
@@ -85,6 +91,9 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 	r.run, r.end = context.WithCancelCause(ctx)
 	return r
 }
+
+// ReadLimit returns how many calls of Check, Diff and Read of resources may be under way at once; 0 is any number.
+func (r *Registry) ReadLimit() int { return max(r.options.ReadLimit, 0) }
 
 // Lookup returns the provider that ref names if it has been configured, or is being configured, in this run. A reference
 // to the old URN of a renamed provider leads to the renamed one (see [Registry.Alias]). The provider stays usable until
@@ -158,7 +167,7 @@ func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := newInstance(p, spec, r.options.Limits)
+	i := newInstance(p, spec, r.limits)
 
 	r.mu.Lock()
 	closed := r.closed

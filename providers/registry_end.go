@@ -11,9 +11,11 @@ import (
 	"github.com/sourcegraph/conc/panics"
 )
 
-// Cancel asks every provider, all at once, to abort what it is doing. It returns when all have answered or ctx has ended;
+// Cancel asks every provider, all at once, to abort what it is doing. Calls that wait for limits end with an error, without having
+// been made, and no later call waits. It returns when all have answered or ctx has ended;
 // the engine gives it 30 seconds (protocol.md 1.13). A provider that does not know Cancel counts as having answered.
 func (r *Registry) Cancel(ctx context.Context) error {
+	r.limits.waits.cancel(errNotAsked)
 	return r.onAll(func(i *instance) error {
 		err := i.Provider.Cancel(ctx)
 		if errors.Is(err, ErrUnsupported) {
@@ -31,12 +33,17 @@ func (r *Registry) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.end(errRegistryClosed)
+	r.limits.waits.quiet()
+	r.limits.waits.cancel(errRegistryClosed)
 	var err error
 	if !again {
 		err = r.onAll((*instance).shut)
 	}
 	return errors.Join(err, tryPanics(r.workers.Wait))
 }
+
+// LimitWaits says for which limits calls have waited for longer than a second in all, the longest wait first.
+func (r *Registry) LimitWaits() []LimitWait { return r.limits.waits.long() }
 
 // onAll runs f for every running provider and joins the errors in the order of their texts: providers are not started in
 // an order that is the same every time.

@@ -495,41 +495,6 @@ func TestPanickingConfigureIsAnErrorOfTheCalls(t *testing.T) {
 	require.ErrorContains(t, err, "oh")
 }
 
-func TestLimitsHoldPerInstanceMethodAndType(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cloud := providertest.NewCloud(providertest.Options{MinLatency: time.Second, MaxLatency: time.Second})
-		r := newRegistry(t, cloud.Host(), providers.RegistryOptions{Limits: func(k providers.LimitKey) int {
-			if k.Method == providers.MethodCreate && k.Type == "simple:index:Slow" {
-				return 2
-			}
-			return 0
-		}})
-		ref := urn.ProviderRef{URN: providerURN, ID: "x"}
-		require.NoError(t, r.Same(t.Context(), ref, object()))
-		p, _ := r.Lookup(ref)
-		_, err := thingInputs(p, t)
-		require.NoError(t, err)
-
-		before := time.Now()
-		var wg conc.WaitGroup
-		for n := range 7 {
-			wg.Go(func() {
-				u := urn.New("dev", "p", "", "simple:index:Slow", fmt.Sprint(n))
-				_, err := p.Create(t.Context(), providers.CreateRequest{URN: u, Type: u.Type()})
-				require.NoError(t, err)
-			})
-		}
-		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		synctest.Wait()
-		_, err = p.Create(short, providers.CreateRequest{Type: "simple:index:Slow"})
-		require.ErrorIs(t, err, context.DeadlineExceeded, "a wait for a slot ends with its context")
-		wg.Wait()
-		require.Equal(t, 4*time.Second, time.Since(before))
-		require.Equal(t, 2, cloud.Peak(providers.MethodCreate))
-	})
-}
-
 func TestWaitConfiguredWaitsForTheConfigurationOfADeletedProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cloud := providertest.NewCloud(providertest.Options{Latency: func(c providertest.Call) time.Duration {

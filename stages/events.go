@@ -71,6 +71,12 @@ type Diagnostic struct {
 // Stdout is text for the user's terminal that belongs to no resource.
 type Stdout struct{ Message string }
 
+// LimitWait says that calls of providers have been waiting for a limit for longer than a second, or that none of them waits for it any more.
+type LimitWait struct {
+	Limit   string // its name
+	Waiting bool
+}
+
 // DeletionWaves says in which waves a preview would delete (steps.md 5.3). It is an event of previews only, one for each
 // delete-before-replace that takes dependents along, and one for what is deleted when the program has ended, if anything is.
 type DeletionWaves struct {
@@ -143,6 +149,8 @@ type Summary struct {
 	Outputs, OldOutputs property.Map
 	// Policies are the analyzers that judged the run, in their order.
 	Policies []AnalyzerInfo
+	// LimitWaits are the limits for which calls of providers have waited for longer than a second in all, the longest wait first.
+	LimitWaits []providers.LimitWait
 }
 
 // RunResult is how a run ended.
@@ -173,6 +181,8 @@ func (Stdout) isEvent() {}
 func (Summary) isEvent() {}
 
 func (Ended) isEvent() {}
+
+func (LimitWait) isEvent() {}
 
 func (DeletionWaves) isEvent() {}
 

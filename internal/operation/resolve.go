@@ -51,11 +51,11 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 // prepare makes the run. Its settings are final.
 func (o *opened) prepare(p *packs) *resolved {
 	s := &resolved{opened: o, packs: p}
-	s.registry = providers.NewRegistry(o.operations, s.host(), providers.RegistryOptions{
-		Warn:       o.warn,
-		NewID:      func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") },
-		EchoInputs: o.EchoInputs,
-	})
+	calls := o.Calls
+	calls.Warn = o.warn
+	calls.NewID = func(u urn.URN) string { return stages.DerivedID(o.entropy, string(u), "provider") }
+	calls.Waiting = func(limit string, waiting bool) { o.emit(stages.LimitWait{Limit: limit, Waiting: waiting}) }
+	s.registry = providers.NewRegistry(o.operations, s.host(), calls)
 	settings := o.Stages
 	settings.Base, settings.Packages, settings.Entropy, settings.Observe = o.base, o.packages, o.entropy, o.emit
 	settings.RefreshEach = o.refreshesEach()

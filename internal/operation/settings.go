@@ -37,8 +37,8 @@ type Settings struct {
 	// Root is the directory of the project file, "" for none.
 	Root      string
 	Providers providers.Host
-	// EchoInputs lets providers with an unknown configuration answer previews with their inputs.
-	EchoInputs  bool
+	// Calls says how providers are called. The operation adds the functions.
+	Calls       providers.RegistryOptions
 	PolicyPacks []*policy.Pack
 	State       state.Store
 	Version     string // what plans name as their writer

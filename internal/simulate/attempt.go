@@ -14,6 +14,7 @@ import (
 	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/providertest"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
@@ -192,6 +193,19 @@ func (a *attempt) imports() []stages.ImportRequest {
 	return out
 }
 
+// narrow returns limits for which most calls have to wait.
+func narrow() *providers.Limits {
+	l, err := providers.NewLimits(
+		providers.Rule{Methods: []providers.Method{providers.MethodChanges}, Type: "test:index:*", Parallel: 1, Adaptive: true},
+		providers.Rule{Provider: "*", Rate: 20, Burst: 2},
+		providers.Rule{Parallel: 3},
+	)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
 func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 	op := a.op
 	o := sluice.Options{
@@ -222,7 +236,13 @@ func (a *attempt) options(s Schedule, wg *conc.WaitGroup) sluice.Options {
 		a.program.answered = a.answered
 		o.Program = source.Func(a.program.run)
 	}
+	if s.Narrow {
+		o.ReadLimit, o.Limits = 2, narrow()
+	}
 	o.Observe = func(e stages.Event) {
+		if _, waits := e.(stages.LimitWait); waits {
+			return // what is interrupted does not depend on how long calls wait
+		}
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.events = append(a.events, e)

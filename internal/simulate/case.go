@@ -15,6 +15,8 @@ type Schedule struct {
 	Workers int
 	// Milliseconds is the longest time that a call takes; with 0 no call takes any time.
 	Milliseconds int `json:",omitempty"`
+	// Narrow bounds the calls of providers: how many are under way at once, and how many begin in a second.
+	Narrow bool `json:",omitempty"`
 }
 
 // Operation is one operation of a history.

@@ -51,7 +51,7 @@ func Generate(c Choices) Case {
 		}
 		out.Operations, programs = append(out.Operations, g.operation(i, program, manner)), append(programs, program)
 	}
-	out.Schedules = []Schedule{{Seed: 1, Workers: 1, Milliseconds: 1000}, {Seed: 2, Workers: 64, Milliseconds: 1000}, {Seed: 3, Workers: 2, Milliseconds: 1000}}
+	out.Schedules = []Schedule{{Seed: 1, Workers: 1, Milliseconds: 1000}, {Seed: 2, Workers: 64, Milliseconds: 1000}, {Seed: 3, Workers: 2, Milliseconds: 1000, Narrow: true}}
 	if g.chance(4) {
 		out.Schedules[2] = Schedule{Workers: 64}
 	}

@@ -65,13 +65,6 @@ func TestWaitingEndsWithTheCauseOfTheContext(t *testing.T) {
 			}
 			return s.Acquire(ctx)
 		},
-		"keyed slots": func(ctx context.Context) error {
-			s := NewKeyedSlots(func(string) int { return 1 })
-			if err := s.Acquire(ctx, "k"); err != nil {
-				return err
-			}
-			return s.Acquire(ctx, "k")
-		},
 		"flight": func(ctx context.Context) error {
 			var f Flight[string, int]
 			f.calls = map[string]*Promise[int]{"k": NewPromise[int]()}
@@ -140,32 +133,26 @@ func TestSlotsLetAtMostTheirNumberIn(t *testing.T) {
 
 func TestSlotsServeWaitersInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewKeyedSlots(func(string) int { return 1 })
-		require.NoError(t, s.Acquire(t.Context(), "k"))
+		s := NewSlots(1)
+		require.NoError(t, s.Acquire(t.Context()))
 		var order []int
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				require.NoError(t, s.Acquire(t.Context(), "k"))
+				require.NoError(t, s.Acquire(t.Context()))
 				order = append(order, i) // the slot is the lock
-				s.Release("k")
+				s.Release()
 			})
 			synctest.Wait()
 		}
-		s.Release("k")
+		s.Release()
 		wg.Wait()
 		require.Equal(t, upTo(10), order)
-		require.Empty(t, s.byKey, "keys that nobody uses take no memory")
 	})
 }
 
 func TestReleaseOfWhatWasNotTakenPanics(t *testing.T) {
-	for name, release := range map[string]func(){
-		"slot never taken":   func() { NewSlots(1).Release() },
-		"key never acquired": func() { NewKeyedSlots(func(int) int { return 1 }).Release(7) },
-	} {
-		t.Run(name, func(t *testing.T) { require.Panics(t, release) })
-	}
+	require.Panics(t, func() { NewSlots(1).Release() })
 }
 
 func TestMailboxKeepsTheOrderAndEndsEmpty(t *testing.T) {

@@ -31,14 +31,14 @@ type analyst struct {
 // remediations, one after the other, then all analyses at once. Reads pass through. A mandatory violation stops an
 // update; a preview continues and fails at its end.
 func (r *analyst) stage() pipeline.Stage[stages.Checked, stages.Analyzed] {
-	workers := access.ReadWorkers
+	workers := access.MinReadWorkers
 	if len(r.analyzers) == 0 {
 		workers = 1 // everything passes through
 	}
 	return pipeline.Stage[stages.Checked, stages.Analyzed]{
 		Name:    "analyze",
 		Workers: workers,
-		Buffer:  access.ReadWorkers,
+		Buffer:  access.MinReadWorkers,
 		Run: func(ctx context.Context, c stages.Checked, emit pipeline.Emit[stages.Analyzed]) error {
 			a := stages.Analyzed{Checked: c}
 			if len(r.analyzers) > 0 && c.Goal != nil && c.Course != stages.Answered && !c.Course.IsBypassed() && c.Violation == nil {

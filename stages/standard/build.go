@@ -11,7 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/stages/internal/control"
@@ -31,7 +30,7 @@ import (
 func (b *builder) stage(workers *questioner) pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built] {
 	return pipeline.Actor[stages.Diffed, Ask, Answer, stages.Built]{
 		Name:    "build",
-		Workers: access.ReadWorkers,
+		Workers: workers.differ.ReadWorkers(),
 		Buffer:  64,
 		Receive: func(_ context.Context, d stages.Diffed, x pipeline.Exchange[Ask, stages.Built]) error {
 			return b.receive(d, x)

@@ -32,8 +32,8 @@ type checker struct {
 func (r *checker) stage() pipeline.Stage[stages.Located, stages.Checked] {
 	return pipeline.Stage[stages.Located, stages.Checked]{
 		Name:    "check",
-		Workers: access.ReadWorkers,
-		Buffer:  access.ReadWorkers,
+		Workers: r.ReadWorkers(),
+		Buffer:  r.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Checked]) error {
 			c, err := r.check(ctx, l)
 			if err != nil {

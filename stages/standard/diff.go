@@ -32,8 +32,8 @@ type differ struct {
 func (r *differ) stage() pipeline.Stage[stages.Analyzed, stages.Diffed] {
 	return pipeline.Stage[stages.Analyzed, stages.Diffed]{
 		Name:    "diff",
-		Workers: access.ReadWorkers,
-		Buffer:  access.ReadWorkers,
+		Workers: r.ReadWorkers(),
+		Buffer:  r.ReadWorkers(),
 		Run: func(ctx context.Context, a stages.Analyzed, emit pipeline.Emit[stages.Diffed]) error {
 			d, err := r.diff(ctx, a)
 			if err != nil {

@@ -28,8 +28,8 @@ type importer struct {
 func (r *importer) stage() pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "import",
-		Workers: access.ReadWorkers,
-		Buffer:  access.ReadWorkers,
+		Workers: r.ReadWorkers(),
+		Buffer:  r.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
 			if !r.mustImport(l) {
 				return emit(l)

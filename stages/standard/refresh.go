@@ -5,7 +5,6 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/sweep"
 )
@@ -17,8 +16,8 @@ import (
 func refreshStage(r *sweep.Reader) pipeline.Stage[stages.Located, stages.Located] {
 	return pipeline.Stage[stages.Located, stages.Located]{
 		Name:    "refresh",
-		Workers: access.ReadWorkers,
-		Buffer:  access.ReadWorkers,
+		Workers: r.ReadWorkers(),
+		Buffer:  r.ReadWorkers(),
 		Run: func(ctx context.Context, l stages.Located, emit pipeline.Emit[stages.Located]) error {
 			if l.Origin != stages.ToReread {
 				return emit(l)

@@ -16,6 +16,7 @@
 //	malformed      what answers to Create look like: "empty-id", "unknown-id", "bad-signature", "unknown"; "not-text" cannot be
 //	               encoded, "too-deep" cannot be decoded; "partial" and "partial-unknown-id" are errors of objects that are not
 //	               healthy, without an ID and with an unknown one. "unknown-config" is what answers to CheckConfig look like
+//	throttleAt     "<method> <n>": more than n calls of the method at once return an error with code ResourceExhausted
 //	hugeBytes      adds an output "huge" of that many bytes
 //	missingKeys    "true": Configure reports a missing setting "simple:token"
 //

@@ -32,6 +32,26 @@ type settings struct {
 	crashOn, crashAfterOn string
 	tellOn                string
 	views                 bool
+	gauge                 gauge
+}
+
+// gauge counts the calls of a method that are under way.
+type gauge struct {
+	method string // "" is none
+	most   int64
+	now    atomic.Int64
+}
+
+// enter refuses a call if there are too many of its method.
+func (g *gauge) enter(method string) (leave func(), err error) {
+	if method != g.method {
+		return func() {}, nil
+	}
+	if g.now.Add(1) > g.most {
+		g.now.Add(-1)
+		return nil, status.Errorf(codes.ResourceExhausted, "Throttling: Rate exceeded, %d calls of %s are under way", g.most, method)
+	}
+	return func() { g.now.Add(-1) }, nil
 }
 
 func newProvider() *provider {
@@ -77,6 +97,19 @@ func (c *config) number(name string) int {
 	return n
 }
 
+// throttled reads the setting throttleAt.
+func (c *config) throttled() (method string, most int64) {
+	method, number, ok := strings.Cut(c.text("throttleAt"), " ")
+	if !ok {
+		return "", 0
+	}
+	most, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		c.err = errors.Join(c.err, fmt.Errorf(`the setting "throttleAt" must be "<method> <n>", not %q`, c.text("throttleAt")))
+	}
+	return method, most
+}
+
 func (c *config) failure(name string) (providertest.Failure, bool) {
 	method, resource, _ := strings.Cut(c.text(name), " ")
 	return providertest.Failure{Method: providers.Method(method), Name: resource, Update: method == "create"}, method != ""
@@ -113,6 +146,7 @@ func (p *provider) Configure(_ context.Context, req providers.ConfigureRequest) 
 		tellOn: c.text("tellOn"), malformed: c.text("malformed"), huge: c.number("hugeBytes"), crashOn: c.text("crashOn"), crashAfterOn: c.text("crashAfter"),
 		views: c.text("views") == "true",
 	}
+	s.gauge.method, s.gauge.most = c.throttled()
 	if c.err != nil {
 		return c.err
 	}
@@ -151,6 +185,12 @@ func around[Req, Resp any](
 ) (Resp, error) {
 	s := p.settings.Load()
 	crash(s.crashOn, method, name)
+	leave, err := s.gauge.enter(method)
+	if err != nil {
+		var none Resp
+		return none, err
+	}
+	defer leave()
 	answer, err := f(ctx, req)
 	crash(s.crashAfterOn, method, name)
 	return answer, err

@@ -20,10 +20,14 @@ func (r *Access) ProviderOfState(s *state.Resource) (providers.Provider, error) 
 	return r.ProviderFor(r.Operations, s)
 }
 
-// ReadWorkers is how many calls that change nothing may be under way at once. They wait for providers and cost little;
-// limits for a provider that cannot take so many belong to its instance (providers.Limits). As many results may wait for
-// the next stage, so that a result that is ready needs no waiting goroutine.
-const ReadWorkers = 512
+// MinReadWorkers is the least that ReadWorkers returns. What changes nothing waits for providers and costs little; what bounds the
+// calls themselves are limits (providers.Limits). As many results may wait for the next stage, so that a result that is ready
+// needs no waiting goroutine.
+const MinReadWorkers = 512
+
+// ReadWorkers is how many calls that change nothing a part of the run makes at once, or waits to make. It is no less than
+// the registry allows.
+func (r *Access) ReadWorkers() int { return max(MinReadWorkers, r.Registry.ReadLimit()) }
 
 // ProviderOf returns the provider of a registration, which must be there by now (steps.md 3.3).
 func (r *Access) ProviderOf(l stages.Located) (providers.Provider, error) {

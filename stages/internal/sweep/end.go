@@ -109,7 +109,7 @@ func (r *Sweeper) ensureProviders(ctx context.Context, steps map[graph.ID]*stage
 	}
 	keys := slices.Sorted(maps.Keys(users))
 	errs := make([]error, len(keys))
-	p := pool.New().WithMaxGoroutines(access.ReadWorkers)
+	p := pool.New().WithMaxGoroutines(r.ReadWorkers())
 	for i, key := range keys {
 		p.Go(func() { _, errs[i] = r.ProviderFor(ctx, users[key]) })
 	}

@@ -74,7 +74,7 @@ func (r *ImportRun) importTasks(plan *ImportPlan) []stages.Task {
 // startRecorded starts the recorded providers, all at once, as they are where a program still declares them.
 func (r *ImportRun) startRecorded(ctx context.Context) error {
 	started := make([]error, len(r.Base.Resources))
-	starting := pool.New().WithMaxGoroutines(access.ReadWorkers)
+	starting := pool.New().WithMaxGoroutines(r.ReadWorkers())
 	for i, res := range r.Base.Resources {
 		if res.Type.IsProvider() && !res.Delete {
 			starting.Go(func() {
@@ -130,7 +130,7 @@ func (r *ImportRun) importStep(p *plannedImport) *stages.Decision {
 func (r *ImportRun) checkProviders(ctx context.Context, plan *ImportPlan) error {
 	errs := make([]error, len(plan.items))
 	results := make([]providers.CheckResponse, len(plan.items))
-	calls := pool.New().WithMaxGoroutines(access.ReadWorkers)
+	calls := pool.New().WithMaxGoroutines(r.ReadWorkers())
 	for i, p := range plan.items {
 		if !p.urn.Type().IsProvider() {
 			continue

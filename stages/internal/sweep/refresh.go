@@ -10,7 +10,6 @@ import (
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/control"
 	"github.com/sluice-iac/sluice/stages/internal/take"
@@ -66,7 +65,7 @@ func (r *Refresher) Refresh(ctx context.Context, selected func(*state.Resource) 
 	}
 	r.Record.Note(steps...)
 	found, unrecorded := make([]found, len(steps)), make([]error, len(steps))
-	p := pool.New().WithMaxGoroutines(access.ReadWorkers)
+	p := pool.New().WithMaxGoroutines(r.Reader.ReadWorkers())
 	for i, s := range steps {
 		p.Go(func() {
 			found[i] = r.Reader.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, keepsUncompared: true})

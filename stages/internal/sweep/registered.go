@@ -7,7 +7,6 @@ import (
 	"github.com/sourcegraph/conc/pool"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -74,7 +73,7 @@ func (r *Reader) refreshRest(ctx context.Context) error {
 		}, Rank: stages.Rank{Seq: stages.EndPhaseSeq, Place: i}})
 	}
 	r.Record.Note(steps...)
-	p := pool.New().WithErrors().WithMaxGoroutines(access.ReadWorkers)
+	p := pool.New().WithErrors().WithMaxGoroutines(r.ReadWorkers())
 	for _, s := range steps {
 		p.Go(func() error {
 			if f := r.refreshOne(ctx, s, refreshing{into: s.Old.Clone(), opWithoutRead: stages.OpSame, record: true, keepsUncompared: true}); !f.ok {

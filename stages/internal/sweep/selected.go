@@ -11,7 +11,6 @@ import (
 	"github.com/sluice-iac/sluice/advice"
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/stages/internal/access"
 	"github.com/sluice-iac/sluice/stages/internal/book"
 	"github.com/sluice-iac/sluice/stages/internal/closure"
 	"github.com/sluice-iac/sluice/urn"
@@ -91,7 +90,7 @@ func (r *Sweeper) addReplaced(ctx context.Context, all book.EndGraph, ids []grap
 	const decided = book.Created | book.Same | book.Updated | book.Deleted | book.Replaced | book.Read
 	impossible := func(id graph.ID) bool { return r.Outcomes.Has(all.Resources[id].URN, decided) }
 	found := make([][]graph.ID, len(ids))
-	p := pool.New().WithErrors().WithMaxGoroutines(access.ReadWorkers)
+	p := pool.New().WithErrors().WithMaxGoroutines(r.ReadWorkers())
 	for i, id := range ids {
 		p.Go(func() (err error) {
 			c := closure.NewRoot(stages.Diffed{}, all.Resources[id])

@@ -372,6 +372,44 @@ func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
 	require.NotContains(t, screen.String(), "starting")
 }
 
+func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Beginning: "starting", WaitsFor: "the program", Now: func() time.Time { return c.now }})
+	wait := func(limit string, waiting bool) { l.Observe(stages.LimitWait{Limit: limit, Waiting: waiting}) }
+	after := func() string {
+		out.Reset()
+		c.after(20 * time.Second)
+		l.Tick()
+		return out.String()
+	}
+	wait("reads", true)
+	require.Equal(t, " @  after 20s: 0 done, 0 running; waiting for the limit reads\n", after())
+	wait("reads", true)
+	wait("aws\x1b[2J", true)
+	l.Observe(stages.StepStarted{Step: step(stages.OpDelete, "a", values{}, nil), At: c.now})
+	require.Equal(t, " @  after 40s: 0 done, 1 running; waiting for the limits reads and aws; deleting pkg:mod:Thing a (20s)\n", after())
+	wait("last", true)
+	require.Contains(t, after(), "; waiting for the limits reads and 2 others; ")
+	wait("reads", false)
+	wait("last", false)
+	wait("aws\x1b[2J", false)
+	require.Equal(t, " @  after 1m20s: 0 done, 1 running; deleting pkg:mod:Thing a (1m0s)\n", after())
+}
+
+func TestTheSummarySaysForWhichLimitsCallsWaited(t *testing.T) {
+	waits := []providers.LimitWait{{Limit: "aws changes", Calls: 40, Time: 72*time.Second + 40*time.Millisecond}, {Limit: "reads", Calls: 1, Time: time.Second}}
+	const said = "Waited: 1m12s for the limit aws changes (40 calls)\nWaited: 1s for the limit reads (1 call)\n"
+	for preview, want := range map[bool]string{true: "\n" + said, false: "\nDuration: 2m0s\n" + said} {
+		c := newClock()
+		var out bytes.Buffer
+		l := NewLog(Options{Title: "T", Out: &out, IsPreview: preview, Now: func() time.Time { return c.now }})
+		l.Observe(stages.Summary{IsPreview: preview, Duration: 2 * time.Minute, LimitWaits: waits})
+		l.Close()
+		require.True(t, strings.HasSuffix(out.String(), "no changes\n"+want), out.String())
+	}
+}
+
 func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
 	c := newClock()
 	var screen, out bytes.Buffer

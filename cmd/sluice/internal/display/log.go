@@ -208,11 +208,12 @@ func (l *Log) redraw() {
 	l.live.draw(l.progress(l.lastDraw))
 }
 
-// isBeginning reports whether no step has begun yet and there is a description of what is under way instead.
-func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins }
+// isBeginning reports whether no step has begun yet and there is a description of what is under way instead. If calls wait for a limit, that
+// is of more interest.
+func (l *Log) isBeginning() bool { return l.p.Beginning != "" && !l.m.begins && len(l.m.limits) == 0 }
 
 // progress returns the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It
-// leaves the counts out before the first step. When no step runs, it shows what the operation waits for.
+// leaves the counts out before the first step. When no step runs, or calls wait for limits, it shows what the operation waits for.
 func (l *Log) progress(now time.Time) string {
 	if l.isBeginning() && l.live.out == nil { // the line begins with the time
 		return l.p.Beginning
@@ -220,17 +221,32 @@ func (l *Log) progress(now time.Time) string {
 	if l.isBeginning() {
 		return fmt.Sprintf("%s (%s)", l.p.Beginning, max(now.Sub(l.m.started), 0).Truncate(time.Second))
 	}
-	if len(l.m.running) == 0 && l.p.WaitsFor != "" {
+	if len(l.m.running) == 0 && l.p.WaitsFor != "" && len(l.m.limits) == 0 {
 		return fmt.Sprintf("%d done, waiting %s for %s", l.m.done, max(now.Sub(l.m.lastStep), 0).Truncate(time.Second), l.p.WaitsFor)
 	}
 	text := fmt.Sprintf("%d done, %d running", l.m.done, len(l.m.running))
 	if waiting := l.p.Expected - l.m.done - len(l.m.running); waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", waiting)
 	}
+	if len(l.m.limits) > 0 {
+		text += "; waiting for the " + limitNames(l.m.limits)
+	}
 	if oldest, ok := l.m.oldest(); ok {
 		text += "; " + l.describe(oldest, now)
 	}
 	return text
+}
+
+// limitNames returns "limit x" or "limits x and 2 others".
+func limitNames(limits []string) string {
+	switch others := len(limits) - 1; others {
+	case 0:
+		return "limit " + cleanLine(limits[0])
+	case 1:
+		return "limits " + cleanLine(limits[0]) + " and " + cleanLine(limits[1])
+	default:
+		return fmt.Sprintf("limits %s and %d others", cleanLine(limits[0]), others)
+	}
 }
 
 func (l *Log) describe(r runningStep, now time.Time) string {

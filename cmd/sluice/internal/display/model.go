@@ -26,6 +26,7 @@ type model struct {
 	policies    policyModel
 	whole       bool // messages are kept as a whole, whatever their size
 	waves       []stages.DeletionWaves
+	limits      []string // that calls wait for, in the order in which they began to
 	summary     *stages.Summary
 	started     time.Time
 	lastStep    time.Time // when a step last began or ended, or when the operation began
@@ -60,6 +61,11 @@ func (m *model) observe(e stages.Event) time.Duration {
 		m.policies.remediations = append(m.policies.remediations, e)
 	case stages.DeletionWaves:
 		m.waves = append(m.waves, e)
+	case stages.LimitWait:
+		m.limits = slices.DeleteFunc(m.limits, func(limit string) bool { return limit == e.Limit })
+		if e.Waiting {
+			m.limits = append(m.limits, e.Limit)
+		}
 	case stages.Summary:
 		m.summary = &e
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -167,9 +168,23 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 	if s.Result == stages.Canceled {
 		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"
 	}
+	waited := p.limitWaits(s.LimitWaits)
 	if s.IsPreview {
-		return text
+		return text + waited
 	}
 	seconds := time.Duration(math.Ceil(s.Duration.Seconds())) * time.Second
-	return text + "\n" + p.style.bold("Duration: ") + seconds.String() + "\n"
+	return text + "\n" + p.style.bold("Duration: ") + seconds.String() + "\n" + strings.TrimPrefix(waited, "\n")
+}
+
+// limitWaits says how long calls have waited for limits.
+func (p stepPrinter) limitWaits(waits []providers.LimitWait) string {
+	text := ""
+	for _, w := range waits {
+		text += fmt.Sprintf("%s%s for the limit %s (%s)\n", p.style.bold("Waited: "), w.Time.Round(100*time.Millisecond), cleanLine(w.Limit),
+			plural(w.Calls, "call", "calls"))
+	}
+	if text != "" {
+		text = "\n" + text
+	}
+	return text
 }

@@ -1,0 +1,4 @@
+package providers
+
+// IsThrottling is isThrottling for tests.
+var IsThrottling = isThrottling

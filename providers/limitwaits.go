@@ -1,0 +1,127 @@
+package providers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// LimitWait says how long calls of an operation have waited for a limit.
+type LimitWait struct {
+	Limit string // its name
+	Calls int    // that have waited
+	// Time is how long at least one call was waiting.
+	Time time.Duration
+}
+
+// longWait is how long calls wait for a limit before somebody is told.
+const longWait = time.Second
+
+// limitWaits are the waits of one operation for limits. They are safe for concurrent use.
+type limitWaits struct {
+	// canceled is done when nothing is to wait any more. The cause of cancel is the error of those that do.
+	canceled context.Context
+	cancel   context.CancelCauseFunc
+
+	mu   sync.Mutex
+	of   map[string]*limitWait
+	tell func(limit string, waiting bool) // nil tells nobody
+}
+
+type limitWait struct {
+	LimitWait
+	waiting int // calls at present
+	since   time.Time
+	told    bool
+	telling *time.Timer
+}
+
+func newLimitWaits(tell func(string, bool)) *limitWaits {
+	w := &limitWaits{of: map[string]*limitWait{}, tell: tell}
+	w.canceled, w.cancel = context.WithCancelCause(context.Background())
+	return w
+}
+
+// errNotAsked is the error of calls that wait for limits when the providers are asked to abort.
+var errNotAsked = errors.New("the operation was canceled while this waited for a limit; the provider was not called")
+
+// during waits for a limit, until ctx ends or all waits are canceled.
+func (w *limitWaits) during(ctx context.Context, limit string, wait func(context.Context) error) error {
+	defer w.begin(limit)()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(w.canceled, func() { cancel(context.Cause(w.canceled)) })
+	defer stop()
+	return wait(ctx)
+}
+
+// begin counts a call that waits, until end.
+func (w *limitWaits) begin(limit string) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	of := w.of[limit]
+	if of == nil {
+		of = &limitWait{LimitWait: LimitWait{Limit: limit}}
+		w.of[limit] = of
+	}
+	of.Calls++
+	if of.waiting++; of.waiting == 1 {
+		of.since = time.Now()
+		of.telling = time.AfterFunc(longWait, func() { w.tellOf(of) })
+	}
+	return func() { w.end(of) }
+}
+
+func (w *limitWaits) end(of *limitWait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if of.waiting--; of.waiting > 0 {
+		return
+	}
+	of.Time += time.Since(of.since)
+	of.telling.Stop()
+	if of.told && w.tell != nil {
+		w.tell(of.Limit, false)
+	}
+	of.told = false
+}
+
+func (w *limitWaits) tellOf(of *limitWait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if of.waiting == 0 || of.told || time.Since(of.since) < longWait || w.tell == nil {
+		return
+	}
+	of.told = true
+	w.tell(of.Limit, true)
+}
+
+// quiet makes sure that nobody is told any more.
+func (w *limitWaits) quiet() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tell = nil
+}
+
+// long returns the waits that took long, the longest first.
+func (w *limitWaits) long() []LimitWait {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []LimitWait
+	for _, of := range w.of {
+		total := of.LimitWait
+		if of.waiting > 0 {
+			total.Time += time.Since(of.since)
+		}
+		if total.Time >= longWait {
+			out = append(out, total)
+		}
+	}
+	slices.SortFunc(out, func(a, b LimitWait) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Limit, b.Limit))
+	})
+	return out
+}
