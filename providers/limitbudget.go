@@ -28,11 +28,15 @@ func (b *budget) untilRefill(now time.Time) time.Duration {
 		return 0
 	}
 	missing := 1 - b.rate.TokensAt(now)
-	const rounding = 1e-6 // of a call
+	const (
+		rounding = 1e-6 // of a call
+		longest  = time.Hour
+	)
 	if missing <= rounding {
 		return 0
 	}
-	return max(time.Duration(missing/float64(b.rate.Limit())*float64(time.Second)), time.Microsecond)
+	seconds := min(missing/float64(b.rate.Limit()), longest.Seconds()) // what is longer is looked at again
+	return max(time.Duration(seconds*float64(time.Second)), time.Microsecond)
 }
 
 func (b *budget) take(now time.Time) {

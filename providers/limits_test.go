@@ -204,6 +204,25 @@ func TestARateSpreadsTheBeginningsOfCalls(t *testing.T) {
 	})
 }
 
+func TestAVeryLowRateHoldsCallsUpForAsLongAsItSays(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{1e-4: 10_000 * time.Second, 1e-300: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMeter(0)
+			p := providerOf(t, metered(t, m, limits(t, providers.Rule{Rate: rate})), "simple", "a")
+			require.NoError(t, create(t.Context(), p, thing, "a"))
+			ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+			defer cancel()
+			err := create(ctx, p, thing, "b")
+			if want == 0 {
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				return
+			}
+			require.NoError(t, err)
+			require.InDelta(t, want, m.began[1], float64(10*time.Millisecond))
+		})
+	}
+}
+
 func TestARateIsNotUsedUpByCallsThatWaitForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMeter(3 * time.Second)
