@@ -184,11 +184,11 @@ func NearURNs(list []urn.URN, text string) []urn.URN {
 	if i := strings.LastIndex(text, "::"); i >= 0 {
 		name = text[i+len("::"):]
 	}
+	most := max(2, len(name)/4) // of a URN too: the URNs of a stack are alike
 	whole := strings.HasPrefix(text, "urn:")
 	if whole {
 		name = text
 	}
-	most := max(2, len(name)/4)
 	folded := strings.ToLower(name)
 	var found []candidate
 	seen := make(map[urn.URN]bool, len(list))

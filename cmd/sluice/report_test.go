@@ -56,7 +56,7 @@ func TestExitStatuses(t *testing.T) {
 		"impossible name":      {"p", "stack init a/b/c/d", exit.Usage, "must have the form"},
 		"missing output":       {"p", "stack output x", exit.Failure, "does not have output property"},
 		"missing setting":      {"p", "config get x", exit.Failure, "not found for stack 'dev'"},
-		"bad colour":           {"p", "--color pink version", exit.Usage, "--color pink"},
+		"bad colour":           {"p", "--color pink version", exit.Usage, "--color is always"},
 		"no language plugin":   {"p", "preview", exit.Failure, "pulumi-language-fake"},
 		"too many arguments":   {"p", "config get a b", exit.Usage, `"b" is too much`},
 		"nothing to cancel":    {"p", "cancel --yes", 0, ""},

@@ -196,8 +196,13 @@ func TestDefaultProvidersAreNamedAfterWhatTheyNeed(t *testing.T) {
 	require.ErrorAs(t, err, new(*stages.InvalidRequestError))
 }
 
+func registry(t *testing.T) *providers.Registry {
+	t.Helper()
+	return providers.NewRegistry(t.Context(), nil, providers.RegistryOptions{})
+}
+
 func TestTheLanguageHostCompletesWhatARequestLeavesOpen(t *testing.T) {
-	d := newDefaultProviders(nil, stages.Settings{Packages: []stages.Package{
+	d := newDefaultProviders(nil, stages.Settings{Registry: registry(t), Packages: []stages.Package{
 		{Name: "x", Version: "1.9.0", DownloadURL: "old"}, {Name: "x", Version: "1.10.0", DownloadURL: "new"}, {Name: "x"},
 		{Name: "base", Version: "9.0.0", Extension: &stages.Parameterization{Name: "x"}},
 	}})
@@ -208,7 +213,7 @@ func TestTheLanguageHostCompletesWhatARequestLeavesOpen(t *testing.T) {
 }
 
 func TestTheBuiltInPackageCannotBeDenied(t *testing.T) {
-	some, all := newDefaultProviders(nil, stages.Settings{DeniedProviders: []string{"x"}}), newDefaultProviders(nil, stages.Settings{DeniedProviders: []string{"*"}})
+	some, all := newDefaultProviders(nil, stages.Settings{Registry: registry(t), DeniedProviders: []string{"x"}}), newDefaultProviders(nil, stages.Settings{Registry: registry(t), DeniedProviders: []string{"*"}})
 	require.True(t, some.IsDenied("x"))
 	require.False(t, some.IsDenied("y"))
 	require.True(t, all.IsDenied("y"))
@@ -221,7 +226,7 @@ func TestTheBuiltInPackageCannotBeDenied(t *testing.T) {
 func TestOneDefaultProviderIsMadeForAllWhoNeedIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		intake := await.NewMailbox[stages.Submitted]()
-		d := newDefaultProviders(intake, stages.Settings{PackageConfig: func(string) property.Map { return property.Map{} }})
+		d := newDefaultProviders(intake, stages.Settings{Registry: registry(t), PackageConfig: func(string) property.Map { return property.Map{} }})
 		refs := make([]string, 3)
 		var wg conc.WaitGroup
 		for i := range refs {
