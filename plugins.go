@@ -24,7 +24,7 @@ import (
 // InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. It uses only the
 // places of plugins in o, and starts nothing.
 func InstalledPlugins(o PluginOptions) []plugin.Listing {
-	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv}.List()
+	return o.finder().List()
 }
 
 // PluginOptions say where provider plugins are looked for, and what they get from the engine.
@@ -110,7 +110,7 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 		}
 		return runtimes.StartDirect(ctx, p, c)
 	}
-	m, err := source.ReadManifest(w.Directory, source.PluginManifest)
+	m, err := source.ReadManifest(w.Directory, plugin.PluginManifest)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
 	}
@@ -124,11 +124,14 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	return server, nil
 }
 
+// finder finds plugins in the places of o.
+func (o PluginOptions) finder() plugin.Finder {
+	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
+}
+
 // runtimes returns what the choice of a runtime depends on.
 func (o PluginOptions) runtimes() runtimes.Options {
-	options := runtimes.Options{Finder: plugin.Finder{
-		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}, Acquire: o.acquire()}
+	options := runtimes.Options{Finder: o.finder(), Acquire: o.acquire()}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}

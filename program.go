@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"github.com/sluice-iac/sluice/providers"
-	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/language"
 	"github.com/sluice-iac/sluice/source/policy"
@@ -56,9 +55,7 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 // be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins and the Engine
 // service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
-	options := policy.Options{Finder: plugin.Finder{
-		Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn,
-	}}
+	options := policy.Options{Finder: o.finder()}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}

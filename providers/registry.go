@@ -142,17 +142,21 @@ func (r *Registry) IsUnconfigured(ref urn.ProviderRef) bool {
 // Name says that the program names the place from which a plugin can be obtained. Of a place that it has not named, the
 // [Spec] says that the state alone does. "" is ignored.
 func (r *Registry) Name(downloadURL string) {
+	if downloadURL == "" { // as of nearly all
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if downloadURL != "" {
-		r.named[downloadURL] = true
-	}
+	r.named[downloadURL] = true
 }
 
 func (r *Registry) isNamed(downloadURL string) bool {
+	if downloadURL == "" {
+		return true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return downloadURL == "" || r.named[downloadURL]
+	return r.named[downloadURL]
 }
 
 // load starts a provider and keeps it for Close.

@@ -11,19 +11,11 @@ import (
 	"github.com/sluice-iac/sluice/urn"
 )
 
-// The files that make a folder a plugin.
-const (
-	PluginManifest = "PulumiPlugin.yaml" // a provider, converter or tool (protocol.md 1.10)
-	PolicyManifest = "PulumiPolicy.yaml" // a policy pack (protocol.md 7.1)
-)
-
 // Manifest is what the engine uses of the file of a plugin that is written in a program language.
 type Manifest struct {
-	Runtime RuntimeSpec
-	Main    string
-	Version string
-	// RequiredVersion is the range of versions of the engine that the plugin needs; "" for any.
-	RequiredVersion string
+	Runtime RuntimeSpec `yaml:"runtime"`
+	Main    string      `yaml:"main"`
+	Version string      `yaml:"version"`
 }
 
 // RuntimeSpec is the name of a runtime with its options. A file may have the name alone.
@@ -48,30 +40,25 @@ func (r *RuntimeSpec) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// ReadManifest reads the manifest of a folder; file is [PluginManifest] or [PolicyManifest]. The error wraps fs.ErrNotExist if
-// there is no such file.
+// ReadManifest reads the manifest of a folder; file is plugin.PluginManifest or plugin.PolicyManifest. The error wraps
+// fs.ErrNotExist if there is no such file.
 func ReadManifest(directory, file string) (Manifest, error) {
 	path := filepath.Join(directory, file)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return Manifest{}, err
 	}
-	var read struct {
-		Runtime         RuntimeSpec `yaml:"runtime"`
-		Main            string      `yaml:"main"`
-		Version         string      `yaml:"version"`
-		RequiredVersion string      `yaml:"requiredPulumiVersion"`
-	}
-	if err := yaml.Unmarshal(text, &read); err != nil {
+	var m Manifest
+	if err := yaml.Unmarshal(text, &m); err != nil {
 		return Manifest{}, fmt.Errorf("%s: %w", path, err)
 	}
-	if read.Runtime.Name == "" {
+	if m.Runtime.Name == "" {
 		return Manifest{}, fmt.Errorf("%s names no runtime; write `runtime: nodejs`, or the language that it is written in", path)
 	}
-	if err := urn.CheckPackageName("runtime", read.Runtime.Name); err != nil {
+	if err := urn.CheckPackageName("runtime", m.Runtime.Name); err != nil {
 		return Manifest{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return Manifest(read), nil
+	return m, nil
 }
 
 // Project describes the plugin in a folder as a program.

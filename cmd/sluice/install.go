@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -50,7 +50,7 @@ type installHereFlags struct{ noDependencies, noPlugins, reinstall bool }
 
 // installHere installs what the program, policy pack or plugin of the working directory needs, and the plugins of a program.
 func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) error {
-	p, options, err := programHere(t)
+	p, isPlugin, options, err := programHere(t)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 			return err
 		}
 	}
-	if f.noPlugins || isManifest(p.Root) {
+	if f.noPlugins || isPlugin {
 		return nil
 	}
 	places, err := plugins.Find(t)
@@ -69,48 +69,38 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 	return installNeeded(ctx, places, installFlags{reinstall: f.reinstall})
 }
 
-// isManifest reports whether a folder is that of a policy pack or plugin.
-func isManifest(directory string) bool {
-	return slices.ContainsFunc(manifests[:], func(name string) bool {
-		_, err := os.Stat(filepath.Join(directory, name))
-		return err == nil
-	})
-}
-
-var manifests = [...]string{source.PolicyManifest, source.PluginManifest}
-
 // programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the
-// program of the project.
-func programHere(t *terminal.Terminal) (source.Project, sluice.PluginOptions, error) {
-	options, err := dependencies.Options(t, nil)
+// program of the project. isPlugin is true for the former two.
+func programHere(t *terminal.Terminal) (p source.Project, isPlugin bool, options sluice.PluginOptions, err error) {
+	options, err = dependencies.Options(t, nil)
 	if err != nil {
-		return source.Project{}, options, err
+		return source.Project{}, false, options, err
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return source.Project{}, options, err
+		return source.Project{}, false, options, err
 	}
-	for _, name := range manifests {
+	for _, name := range []string{plugin.PolicyManifest, plugin.PluginManifest} {
 		m, err := source.ReadManifest(here, name)
 		if err == nil {
-			return m.Project(here), options, nil
+			return m.Project(here), true, options, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return source.Project{}, options, exit.AsUsage(err)
+			return source.Project{}, false, options, exit.AsUsage(err)
 		}
 	}
 	project, err := session.FindProject()
 	if err != nil {
-		return source.Project{}, options, err
+		return source.Project{}, false, options, err
 	}
 	if options, err = dependencies.Options(t, project); err != nil {
-		return source.Project{}, options, err
+		return source.Project{}, false, options, err
 	}
 	directory, entry, err := source.Locate(project.Directory(), project.Main)
 	if err != nil {
-		return source.Project{}, options, exit.AsUsage(fmt.Errorf("%s: %w", filepath.Base(project.Path), err))
+		return source.Project{}, false, options, exit.AsUsage(fmt.Errorf("%s: %w", filepath.Base(project.Path), err))
 	}
 	return source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
-	}, options, nil
+	}, false, options, nil
 }

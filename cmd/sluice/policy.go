@@ -11,7 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/newproject"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 func newPolicyCommand(t *terminal.Terminal) *cobra.Command {
@@ -78,8 +78,8 @@ func newPolicyInstallCommand(t *terminal.Terminal) *cobra.Command {
 			folder := "."
 			if len(args) == 1 {
 				folder = args[0]
-			} else if _, err := os.Stat(source.PolicyManifest); errors.Is(err, fs.ErrNotExist) {
-				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and the backend requires none\n", source.PolicyManifest)
+			} else if _, err := os.Stat(plugin.PolicyManifest); errors.Is(err, fs.ErrNotExist) {
+				_, err := fmt.Fprintf(t.Err, "No policy packs to install: there is no %s here, and the backend requires none\n", plugin.PolicyManifest)
 				return err
 			}
 			directory, err := filepath.Abs(folder)

@@ -25,6 +25,12 @@ const (
 	Tool      Kind = "tool"
 )
 
+// The files that make a folder a plugin in source form.
+const (
+	PluginManifest = "PulumiPlugin.yaml" // a provider, converter or tool (protocol.md 1.10)
+	PolicyManifest = "PulumiPolicy.yaml" // a policy pack (protocol.md 7.1)
+)
+
 // ProjectPlugin is a plugin that the project file names: its executable is in Directory.
 type ProjectPlugin struct {
 	Kind      Kind
@@ -195,7 +201,7 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 }
 
 func (f Finder) noExecutable(k Kind, name, directory string) error {
-	if _, err := os.Stat(filepath.Join(directory, "PulumiPlugin.yaml")); err == nil {
+	if _, err := os.Stat(filepath.Join(directory, PluginManifest)); err == nil {
 		return &LanguageHostedError{Name: name, Directory: directory}
 	}
 	return fmt.Errorf("plugin %q: there is no executable %s in %s", name, executableName(k, name), directory)

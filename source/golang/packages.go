@@ -1,30 +1,16 @@
 package golang
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
-
-// pluginFile is what a module says about the plugin that serves it (protocol.md 1.12).
-type pluginFile struct {
-	Resource         bool   `json:"resource"`
-	Name             string `json:"name"`
-	Version          string `json:"version"`
-	Server           string `json:"server"`
-	Parameterization *struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Value   []byte `json:"value"` // base64 in the file
-	} `json:"parameterization"`
-}
 
 // sdkModule recognizes the modules of published SDKs, which need no file to be known.
 var sdkModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([^/]+)/sdk(/v[0-9]+)?$`)
@@ -47,24 +33,15 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		}
 		m := module{path: fields[0], version: strings.TrimPrefix(fields[1], "v"), root: fields[2]}
 		if pkg, ok := m.pkg(fields[3]); ok {
-			found[pkg.Name+" "+pkg.Version+" "+parameter(pkg)] = pkg
+			found[pkg.Name+" "+pkg.Version+" "+sdk.Parameters(pkg)] = pkg
 		}
 	}
 	list := make([]stages.Package, 0, len(found))
 	for _, pkg := range found {
 		list = append(list, pkg)
 	}
-	slices.SortFunc(list, func(a, b stages.Package) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(parameter(a), parameter(b)))
-	})
+	sdk.Sort(list)
 	return list, nil
-}
-
-func parameter(p stages.Package) string {
-	if q := p.Parameterization; q != nil {
-		return q.Name + " " + q.Version + " " + string(q.Value)
-	}
-	return ""
 }
 
 // module is the Go module that an imported package is in.
@@ -94,17 +71,9 @@ func (m module) fromFile(directory string) (pkg stages.Package, found, is bool) 
 	if err != nil {
 		return stages.Package{}, false, false
 	}
-	var f pluginFile
+	var f sdk.Manifest
 	if json.Unmarshal(b, &f) != nil || !f.Resource {
 		return stages.Package{}, true, false
 	}
-	pkg = stages.Package{
-		Name:        cmp.Or(f.Name, filepath.Base(directory)),
-		Version:     strings.TrimPrefix(cmp.Or(f.Version, m.version), "v"),
-		DownloadURL: f.Server,
-	}
-	if q := f.Parameterization; q != nil {
-		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
-	}
-	return pkg, true, true
+	return f.Package(filepath.Base(directory), m.version), true, true
 }

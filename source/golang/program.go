@@ -9,14 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
-	"github.com/sluice-iac/sluice/stages"
 )
 
 // Program is a Go program.
@@ -48,7 +46,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	env, err := p.environment(monitor, engine, host.Monitor.Info())
+	env, err := direct.Environment(p.project, monitor, engine, host.Monitor.Info())
 	if err != nil {
 		return err
 	}
@@ -65,23 +63,6 @@ func (p *Program) Close() error {
 	err := os.RemoveAll(p.dir)
 	p.dir = ""
 	return err
-}
-
-func (p *Program) environment(monitor, engine string, info stages.RunInfo) ([]string, error) {
-	env, err := direct.ConfigEnv(info)
-	if err != nil {
-		return nil, err
-	}
-	return append(env,
-		"PULUMI_MONITOR="+monitor,
-		"PULUMI_ENGINE="+engine,
-		"PULUMI_ORGANIZATION="+info.Organization,
-		"PULUMI_PROJECT="+info.Project,
-		"PULUMI_STACK="+info.Stack,
-		"PULUMI_ROOT_DIRECTORY="+p.project.Root,
-		"PULUMI_DRY_RUN="+strconv.FormatBool(info.DryRun),
-		"PULUMI_PARALLEL="+strconv.Itoa(max(1, info.Parallel)),
-	), nil
 }
 
 // binary returns the executable to run, which is built for each run: the program may have changed, and the go

@@ -51,14 +51,6 @@ func folder(t testing.TB, name string) source.Project {
 	return source.Project{Runtime: "go", Root: dir, Directory: dir, Entry: "."}
 }
 
-func fake() *monitortest.Monitor {
-	return &monitortest.Monitor{Run: stages.RunInfo{
-		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
-		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
-		ConfigSecretKeys: []string{"proj:password"},
-	}}
-}
-
 func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
 	t.Helper()
 	prog := golang.New(p)
@@ -67,7 +59,7 @@ func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
 }
 
 func TestAGoProgramDeclaresItsResources(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, project(t, ""), m))
 	stack := urn.RootStack("dev", "proj")
 	declared := map[string]*stages.RegisterRequest{}
@@ -85,7 +77,7 @@ func TestAGoProgramDeclaresItsResources(t *testing.T) {
 	require.Equal(t, []urn.URN{m.URN("test:index:Thing", "first", stack)}, second.PropertyDependencies["value"])
 	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value").DowngradeOutputs())
 
-	outputs := m.Record().Outputs[stack]
+	outputs := m.StackOutputs(t)
 	require.Equal(t, property.String("hello"), outputs.At("greeting"))
 	require.Equal(t, property.String("organization/proj/dev/true"), outputs.At("where"))
 	require.Equal(t, 1, m.Record().Waits)
@@ -95,13 +87,13 @@ func TestAGoProgramDeclaresItsResources(t *testing.T) {
 }
 
 func TestAThousandResourcesAreDeclared(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, project(t, "many"), m))
 	require.Len(t, m.Record().Registered, 1001)
 }
 
 func TestAFailingProgramHasSaidWhy(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.ErrorIs(t, run(t, project(t, "fail"), m), source.ErrReported)
 	require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), "this program fails")
 }
@@ -112,7 +104,7 @@ func TestAProgramThatDiesIsReportedWithItsLastOutput(t *testing.T) {
 		"panic": {"exit status 2", "this program panics"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := fake()
+			m := monitortest.Preview()
 			p := project(t, what)
 			var exit *source.ProgramExitError
 			require.ErrorAs(t, run(t, p, m), &exit)
@@ -125,7 +117,7 @@ func TestAProgramThatDiesIsReportedWithItsLastOutput(t *testing.T) {
 
 func TestAProgramThatDoesNotCompileShowsTheCompilersText(t *testing.T) {
 	var broken *golang.BuildError
-	require.ErrorAs(t, run(t, folder(t, "broken"), fake()), &broken)
+	require.ErrorAs(t, run(t, folder(t, "broken"), monitortest.Preview()), &broken)
 	require.Contains(t, broken.Output, "main.go:3:15: undefined: undefinedFunction")
 	require.Contains(t, broken.Error(), "does not build")
 }
@@ -134,17 +126,17 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Run("binary", func(t *testing.T) {
 		p := folder(t, "program")
 		p.Options = map[string]any{"binary": "no-such-file"}
-		require.ErrorContains(t, run(t, p, fake()), filepath.Join(p.Directory, "no-such-file"))
+		require.ErrorContains(t, run(t, p, monitortest.Preview()), filepath.Join(p.Directory, "no-such-file"))
 	})
 	t.Run("go", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		require.ErrorContains(t, run(t, folder(t, "program"), fake()), "go was not found on your $PATH")
+		require.ErrorContains(t, run(t, folder(t, "program"), monitortest.Preview()), "go was not found on your $PATH")
 	})
 	t.Run("program", func(t *testing.T) {
 		p := folder(t, "program")
 		p.Entry = "other.go"
 		var broken *golang.BuildError
-		require.ErrorAs(t, run(t, p, fake()), &broken)
+		require.ErrorAs(t, run(t, p, monitortest.Preview()), &broken)
 		require.Contains(t, broken.Output, "other.go")
 	})
 }
@@ -152,7 +144,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 func TestTheEndOfTheContextStopsTheBuild(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := golang.New(folder(t, "program")).Run(ctx, monitortest.Host(t, fake()))
+	err := golang.New(folder(t, "program")).Run(ctx, monitortest.Host(t, monitortest.Preview()))
 	require.ErrorIs(t, err, context.Canceled)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // oldest is the oldest version of Java that the SDK runs with.
@@ -43,7 +44,7 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 	m := javaVersion.FindStringSubmatch(stderr + stdout)
 	if exit.Code != 0 || m == nil {
 		// macOS has a java that only says where to get one.
-		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, below(stderr), installJDK)
+		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK)
 	}
 	found := jdk{java: path, version: m[1]}
 	if v := major(m[1]); v < oldest {
@@ -86,13 +87,6 @@ func major(version string) int {
 		return 0
 	}
 	return n
-}
-
-func below(text string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return ""
-	}
-	return ". It said:\n  " + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
 func isFile(path string) bool {

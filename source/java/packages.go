@@ -1,7 +1,6 @@
 package java
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,24 +10,12 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
 // discovery is the class of the SDK that prints which packages the SDKs on the class path are for, if its argument is "packages".
 const discovery = "com.pulumi.bootstrap.internal.Main"
-
-// discovered is an entry of what it prints.
-type discovered struct {
-	Resource         bool   `json:"resource"`
-	Name             string `json:"name"`
-	Version          string `json:"version"`
-	Server           string `json:"server"`
-	Parameterization *struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Value   []byte `json:"value"` // base64 in the file
-	} `json:"parameterization"`
-}
 
 // Packages lists the packages of providers whose SDKs are on the program's class path (protocol.md 1.12). Like the language
 // plugin it lists nothing where that cannot be found out, as of a program that does not compile: its run says why.
@@ -41,28 +28,19 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []discovered
+	var found []sdk.Manifest
 	if json.Unmarshal([]byte(printed), &found) != nil {
 		return nil, nil
 	}
 	var list []stages.Package
 	for _, f := range found {
 		if f.Resource && f.Name != "" {
-			list = append(list, f.pkg())
+			f.Version = strings.TrimSpace(f.Version)
+			list = append(list, f.Package("", ""))
 		}
 	}
-	slices.SortFunc(list, func(a, b stages.Package) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
-	})
+	sdk.Sort(list)
 	return list, nil
-}
-
-func (f discovered) pkg() stages.Package {
-	pkg := stages.Package{Name: f.Name, Version: strings.TrimPrefix(strings.TrimSpace(f.Version), "v"), DownloadURL: f.Server}
-	if q := f.Parameterization; q != nil {
-		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
-	}
-	return pkg
 }
 
 // discover returns what the SDK prints about the class path, or anything else if it cannot be asked.

@@ -137,20 +137,9 @@ func (p *Program) environment(host source.Host) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("let %s call the engine: %w", p.project.Program(), err)
 	}
-	info := host.Monitor.Info()
-	env, err := direct.ConfigEnv(info)
+	env, err := direct.Environment(p.project, monitor, engine, host.Monitor.Info())
 	if err != nil {
 		return nil, err
 	}
-	return append(env,
-		"PULUMI_MONITOR="+monitor,
-		"PULUMI_ENGINE="+engine,
-		"PULUMI_ORGANIZATION="+info.Organization,
-		"PULUMI_PROJECT="+info.Project,
-		"PULUMI_STACK="+info.Stack,
-		"PULUMI_ROOT_DIRECTORY="+p.project.Root,
-		"PULUMI_PWD="+p.project.Directory,
-		"PULUMI_DRY_RUN="+strconv.FormatBool(info.DryRun),
-		"PULUMI_PARALLEL="+strconv.Itoa(max(1, info.Parallel)),
-	), nil
+	return append(env, "PULUMI_PWD="+p.project.Directory), nil
 }

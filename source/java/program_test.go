@@ -43,21 +43,13 @@ func project(t testing.TB, args ...string) source.Project {
 	return source.Project{Runtime: "java", Root: root, Directory: root, Entry: ".", Args: args}
 }
 
-func fake() *monitortest.Monitor {
-	return &monitortest.Monitor{Run: stages.RunInfo{
-		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
-		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
-		ConfigSecretKeys: []string{"proj:password"},
-	}}
-}
-
 func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
 	t.Helper()
 	return java.New(p).Run(context.Background(), monitortest.Host(t, m))
 }
 
 func TestAProgramDeclaresItsResources(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	p := project(t, "one", "two words")
 	require.NoError(t, run(t, p, m))
 
@@ -77,7 +69,7 @@ func TestAProgramDeclaresItsResources(t *testing.T) {
 	require.Equal(t, m.URN("test:index:Group", "group", stack), declared["child"].Parent)
 	require.Contains(t, m.Record().Outputs, m.URN("test:index:Group", "group", stack))
 
-	outputs := m.Record().Outputs[stack]
+	outputs := m.StackOutputs(t)
 	for name, want := range map[string]string{
 		"greeting": "hello!", "where": "organization/proj/dev/true", "folder": p.Directory, "arguments": "one|two words",
 	} {
@@ -90,7 +82,7 @@ func TestAProgramDeclaresItsResources(t *testing.T) {
 }
 
 func TestAFailingProgramHasSaidWhy(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.ErrorIs(t, run(t, project(t, "fail"), m), source.ErrReported)
 	require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), "this program fails")
 	require.Equal(t, []string{"compiling with Maven"}, m.Messages(stages.Info), "the build tool does not say it again")
@@ -103,7 +95,7 @@ func TestAProgramThatDiesIsReportedWithItsOutput(t *testing.T) {
 		"throw": {"exit status 1", "this program throws before it starts"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			m := fake()
+			m := monitortest.Preview()
 			var exit *source.ProgramExitError
 			require.ErrorAs(t, run(t, project(t, what), m), &exit)
 			require.Equal(t, want.status, exit.Status)
@@ -143,7 +135,7 @@ func write(t testing.TB, root string, files map[string]string) {
 }
 
 func TestAProgramThatDoesNotCompileShowsTheCompilersLines(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	err := run(t, copied(t, map[string]string{"src/main/java/program/Broken.java": "package program;\nclass Broken { Missing x; }\n"}), m)
 	var broken *java.CompileError
 	require.ErrorAs(t, err, &broken)
@@ -163,7 +155,7 @@ func TestABuildThatCannotBeStartedSaysWhy(t *testing.T) {
 		"dependency": {"<version>1.36.1</version>", "<version>[0.0.1-none]</version>", "com.pulumi:pulumi"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := fake()
+			m := monitortest.Preview()
 			err := run(t, copied(t, map[string]string{"pom.xml": strings.Replace(string(pom), c.old, c.new, 1)}), m)
 			require.ErrorContains(t, err, c.want)
 			require.NotContains(t, err.Error(), "[ERROR]")
@@ -177,8 +169,8 @@ func TestABuildThatCannotBeStartedSaysWhy(t *testing.T) {
 func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
 	p := project(t, "wait")
 	ctx, cancel := context.WithCancel(context.Background())
-	host := monitortest.Host(t, fake())
-	host.Monitor = &onOutput{fake(), cancel}
+	host := monitortest.Host(t, monitortest.Preview())
+	host.Monitor = &onOutput{monitortest.Preview(), cancel}
 	require.ErrorIs(t, java.New(p).Run(ctx, host), context.Canceled)
 }
 
@@ -230,7 +222,7 @@ func TestAJarIsRunAsItIs(t *testing.T) {
 	write(t, folder, map[string]string{"META-INF/MANIFEST.MF": "Manifest-Version: 1.0\nMain-Class: program.App\n"})
 	archive(t, filepath.Join(root, "app.jar"), folder)
 	p.Root, p.Directory, p.Options, p.Args = root, root, map[string]any{"binary": "app.jar"}, []string{"exit"}
-	m := fake()
+	m := monitortest.Preview()
 	var exit *source.ProgramExitError
 	require.ErrorAs(t, run(t, p, m), &exit)
 	require.Equal(t, 7, exit.Code)

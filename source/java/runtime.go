@@ -64,7 +64,7 @@ func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, erro
 	}
 	version := b.tool.version(stdout)
 	if exit.Code != 0 || version == "" {
-		return tools, fmt.Errorf("%s does not tell its version (%s)%s", b.executable, exit.Status, below(stderr))
+		return tools, fmt.Errorf("%s does not tell its version (%s)%s", b.executable, exit.Status, direct.Below(stderr))
 	}
 	return append(tools, source.Tool{Name: string(b.tool), Version: version, Path: b.executable}), nil
 }

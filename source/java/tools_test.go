@@ -83,7 +83,7 @@ func TestGradleCompilesAndRunsAProjectOfABuild(t *testing.T) {
 	p := inFolder(t, map[string]string{"settings.gradle.kts": "", "infra/app/build.gradle.kts": ""})
 	root := p.Root
 	p.Root, p.Directory, p.Args = filepath.Join(root, "infra", "app"), filepath.Join(root, "infra", "app"), []string{"one", "two words"}
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "hello from dev\n"}, m.Messages(stages.Info))
 	require.Equal(t, root+" --quiet --console=plain --no-daemon :infra:app:classes\n"+
@@ -94,19 +94,19 @@ func TestTheWrapperOfGradleIsPreferred(t *testing.T) {
 	called := calls(t)
 	fakeTools(t, map[string]string{"gradle": script("echo on the path")})
 	p := inFolder(t, map[string]string{"build.gradle": "", "gradlew": script("echo from the wrapper")})
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "from the wrapper\n"}, m.Messages(stages.Info))
 	require.Contains(t, called(), p.Directory+" --quiet --console=plain --no-daemon :classes\n")
 
 	p.Options = map[string]any{"use-executor": "gradle"}
-	m = fake()
+	m = monitortest.Preview()
 	require.NoError(t, run(t, p, m))
 	require.Equal(t, []string{"compiling with Gradle", "on the path\n"}, m.Messages(stages.Info))
 
 	require.NoError(t, os.Chmod(filepath.Join(p.Directory, "gradlew"), 0o644))
 	p.Options = nil
-	require.ErrorContains(t, run(t, p, fake()), "`chmod +x "+filepath.Join(p.Directory, "gradlew")+"`")
+	require.ErrorContains(t, run(t, p, monitortest.Preview()), "`chmod +x "+filepath.Join(p.Directory, "gradlew")+"`")
 }
 
 func TestTheExitStatusOfAProgramIsFoundInWhatGradleSays(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTheExitStatusOfAProgramIsFoundInWhatGradleSays(t *testing.T) {
 		},
 	} {
 		fakeTools(t, map[string]string{"gradle": script("echo a line >&2\n" + strings.Replace(gradleEnd, "STATUS", status, 1))})
-		m := fake()
+		m := monitortest.Preview()
 		check(run(t, p, m))
 		require.Equal(t, []string{"a line\n"}, m.Messages(stages.InfoErr), "what Gradle says is not the program's output")
 	}
@@ -143,7 +143,7 @@ func TestWhatGradleCannotDoIsOneError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fakeTools(t, map[string]string{"gradle": c.script})
-			m := fake()
+			m := monitortest.Preview()
 			var broken *java.CompileError
 			require.ErrorAs(t, run(t, p, m), &broken)
 			require.Equal(t, c.want, broken.Output)
@@ -175,7 +175,7 @@ func TestTheWrapperOfMavenIsPreferred(t *testing.T) {
 	p.Directory = filepath.Join(p.Root, "program")
 	for option, want := range map[string]string{"": "from the wrapper\n", "mvn": "on the path\n", "../mvnw": "from the wrapper\n"} {
 		p.Options = map[string]any{"use-executor": option}
-		m := fake()
+		m := monitortest.Preview()
 		require.NoError(t, run(t, p, m))
 		require.Equal(t, []string{"compiling with Maven", want}, m.Messages(stages.Info), option)
 	}
@@ -188,7 +188,7 @@ func TestErrorsThatTheSDKAlsoSendsAreNotOutput(t *testing.T) {
 		logger + "SEVERE: Running program [PID: 1](java) failed with an unhandled exception:\njava.lang.Error: no\n\tat App.main(App.java:1)\n" +
 		"Caused by: java.lang.Error\n\t... 1 more\n\nfour\n" +
 		logger + logger + "SEVERE: one line\nfive\n\tsix\nEND\nexit 32\n"})
-	m := fake()
+	m := monitortest.Preview()
 	require.ErrorIs(t, run(t, inFolder(t, map[string]string{"pom.xml": ""}), m), source.ErrReported)
 	require.Equal(t, []string{"one\n", "three\n", "four\n", "five\n", "\tsix\n"}, m.Messages(stages.InfoErr))
 }
@@ -256,7 +256,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			}
 			p := inFolder(t, files)
 			p.Options = c.options
-			m := fake()
+			m := monitortest.Preview()
 			err := java.New(p).Run(context.Background(), monitortest.Host(t, m))
 			for _, want := range c.want {
 				require.ErrorContains(t, err, want)

@@ -2,7 +2,6 @@ package nodejs
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -19,26 +19,9 @@ type packageFile struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	Pulumi  *struct {
-		Resource         bool              `json:"resource"`
-		Name             string            `json:"name"`
-		Version          string            `json:"version"`
-		Server           string            `json:"server"`
-		Parameterization *parameterization `json:"parameterization"`
-		Extension        *parameterization `json:"extensionParameterization"`
+		sdk.Manifest
+		Extension *sdk.Parameterization `json:"extensionParameterization"`
 	} `json:"pulumi"`
-}
-
-type parameterization struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Value   []byte `json:"value"` // base64 in the file
-}
-
-func (p *parameterization) item() *stages.Parameterization {
-	if p == nil {
-		return nil
-	}
-	return &stages.Parameterization{Name: p.Name, Version: strings.TrimPrefix(p.Version, "v"), Value: p.Value}
 }
 
 // packages reads the package.json of everything in the node_modules of a directory and of those above it, sorted by
@@ -53,23 +36,8 @@ func packages(directory string) ([]stages.Package, error) {
 			break
 		}
 	}
-	slices.SortFunc(s.found, func(a, b stages.Package) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version), cmp.Compare(parameter(a), parameter(b)))
-	})
-	return slices.CompactFunc(s.found, func(a, b stages.Package) bool {
-		return a.Name == b.Name && a.Version == b.Version && parameter(a) == parameter(b)
-	}), nil
-}
-
-func parameter(p stages.Package) string {
-	var text strings.Builder
-	for _, q := range []*stages.Parameterization{p.Parameterization, p.Extension} {
-		if q != nil {
-			text.WriteString(q.Name + " " + q.Version + " " + string(q.Value))
-		}
-		text.WriteByte('|')
-	}
-	return text.String()
+	sdk.Sort(s.found)
+	return slices.CompactFunc(s.found, func(a, b stages.Package) bool { return sdk.Compare(a, b) == 0 }), nil
 }
 
 type scan struct {
@@ -139,15 +107,7 @@ func (s *scan) file(b []byte) {
 	if json.Unmarshal(b, &f) != nil || f.Pulumi == nil || !f.Pulumi.Resource {
 		return
 	}
-	name := f.Pulumi.Name
-	if name == "" {
-		name = f.Name[strings.LastIndex(f.Name, "/")+1:]
-	}
-	s.found = append(s.found, stages.Package{
-		Name:             name,
-		Version:          strings.TrimPrefix(cmp.Or(f.Pulumi.Version, f.Version), "v"),
-		DownloadURL:      f.Pulumi.Server,
-		Parameterization: f.Pulumi.Parameterization.item(),
-		Extension:        f.Pulumi.Extension.item(),
-	})
+	pkg := f.Pulumi.Package(f.Name[strings.LastIndex(f.Name, "/")+1:], f.Version)
+	pkg.Extension = f.Pulumi.Extension.Item()
+	s.found = append(s.found, pkg)
 }

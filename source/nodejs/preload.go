@@ -2,8 +2,8 @@ package nodejs
 
 import (
 	_ "embed"
-	"fmt"
-	"os"
+
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 //go:embed preload.cjs
@@ -11,17 +11,5 @@ var preload []byte
 
 // writePreload writes the module that is loaded into node first. The caller removes it.
 func writePreload() (path string, err error) {
-	f, err := os.CreateTemp("", "sluice-preload-*.cjs")
-	if err != nil {
-		return "", fmt.Errorf("prepare node: %w", err)
-	}
-	_, err = f.Write(preload)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", fmt.Errorf("prepare node: %w", err)
-	}
-	return f.Name(), nil
+	return direct.Script("node", "sluice-preload-*.cjs", preload)
 }

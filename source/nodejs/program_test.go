@@ -35,29 +35,13 @@ func project(t testing.TB, name string) source.Project {
 	return source.Project{Runtime: "nodejs", Root: root, Directory: root, Entry: "."}
 }
 
-func fake() *monitortest.Monitor {
-	return &monitortest.Monitor{Run: stages.RunInfo{
-		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
-		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
-		ConfigSecretKeys: []string{"proj:password"},
-	}}
-}
-
 func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
 	t.Helper()
 	return nodejs.New(p).Run(context.Background(), monitortest.Host(t, m))
 }
 
-// stackOutputs are the outputs that the program exported.
-func stackOutputs(t testing.TB, m *monitortest.Monitor) property.Map {
-	t.Helper()
-	stack := urn.RootStack("dev", "proj")
-	require.Contains(t, m.Record().Outputs, stack)
-	return m.Record().Outputs[stack]
-}
-
 func TestATypeScriptProgramDeclaresItsResources(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, project(t, "typescript"), m))
 
 	stack := urn.RootStack("dev", "proj")
@@ -80,7 +64,7 @@ func TestATypeScriptProgramDeclaresItsResources(t *testing.T) {
 	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value"))
 	require.Equal(t, m.URN("test:index:Group", "group", stack), declared["child"].Parent)
 
-	outputs := stackOutputs(t, m)
+	outputs := m.StackOutputs(t)
 	require.Equal(t, property.String("hello!"), outputs.At("greeting"))
 	require.Equal(t, property.String("proj/dev/true"), outputs.At("where"))
 	require.Equal(t, 1, m.Record().Waits)
@@ -94,9 +78,9 @@ func TestOptionsAndArgumentsReachTheProgram(t *testing.T) {
 	p := project(t, "commonjs")
 	p.Args = []string{"--one", "two"}
 	p.Options = map[string]any{"typescript": false, "nodeargs": "--max-old-space-size=512"}
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, p, m))
-	outputs := stackOutputs(t, m)
+	outputs := m.StackOutputs(t)
 	require.Equal(t, property.String("organization"), outputs.At("org"))
 	require.Equal(t, property.String(p.Directory), outputs.At("folder"))
 	require.Contains(t, outputs.At("limit").AsString(), "--max-old-space-size=512")
@@ -108,20 +92,20 @@ func TestAnEntryPointMayBeAFile(t *testing.T) {
 	for _, entry := range []string{"src/index.ts", "src"} {
 		p := project(t, "dir")
 		p.Entry = entry
-		m := fake()
+		m := monitortest.Preview()
 		require.NoError(t, run(t, p, m))
-		require.Equal(t, property.String("index.ts"), stackOutputs(t, m).At("chosen"))
+		require.Equal(t, property.String("index.ts"), m.StackOutputs(t).At("chosen"))
 	}
 }
 
 func TestAThousandResourcesAreDeclared(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	require.NoError(t, run(t, project(t, "many"), m))
 	require.Len(t, m.Record().Registered, 1001)
 }
 
 func TestAProgramMayRunSeveralTimes(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	p, host := nodejs.New(project(t, "commonjs")), monitortest.Host(t, m)
 	require.NoError(t, p.Run(context.Background(), host))
 	require.NoError(t, p.Run(context.Background(), host))
@@ -137,7 +121,7 @@ func TestFailingProgramsThatHaveSaidWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // the SDK spends half a minute of processor time on formatting an uncaught error
-			m := fake()
+			m := monitortest.Preview()
 			err := run(t, project(t, name), m)
 			require.ErrorIs(t, err, source.ErrReported)
 			require.Contains(t, strings.Join(m.Messages(stages.Error), "\n"), want)
@@ -147,7 +131,7 @@ func TestFailingProgramsThatHaveSaidWhy(t *testing.T) {
 }
 
 func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	p := project(t, "exit")
 	err := run(t, p, m)
 	var exit *source.ProgramExitError
@@ -162,7 +146,7 @@ func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
 func TestAProgramThatRunsOutOfMemoryGetsAHint(t *testing.T) {
 	p := project(t, "memory")
 	p.Options = map[string]any{"nodeargs": []any{"--max-old-space-size=40"}}
-	m := fake()
+	m := monitortest.Preview()
 	err := run(t, p, m)
 	var exit *source.ProgramExitError
 	require.ErrorAs(t, err, &exit)
@@ -170,36 +154,28 @@ func TestAProgramThatRunsOutOfMemoryGetsAHint(t *testing.T) {
 }
 
 func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	ctx, cancel := context.WithCancel(context.Background())
 	host := monitortest.Host(t, m)
-	host.Monitor = &onLog{m, cancel}
+	host.Monitor = &monitortest.OnLog{Monitor: m, Do: cancel}
 	err := nodejs.New(project(t, "wait")).Run(ctx, host)
 	require.ErrorIs(t, err, context.Canceled)
 }
-
-// onLog calls a function at the first message.
-type onLog struct {
-	*monitortest.Monitor
-	f func()
-}
-
-func (o *onLog) Log(context.Context, stages.LogMessage) { o.f() }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
 	t.Run("program", func(t *testing.T) {
 		p := project(t, "typescript")
 		p.Entry = "other.ts"
-		require.ErrorContains(t, run(t, p, fake()), "there is no program: "+filepath.Join(p.Directory, "other.ts"))
-		require.ErrorContains(t, run(t, project(t, "dir"), fake()), "there is no program")
+		require.ErrorContains(t, run(t, p, monitortest.Preview()), "there is no program: "+filepath.Join(p.Directory, "other.ts"))
+		require.ErrorContains(t, run(t, project(t, "dir"), monitortest.Preview()), "there is no program")
 	})
 	t.Run("SDK", func(t *testing.T) {
 		p := project(t, "typescript")
 		p.Directory = t.TempDir()
-		require.ErrorContains(t, run(t, p, fake()), "run `npm install`")
+		require.ErrorContains(t, run(t, p, monitortest.Preview()), "run `npm install`")
 	})
 	t.Run("node", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		require.ErrorContains(t, run(t, project(t, "typescript"), fake()), "node was not found on your $PATH")
+		require.ErrorContains(t, run(t, project(t, "typescript"), monitortest.Preview()), "node was not found on your $PATH")
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // toolchain is what keeps the packages of a program.
@@ -127,16 +128,9 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 		return "", err
 	}
 	if exit.Code != 0 || strings.TrimSpace(stdout) == "" {
-		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, below(stderr))
+		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, direct.Below(stderr))
 	}
 	return strings.TrimSpace(stdout), nil
-}
-
-func below(text string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return ""
-	}
-	return ". It said:\n  " + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
 // missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.

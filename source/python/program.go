@@ -1,19 +1,18 @@
 package python
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
 )
 
@@ -49,7 +48,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	script, err := writeRunner()
+	script, err := direct.Script("python", "sluice-run-*.py", runScript)
 	if err != nil {
 		return err
 	}
@@ -139,17 +138,9 @@ func (p *Program) checkTypes(ctx context.Context, e environment, m stages.Monito
 
 // installed is an entry of what packages.py prints.
 type installed struct {
-	Distribution     string `json:"distribution"`
-	Installed        string `json:"installed"`
-	Resource         bool   `json:"resource"`
-	Name             string `json:"name"`
-	Version          string `json:"version"`
-	Server           string `json:"server"`
-	Parameterization *struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-		Value   []byte `json:"value"` // base64 in the file
-	} `json:"parameterization"`
+	Distribution string `json:"distribution"`
+	Installed    string `json:"installed"`
+	sdk.Manifest
 }
 
 // Packages lists the packages of providers whose SDKs are installed in the program's environment (protocol.md 1.12).
@@ -167,28 +158,14 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 	}
 	var found []installed
 	if err := json.Unmarshal([]byte(stdout), &found); exit.Code != 0 || err != nil {
-		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s", p.project.Program(), e.python, exit.Status, below(stderr))
+		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s", p.project.Program(), e.python, exit.Status, direct.Below(stderr))
 	}
 	var list []stages.Package
 	for _, f := range found {
 		if f.Resource {
-			list = append(list, f.pkg())
+			list = append(list, f.Package(strings.TrimPrefix(f.Distribution, "pulumi-"), semantic(f.Installed)))
 		}
 	}
-	slices.SortFunc(list, func(a, b stages.Package) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
-	})
+	sdk.Sort(list)
 	return list, nil
-}
-
-func (f installed) pkg() stages.Package {
-	pkg := stages.Package{
-		Name:        cmp.Or(f.Name, strings.TrimPrefix(f.Distribution, "pulumi-")),
-		Version:     strings.TrimPrefix(cmp.Or(f.Version, semantic(f.Installed)), "v"),
-		DownloadURL: f.Server,
-	}
-	if q := f.Parameterization; q != nil {
-		pkg.Parameterization = &stages.Parameterization{Name: q.Name, Version: strings.TrimPrefix(q.Version, "v"), Value: q.Value}
-	}
-	return pkg
 }

@@ -43,21 +43,13 @@ func project(t testing.TB, name string) source.Project {
 	}
 }
 
-func fake() *monitortest.Monitor {
-	return &monitortest.Monitor{Run: stages.RunInfo{
-		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
-		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
-		ConfigSecretKeys: []string{"proj:password"},
-	}}
-}
-
 func run(t testing.TB, p source.Project, m *monitortest.Monitor) error {
 	t.Helper()
 	return python.New(p).Run(context.Background(), monitortest.Host(t, m))
 }
 
 func TestAProgramDeclaresItsResources(t *testing.T) {
-	m := fake()
+	m := monitortest.Preview()
 	p := project(t, "typical")
 	p.Args = []string{"--one", "two"}
 	require.NoError(t, run(t, p, m))
@@ -78,8 +70,7 @@ func TestAProgramDeclaresItsResources(t *testing.T) {
 	require.Equal(t, property.Secret(property.String("hush")), declared["secret"].Inputs.At("value"))
 	require.Equal(t, m.URN("test:index:Group", "group", stack), declared["child"].Parent)
 
-	require.Contains(t, m.Record().Outputs, stack)
-	outputs := m.Record().Outputs[stack]
+	outputs := m.StackOutputs(t)
 	for name, want := range map[string]string{
 		"greeting": "hello!", "where": "proj/dev/True", "org": "organization", "folder": p.Directory,
 		"helper": "from a module beside the program", "venv": venv,
@@ -97,7 +88,7 @@ func TestAProgramDeclaresItsResources(t *testing.T) {
 func TestFailingProgramsSayWhyOnce(t *testing.T) {
 	for name, want := range map[string]string{"throws": "this program throws", "refuses": "this program refuses"} {
 		t.Run(name, func(t *testing.T) {
-			m := fake()
+			m := monitortest.Preview()
 			require.ErrorIs(t, run(t, project(t, name), m), source.ErrReported)
 			require.Len(t, m.Messages(stages.Error), 1)
 			require.Contains(t, m.Messages(stages.Error)[0], want)
@@ -107,7 +98,7 @@ func TestFailingProgramsSayWhyOnce(t *testing.T) {
 }
 
 func TestAProgramThatExitsIsReportedWithItsLastOutput(t *testing.T) {
-	err := run(t, project(t, "exits"), fake())
+	err := run(t, project(t, "exits"), monitortest.Preview())
 	var exit *source.ProgramExitError
 	require.ErrorAs(t, err, &exit)
 	require.Equal(t, "exit status 7", exit.Status)
@@ -148,9 +139,9 @@ func TestPackagesAreThoseWhoseSDKsAreInstalled(t *testing.T) {
 		{Name: "random", Version: "4.1.0-alpha.2"},
 	}, packages)
 
-	require.ErrorContains(t, run(t, p, fake()), "the package pulumi is not installed for "+filepath.Join(venv, "bin", "python"))
+	require.ErrorContains(t, run(t, p, monitortest.Preview()), "the package pulumi is not installed for "+filepath.Join(venv, "bin", "python"))
 	p.Options["typechecker"] = "mypy"
-	require.ErrorContains(t, run(t, p, fake()), "`typechecker` is mypy, which is not installed")
+	require.ErrorContains(t, run(t, p, monitortest.Preview()), "`typechecker` is mypy, which is not installed")
 }
 
 func TestWhatIsMissingIsNamed(t *testing.T) {
@@ -184,7 +175,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			if c.entry != "" {
 				p.Entry = c.entry
 			}
-			err := run(t, p, fake())
+			err := run(t, p, monitortest.Preview())
 			for _, want := range c.want {
 				require.ErrorContains(t, err, want)
 			}
@@ -197,20 +188,12 @@ func TestTheEndOfTheContextEndsTheProgram(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "__main__.py"), []byte("import time\nprint('begins', flush=True)\ntime.sleep(600)\n"), 0o600))
 	p := project(t, "typical")
 	p.Root, p.Directory = root, root
-	m := fake()
+	m := monitortest.Preview()
 	ctx, cancel := context.WithCancel(context.Background())
 	host := monitortest.Host(t, m)
-	host.Monitor = &onLog{m, cancel}
+	host.Monitor = &monitortest.OnLog{Monitor: m, Do: cancel}
 	require.ErrorIs(t, python.New(p).Run(ctx, host), context.Canceled)
 }
-
-// onLog calls a function at the first message.
-type onLog struct {
-	*monitortest.Monitor
-	f func()
-}
-
-func (o *onLog) Log(context.Context, stages.LogMessage) { o.f() }
 
 func TestInstallMakesTheEnvironment(t *testing.T) {
 	root := t.TempDir()

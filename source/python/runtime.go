@@ -95,7 +95,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 		return direct.Install(ctx, p.Directory, said, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
 	}
 	e := environment{toolchain: pip}
-	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, source.PluginManifest))); err != nil {
+	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
 		return err
 	}
 	python, err := ambient()

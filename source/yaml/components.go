@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	yamlv3 "gopkg.in/yaml.v3"
-
 	"github.com/sluice-iac/sluice/graph"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -22,9 +20,6 @@ import (
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-// pluginFile is the file that makes a directory a plugin.
-const pluginFile = "PulumiPlugin.yaml"
 
 // ComponentOptions are what components need in addition to their files.
 type ComponentOptions struct {
@@ -55,16 +50,8 @@ func ComponentHost(next providers.Host, o ComponentOptions) providers.Host {
 
 // isYAMLPlugin reports whether the runtime of a plugin is yaml.
 func isYAMLPlugin(directory string) bool {
-	b, err := os.ReadFile(filepath.Join(directory, pluginFile))
-	if err != nil {
-		return false
-	}
-	var short struct{ Runtime string }
-	if yamlv3.Unmarshal(b, &short) == nil {
-		return short.Runtime == "yaml"
-	}
-	var long struct{ Runtime struct{ Name string } }
-	return yamlv3.Unmarshal(b, &long) == nil && long.Runtime.Name == "yaml"
+	m, err := source.ReadManifest(directory, plugin.PluginManifest)
+	return err == nil && m.Runtime.Name == "yaml"
 }
 
 // components is the provider of a package whose components are written in YAML.
@@ -89,7 +76,7 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 		program: New(o.Project, o.Options), monitor: o.Monitor, byToken: map[string]*ast.Component{},
 	}
 	var err error
-	if c.plugin, err = c.read(directory, pluginFile); err != nil {
+	if c.plugin, err = c.read(directory, plugin.PluginManifest); err != nil {
 		return nil, err
 	}
 	others, err := fs.Glob(os.DirFS(directory), "*.yaml")
@@ -97,7 +84,7 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 		return nil, err
 	}
 	for _, name := range others {
-		if name == pluginFile {
+		if name == plugin.PluginManifest {
 			continue
 		}
 		more, err := c.read(directory, name)
@@ -107,10 +94,10 @@ func openComponents(directory string, o ComponentOptions) (*components, error) {
 		c.plugin.Components = append(c.plugin.Components, more.Components...)
 	}
 	if c.plugin.Name.Value == "" {
-		return nil, fmt.Errorf("%s has no `name`, which the types of its components begin with", filepath.Join(directory, pluginFile))
+		return nil, fmt.Errorf("%s has no `name`, which the types of its components begin with", filepath.Join(directory, plugin.PluginManifest))
 	}
 	if err := urn.CheckPackageName("package", c.plugin.Name.Value); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(directory, pluginFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(directory, plugin.PluginManifest), err)
 	}
 	c.PackageName = c.plugin.Name.Value
 	for _, component := range c.plugin.Components {

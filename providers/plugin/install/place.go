@@ -50,9 +50,9 @@ func (p place) usable(directory string) bool {
 // manifest is the file of a plugin that is written in a program language (protocol.md 1.10).
 func manifest(k plugin.Kind) string {
 	if k == plugin.Analyzer {
-		return "PulumiPolicy.yaml"
+		return plugin.PolicyManifest
 	}
-	return "PulumiPlugin.yaml"
+	return plugin.PluginManifest
 }
 
 func exists(path string) bool {

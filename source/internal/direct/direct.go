@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -94,6 +95,25 @@ func Forward(log func(stages.LogMessage), name string) func(plugin.Line) {
 		}
 		log(message)
 	}
+}
+
+// Environment returns the variables in which the SDKs that read no flags find the engine, the stack and its configuration
+// (protocol.md 6.3).
+func Environment(p source.Project, monitor, engine string, info stages.RunInfo) ([]string, error) {
+	env, err := ConfigEnv(info)
+	if err != nil {
+		return nil, err
+	}
+	return append(env,
+		"PULUMI_MONITOR="+monitor,
+		"PULUMI_ENGINE="+engine,
+		"PULUMI_ORGANIZATION="+info.Organization,
+		"PULUMI_PROJECT="+info.Project,
+		"PULUMI_STACK="+info.Stack,
+		"PULUMI_ROOT_DIRECTORY="+p.Root,
+		"PULUMI_DRY_RUN="+strconv.FormatBool(info.DryRun),
+		"PULUMI_PARALLEL="+strconv.Itoa(max(1, info.Parallel)),
+	), nil
 }
 
 // ConfigEnv returns the environment variables through which programs get their configuration.

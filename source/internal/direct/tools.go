@@ -55,3 +55,28 @@ func Install(ctx context.Context, directory string, said func(plugin.Line), inst
 	}
 	return nil
 }
+
+// Script writes a script for an interpreter into a temporary file. pattern is that of [os.CreateTemp]. The caller removes the file.
+func Script(interpreter, pattern string, content []byte) (path string, err error) {
+	f, err := os.CreateTemp("", pattern)
+	if err != nil {
+		return "", fmt.Errorf("prepare %s: %w", interpreter, err)
+	}
+	_, err = f.Write(content)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return "", fmt.Errorf("prepare %s: %w", interpreter, err)
+	}
+	return f.Name(), nil
+}
+
+// Below returns what a tool has said, to be put behind the sentence that says that it failed; "" if it said nothing.
+func Below(text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return ""
+	}
+	return ". It said:\n  " + strings.ReplaceAll(text, "\n", "\n  ")
+}

@@ -6,10 +6,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/engine"
 	"github.com/sluice-iac/sluice/source/monitor"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 // Host serves m and an Engine service whose messages go to m, both until the end of the test.
@@ -20,6 +22,32 @@ func Host(t testing.TB, m *Monitor) source.Host {
 	engines := engine.NewServer(context.Background(), func(l stages.LogMessage) { m.Log(context.Background(), l) })
 	t.Cleanup(func() { require.NoError(t, engines.Close()) })
 	return source.Host{Monitor: m, MonitorService: monitors, Engine: engines}
+}
+
+// Preview is the monitor of a preview, with a setting and a secret one.
+func Preview() *Monitor {
+	return &Monitor{Run: stages.RunInfo{
+		Organization: "organization", Project: "proj", Stack: "dev", DryRun: true, Parallel: 16,
+		Config:           map[string]string{"proj:greeting": "hello", "proj:password": "hush"},
+		ConfigSecretKeys: []string{"proj:password"},
+	}}
+}
+
+// OnLog is a monitor that calls a function at each message.
+type OnLog struct {
+	*Monitor
+	Do func()
+}
+
+// Log calls the function.
+func (o *OnLog) Log(context.Context, stages.LogMessage) { o.Do() }
+
+// StackOutputs returns what the program of [Preview] has exported.
+func (m *Monitor) StackOutputs(t testing.TB) property.Map {
+	t.Helper()
+	stack := urn.RootStack("dev", "proj")
+	require.Contains(t, m.Record().Outputs, stack)
+	return m.Record().Outputs[stack]
 }
 
 // At is a service at this address.

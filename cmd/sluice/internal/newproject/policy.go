@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -51,7 +52,7 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 
 // InstallPolicyPack installs what the policy pack in a folder needs.
 func InstallPolicyPack(ctx context.Context, t *terminal.Terminal, directory string) error {
-	m, err := source.ReadManifest(directory, source.PolicyManifest)
+	m, err := source.ReadManifest(directory, plugin.PolicyManifest)
 	if err != nil {
 		return exit.AsUsage(err)
 	}

@@ -9,11 +9,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/urn"
 )
-
-// pluginFile is the file that marks a directory as the source of a plugin.
-const pluginFile = "PulumiPlugin.yaml"
 
 // readPackages adds the packages whose source is a directory to the providers of the project, and the packages that
 // these name in turn (protocol.md 1.3). Installers of plugins handle other sources.
@@ -43,7 +41,7 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 			break
 		}
 		r.p.Plugins.Providers = append(r.p.Plugins.Providers, LocalPlugin{Name: name, Path: path})
-		file := filepath.Join(path, pluginFile)
+		file := filepath.Join(path, plugin.PluginManifest)
 		data, err := os.ReadFile(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
