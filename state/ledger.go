@@ -34,22 +34,19 @@ type LedgerOptions struct {
 type Ledger struct {
 	options LedgerOptions
 
-	mu         sync.Mutex // guards everything below
-	base       *Snapshot
-	slots      []slot
-	index      map[*Resource]int // into slots
-	ranks      map[urn.URN]int
-	open       map[*Resource]PendingType
-	carried    map[*Resource]carried // pending operations of the base that are still in doubt (state.md 3.4)
+	mu    sync.Mutex // guards everything below
+	base  *Snapshot
+	slots []slot
+	index map[*Resource]int // into slots
+	ranks map[urn.URN]int
+	open  map[*Resource]PendingType
+	// carried are the pending operations of the base that are still in doubt (state.md 3.4), each with the state of the object that
+	// an update or a delete is about, in the base.
+	carried    map[*Resource]*Resource
 	refreshed  bool
 	extensions map[string]json.RawMessage
 	snippets   []json.RawMessage
 	rewritten  map[*Resource]*Resource // what an entry was last written as, where that differs from the entry
-}
-
-// carried is a pending operation of the base.
-type carried struct {
-	state *Resource // of the object that an update or a delete is about, in the base
 }
 
 // slot is an entry of the record; resource is nil after its removal.
@@ -78,7 +75,7 @@ func (l *Ledger) reset(base *Snapshot) {
 	l.index = make(map[*Resource]int, n)
 	l.ranks = make(map[urn.URN]int, n)
 	l.rewritten = map[*Resource]*Resource{}
-	l.carried = map[*Resource]carried{}
+	l.carried = map[*Resource]*Resource{}
 	copies := map[urn.URN]bool{} // URNs whose rank is that of an old copy
 	for i, r := range base.Resources {
 		l.slots[i], l.index[r] = slot{r, i}, i
@@ -90,9 +87,9 @@ func (l *Ledger) reset(base *Snapshot) {
 	for _, p := range base.Pending {
 		switch {
 		case p.Type == Creating:
-			l.carried[p.Resource] = carried{}
+			l.carried[p.Resource] = nil
 		case p.IsInDoubt():
-			l.carried[p.Resource] = carried{p.StateIn(base.Resources)}
+			l.carried[p.Resource] = p.StateIn(base.Resources)
 		}
 	}
 }
@@ -179,6 +176,9 @@ func (l *Ledger) End(c Change) error {
 // resolveCarried resolves the pending updates and deletes of the base whose object a change is about: it is updated or deleted again,
 // or it was read. A change that only ends an operation is a failure of it, and changes nothing in the record.
 func (l *Ledger) resolveCarried(c Change) {
+	if len(l.carried) == 0 { // as in nearly all runs
+		return
+	}
 	if t := l.open[c.Begun]; t != Updating && t != Deleting && !c.Refresh {
 		return
 	}
@@ -186,9 +186,9 @@ func (l *Ledger) resolveCarried(c Change) {
 	for _, p := range c.Replace {
 		known = append(known, p.Old)
 	}
-	for r, op := range l.carried {
-		if op.state != nil && slices.ContainsFunc(known, func(k *Resource) bool { return k.URN == op.state.URN && k.ID == op.state.ID }) {
-			delete(l.carried, r)
+	for op, about := range l.carried {
+		if about != nil && slices.ContainsFunc(known, func(k *Resource) bool { return k.URN == about.URN && k.ID == about.ID }) {
+			delete(l.carried, op)
 		}
 	}
 }
