@@ -24,7 +24,7 @@ import (
 // InstalledPlugins returns the plugins that a host with these options could start, by kind, name and place. It uses only the
 // places of plugins in o, and starts nothing.
 func InstalledPlugins(o PluginOptions) []plugin.Listing {
-	return o.finder().List()
+	return o.Finder().List()
 }
 
 // PluginOptions say where provider plugins are looked for, and what they get from the engine.
@@ -124,14 +124,14 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	return server, nil
 }
 
-// finder finds plugins in the places of o.
-func (o PluginOptions) finder() plugin.Finder {
+// Finder finds plugins in the places of o.
+func (o PluginOptions) Finder() plugin.Finder {
 	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
 }
 
 // runtimes returns what the choice of a runtime depends on.
 func (o PluginOptions) runtimes() runtimes.Options {
-	options := runtimes.Options{Finder: o.finder(), Acquire: o.acquire()}
+	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire()}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}

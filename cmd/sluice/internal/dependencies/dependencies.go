@@ -22,11 +22,10 @@ import (
 // Options says where language plugins are. project is nil for what belongs to no project.
 func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOptions, error) {
 	home, err := stateworkspace.Home(t.Lookup)
-	options := sluice.PluginOptions{Home: home, LookupEnv: t.Lookup, Warn: func(message string) { t.Warn("%s", message) }, Log: t.Log}
-	if project != nil {
-		options.ProjectPlugins = session.ProjectPlugins(project)
-	}
-	return options, err
+	return sluice.PluginOptions{
+		Home: home, LookupEnv: t.Lookup, Warn: func(message string) { t.Warn("%s", message) }, Log: t.Log,
+		ProjectPlugins: session.ProjectPlugins(project),
+	}, err
 }
 
 // Install installs what a program needs.

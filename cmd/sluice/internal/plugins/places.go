@@ -35,18 +35,14 @@ func Find(t *terminal.Terminal) (*Places, error) {
 
 // options are the options of hosts that look in these places.
 func (p *Places) options() sluice.PluginOptions {
-	o := sluice.PluginOptions{Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) }}
-	if p.Project != nil {
-		o.ProjectPlugins = session.ProjectPlugins(p.Project)
+	return sluice.PluginOptions{
+		Home: p.Home, LookupEnv: p.Terminal.Lookup, Warn: func(text string) { p.Terminal.Warn("%s", text) },
+		ProjectPlugins: session.ProjectPlugins(p.Project),
 	}
-	return o
 }
 
 // Finder finds plugins in these places.
-func (p *Places) Finder() plugin.Finder {
-	o := p.options()
-	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
-}
+func (p *Places) Finder() plugin.Finder { return p.options().Finder() }
 
 // All lists the plugins in these places.
 func (p *Places) All() []plugin.Listing { return sluice.InstalledPlugins(p.options()) }

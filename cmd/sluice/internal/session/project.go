@@ -20,8 +20,11 @@ func FindProject() (*workspace.Project, error) {
 	return workspace.ReadProject(path)
 }
 
-// ProjectPlugins returns the plugins that a project file names.
+// ProjectPlugins returns the plugins that a project file names; none for nil, which is no project.
 func ProjectPlugins(p *workspace.Project) []plugin.ProjectPlugin {
+	if p == nil {
+		return nil
+	}
 	var out []plugin.ProjectPlugin
 	add := func(kind plugin.Kind, plugins []workspace.LocalPlugin) {
 		for _, p := range plugins {
