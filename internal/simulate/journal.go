@@ -34,6 +34,7 @@ type journal struct {
 	durably *journals.Recorder // what it records with
 	log     []*record          // of a depot
 	dead    bool               // nothing reaches the depot any more
+	refused bool               // a record was refused
 }
 
 func newJournal(a *attempt, base *state.Snapshot, crash int) *journal {
@@ -121,8 +122,13 @@ func (j *journal) Close(ctx context.Context) error {
 }
 
 // record applies one record, and makes it durable where somebody may read it.
-func (j *journal) record(ctx context.Context, r record, apply func() error) error {
-	err := j.apply(func() error {
+func (j *journal) record(ctx context.Context, r record, apply func() error) (err error) {
+	defer func() {
+		j.attempt.mu.Lock()
+		defer j.attempt.mu.Unlock()
+		j.refused = j.refused || err != nil
+	}()
+	err = j.apply(func() error {
 		r.issued = j.attempt.tick()
 		j.log = append(j.log, &r)
 		return apply()

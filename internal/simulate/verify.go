@@ -34,6 +34,9 @@ func verify(ctx context.Context, of *attempt) []string {
 		a.verifyPreview()
 		return a.faults
 	}
+	if a.err == nil && a.journal.refused {
+		a.fault("it succeeds, and something could not be recorded")
+	}
 	a.verifyRefusal(ctx)
 	a.verifyPending()
 	a.verifyCut()

@@ -84,7 +84,9 @@ func (r *Reader) refreshOne(ctx context.Context, d *stages.Decision, how refresh
 	r.Emit(stages.StepDone{Step: info, Planning: r.DryRun(), At: r.Now()})
 	f, err := r.refreshViews(s, found{known: true, now: now}, how.record)
 	if err == nil && how.record && now == nil {
-		err = r.recordFound(d, nil) // after its views
+		if unrecorded := r.recordFound(d, nil); unrecorded != nil { // after its views
+			err = r.Broken(d, unrecorded)
+		}
 	}
 	f.ok = err == nil
 	return f
