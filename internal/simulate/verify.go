@@ -152,7 +152,8 @@ func (a verification) verifyPending() {
 	}
 	for _, op := range a.after.snapshot.Pending {
 		recorded := a.before.snapshot != nil && slices.ContainsFunc(a.before.snapshot.Pending, func(p state.Pending) bool {
-			return p.Type == op.Type && p.Resource.URN == op.Resource.URN
+			return p.Type == op.Type && (p.Resource.URN == op.Resource.URN ||
+				p.Resource.ID != "" && p.Resource.ID == op.Resource.ID) // which the program may have renamed
 		})
 		if !recorded && !a.diedDuring(op) {
 			a.fault("%s %s is pending for no reason", op.Type, op.Resource.URN)
