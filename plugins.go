@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -160,13 +161,15 @@ type pluginLoader interface {
 const preparing = 4
 
 // Prepare installs those of the plugins that are missing, several at the same time, before they are needed. What cannot be
-// installed is an error only for those who load it.
-func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) {
+// installed is an error only for those who load it. It returns the specs that a process serves, which takes time to start.
+func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
 	installing := pool.New().WithMaxGoroutines(preparing)
 	for _, spec := range specs {
 		installing.Go(func() { _ = h.host.Prepare(ctx, spec) })
 	}
 	installing.Wait()
+	b, serves := h.host.(*builtins)
+	return slices.DeleteFunc(slices.Clone(specs), func(s providers.Spec) bool { return serves && b.serves(s) })
 }
 
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends

@@ -60,6 +60,7 @@ type Registry struct {
 	// configuring are the instances whose configuration was begun, those unloaded since among them.
 	configuring []*instance
 	named       map[string]bool // the DownloadURLs that the program names
+	ahead       ahead
 	closed      bool
 
 	starts await.Flight[urn.ProviderRef, *instance] // of Ensure; what has been started is in ready
@@ -87,6 +88,7 @@ func NewRegistry(ctx context.Context, host Host, o RegistryOptions) *Registry {
 		checked:       map[urn.URN]*instance{},
 		renamed:       map[urn.URN]urn.URN{},
 		named:         map[string]bool{},
+		ahead:         ahead{},
 	}
 	r.run, r.end = context.WithCancelCause(ctx)
 	return r
@@ -159,8 +161,16 @@ func (r *Registry) isNamed(downloadURL string) bool {
 	return r.named[downloadURL]
 }
 
-// load starts a provider and keeps it for Close.
+// load returns a provider that was started ahead, or starts one.
 func (r *Registry) load(ctx context.Context, spec Spec) (*instance, error) {
+	if started, ok := r.takeAhead(spec); ok {
+		return started.Wait(ctx)
+	}
+	return r.launch(ctx, spec)
+}
+
+// launch starts a provider and keeps it for Close.
+func (r *Registry) launch(ctx context.Context, spec Spec) (*instance, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(r.run, func() { cancel(context.Cause(r.run)) })

@@ -3,11 +3,13 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
 )
 
 // findPackages asks the program for the versions of its packages. Where the program has none, the recorded versions
@@ -37,17 +39,18 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	return ps, nil
 }
 
-// preparer is a host that can make providers available before they are loaded.
+// preparer is a host that can make providers available before they are loaded. It returns those that take time to start.
 type preparer interface {
-	Prepare(ctx context.Context, specs []providers.Spec)
+	Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec
 }
 
 // prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
-// names, or else those that are recorded. One that cannot be is an error when it is needed.
-func (o *opened) prepareProviders(ctx context.Context) {
+// names, or else those that are recorded. One that cannot be is an error when it is needed. It returns those that take time to
+// start and that the program will most likely need.
+func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
 	host, can := o.Providers.(preparer)
 	if !can {
-		return
+		return nil
 	}
 	ps := o.packages
 	if len(ps) == 0 {
@@ -59,7 +62,19 @@ func (o *opened) prepareProviders(ctx context.Context) {
 			specs = append(specs, p.Spec(nameOf(p)))
 		}
 	}
-	host.Prepare(ctx, specs)
+	slow := host.Prepare(ctx, specs)
+	if !o.RunsProgram() {
+		return nil
+	}
+	return slices.DeleteFunc(slow, o.isNotRecorded)
+}
+
+// isNotRecorded reports whether something is recorded, but nothing of that package: a program may name packages that it does not
+// use.
+func (o *opened) isNotRecorded(spec providers.Spec) bool {
+	return len(o.base.Resources) > 0 && !slices.ContainsFunc(o.base.Resources, func(r *state.Resource) bool {
+		return r.URN.IsDefaultProvider() && r.Type.ProviderPackage() == spec.Package
+	})
 }
 
 // nameOf returns the name of the package that a package's plugin is started for.

@@ -41,7 +41,7 @@ func (o *opened) resolve(ctx context.Context) (*resolved, error) {
 	s.watch(ctx)
 	if err == nil {
 		err = caught("preparing", func() error {
-			o.prepareProviders(s.run.Admitted())
+			s.registry.StartAhead(o.prepareProviders(s.run.Admitted())...)
 			return s.takeStock(ctx)
 		})
 	}
