@@ -24,7 +24,10 @@ const goSDK = "github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 // writeGo writes a Go program.
 func writeGo(doc *document) ([]byte, error) {
-	w := &goWriter{imports: map[string]string{goSDK: "pulumi"}, names: map[string]bool{"pulumi": true, "config": true}}
+	w := &goWriter{imports: map[string]string{goSDK: "pulumi"}, names: map[string]bool{}}
+	for _, word := range goReserved {
+		w.names[word] = true
+	}
 	for _, d := range doc.resources {
 		w.names[d.variable] = true
 	}
