@@ -28,7 +28,7 @@ func newConfigSetAllCommand(open *session.Opener, f *flags.Stack) *cobra.Command
 		Use:   "set-all --plaintext key=value --secret key=value ...",
 		Short: "Give several settings values, all or none of them",
 		Long: "Give several settings values, all or none of them. --json takes what `sluice config --json` writes: the JSON itself,\n" +
-			"the name of a file, or - for the standard input. Its keys are no paths.",
+			"the name of a file, or - for the standard input. Its keys are no paths. A key that contains = is quoted: '\"a=b\"=value'.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return setAllConfig(cmd.Context(), open, f, plain, secret, given, path)
@@ -55,7 +55,7 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 		}
 	}
 	for i, setting := range append(append([]string{}, plain...), secret...) {
-		text, value, found := strings.Cut(setting, "=")
+		text, value, found := cutSetting(setting)
 		if !found {
 			return exit.Usagef("%q: write key=value", setting)
 		}
@@ -77,6 +77,14 @@ func setAllConfig(ctx context.Context, open *session.Opener, f *flags.Stack, pla
 		}
 	}
 	return s.Settings.Save()
+}
+
+// cutSetting separates the key of a setting from its value. A key in quotation marks may contain "=".
+func cutSetting(setting string) (key, value string, found bool) {
+	if setting == "" || !strings.Contains(`"'`, setting[:1]) {
+		return strings.Cut(setting, "=")
+	}
+	return strings.Cut(setting[1:], setting[:1]+"=")
 }
 
 // setFromJSON sets the settings that are given as JSON: a text, or the name of what has one.
