@@ -118,7 +118,7 @@ func (p *program) declare(ctx context.Context, m stages.Monitor, i int, d Declar
 	}
 	if d.Invokes {
 		_, _ = m.Invoke(ctx, &stages.InvokeRequest{
-			Token: "test:index:echo", Args: property.NewMap(map[string]property.Value{"value": p.output(r)}), DependsOn: []urn.URN{r.URN},
+			Package: stages.Package{Version: p.op.Version}, Token: "test:index:echo", Args: property.NewMap(map[string]property.Value{"value": p.output(r)}), DependsOn: []urn.URN{r.URN},
 		})
 	}
 	promise.Resolve(r)

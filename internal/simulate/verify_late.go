@@ -41,10 +41,13 @@ func (a verification) verifyRecovery() {
 			continue
 		}
 		inDoubt := a.after.doubts()[op.Resource.URN] > 0
+		canAsk := a.hasProvider(op.Resource)
 		switch live := a.liveOf(op.Resource.URN); {
+		case !inDoubt && !canAsk && a.op.Pending == "clear":
+			// Somebody said that it does not exist.
 		case !inDoubt:
 			a.fault("create of %s is not pending any more, and its object %s exists", op.Resource.URN, v.AsString())
-		case live == nil && len(a.op.Failures) == 0 && a.hasProvider(op.Resource):
+		case live == nil && len(a.op.Failures) == 0 && canAsk:
 			a.fault("%s of %s exists, and a recovery does not find it", v.AsString(), op.Resource.URN)
 		}
 	}
