@@ -19,8 +19,9 @@ import (
 // plugin "simple", a process that is found on the PATH.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
-// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram. The objects of the plugin
-// are in the directory that the setting simple:directory names.
+// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOCOMPONENT a built plugin
+// with a component, whose source is $GOCOMPONENT_SOURCE. The objects of the plugin "simple" are in the directory that the setting
+// simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -34,6 +35,9 @@ func TestEndToEnd(t *testing.T) {
 	tools := t.TempDir()
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
+	build(t, tools+"/component", "./testdata/gocomponent")
+	component, err := filepath.Abs("testdata/gocomponent")
+	require.NoError(t, err)
 
 	p := scripts("testdata/e2e")
 	setup := p.Setup
@@ -42,6 +46,8 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("GOPROGRAM", tools+"/program")
+		e.Setenv("GOCOMPONENT", tools+"/component")
+		e.Setenv("GOCOMPONENT_SOURCE", component)
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
 		return setup(e)
 	}
