@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,6 +40,7 @@ func TestEndToEnd(t *testing.T) {
 	component, err := filepath.Abs("testdata/gocomponent")
 	require.NoError(t, err)
 
+	caches := goCaches(t)
 	p := scripts("testdata/e2e")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
@@ -48,6 +50,7 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
+		e.Vars = append(e.Vars, caches...)
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
 		return setup(e)
 	}
@@ -63,6 +66,16 @@ func downloadJavaSDK(t *testing.T) {
 		return
 	}
 	require.NoError(t, err)
+}
+
+// goCaches returns the variables that have Go programs built with what this test was built with. Scripts have a home of their own.
+func goCaches(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	require.NoError(t, err)
+	dirs := strings.Fields(string(out))
+	require.Len(t, dirs, 2)
+	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
 func build(t *testing.T, binary, pkg string) {
