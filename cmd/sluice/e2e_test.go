@@ -44,7 +44,6 @@ func TestEndToEnd(t *testing.T) {
 	p := scripts("testdata/e2e")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
-		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("GOPROGRAM", tools+"/program")
@@ -52,7 +51,9 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("GOCOMPONENT_SOURCE", component)
 		e.Vars = append(e.Vars, caches...)
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
-		return setup(e)
+		err := setup(e)
+		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
+		return err
 	}
 	testscript.Run(t, p)
 }
@@ -94,6 +95,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // has sluice, and no tools of the machine
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
