@@ -21,7 +21,7 @@ import (
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
 // `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOCOMPONENT a built plugin
-// with a component, whose source is $GOCOMPONENT_SOURCE. The objects of the plugin "simple" are in the directory that the setting
+// with a component, whose source is $GOCOMPONENT_SOURCE. $GOPOLICIES is a policy pack in Go. The objects of the plugin "simple" are in the directory that the setting
 // simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
@@ -37,6 +37,7 @@ func TestEndToEnd(t *testing.T) {
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
 	build(t, tools+"/component", "./testdata/gocomponent")
+	build(t, tools+"/policies", "./testdata/gopolicies")
 	component, err := filepath.Abs("testdata/gocomponent")
 	require.NoError(t, err)
 
@@ -49,6 +50,7 @@ func TestEndToEnd(t *testing.T) {
 		e.Setenv("GOPROGRAM", tools+"/program")
 		e.Setenv("GOCOMPONENT", tools+"/component")
 		e.Setenv("GOCOMPONENT_SOURCE", component)
+		e.Setenv("GOPOLICIES", tools+"/policies")
 		e.Vars = append(e.Vars, caches...)
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
 		err := setup(e)
