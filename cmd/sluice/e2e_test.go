@@ -20,9 +20,9 @@ import (
 // plugin "simple", a process that is found on the PATH.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
-// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, and $GOCOMPONENT a built plugin
-// with a component, whose source is $GOCOMPONENT_SOURCE. $GOPOLICIES is a policy pack in Go. The objects of the plugin "simple" are in the directory that the setting
-// simple:directory names.
+// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, $GOCOMPONENT a built plugin with
+// a component, whose source is in $GOCOMPONENT_SOURCE, and $GOPOLICIES a built policy pack. The objects of the plugin "simple" are in the
+// directory that the setting simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -97,7 +97,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // has sluice, and no tools of the machine
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // has sluice and plugins for tests, and nothing of the machine
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
