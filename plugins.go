@@ -89,6 +89,9 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
 		Acquire: o.acquire(), StartWritten: o.startWritten,
 	}
+	if o.Note != nil {
+		options.Note = func(text string) { o.Note(text) }
+	}
 	if o.Engine != nil {
 		options.EngineAddress = o.Engine.Address
 		options.Output = o.Engine.pluginOutput

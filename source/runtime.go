@@ -47,6 +47,6 @@ func (c PluginCommand) Command(p Project, executable string, args ...string) plu
 		directory = p.Directory
 	}
 	return plugin.Command{
-		Name: c.Name, Executable: executable, Args: args, Directory: directory, Environment: c.Environment, Output: c.Output,
+		Name: c.Name, Sources: p.Directory, Executable: executable, Args: args, Directory: directory, Environment: c.Environment, Output: c.Output,
 	}
 }

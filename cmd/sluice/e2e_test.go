@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,8 +20,9 @@ import (
 // plugin "simple", a process that is found on the PATH.
 //
 // A script links the SDK for Node.js by `symlink node_modules -> $NODE_MODULES`, and a virtual environment with that for Python by
-// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram. The objects of the plugin
-// are in the directory that the setting simple:directory names.
+// `symlink venv -> $PYTHON_VENV`. $GOPROGRAM is a built Go program, whose source is testdata/goprogram, $GOCOMPONENT a built plugin with
+// a component, whose source is in $GOCOMPONENT_SOURCE, and $GOPOLICIES a built policy pack. The objects of the plugin "simple" are in the
+// directory that the setting simple:directory names.
 func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -34,16 +36,26 @@ func TestEndToEnd(t *testing.T) {
 	tools := t.TempDir()
 	build(t, tools+"/pulumi-resource-simple", "../../providers/internal/pulumi-resource-simple")
 	build(t, tools+"/program", "./testdata/goprogram")
+	build(t, tools+"/component", "./testdata/gocomponent")
+	build(t, tools+"/policies", "./testdata/gopolicies")
+	component, err := filepath.Abs("testdata/gocomponent")
+	require.NoError(t, err)
 
+	caches := goCaches(t)
 	p := scripts("testdata/e2e")
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
-		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
 		e.Setenv("PYTHON_VENV", venv)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		e.Setenv("GOPROGRAM", tools+"/program")
+		e.Setenv("GOCOMPONENT", tools+"/component")
+		e.Setenv("GOCOMPONENT_SOURCE", component)
+		e.Setenv("GOPOLICIES", tools+"/policies")
+		e.Vars = append(e.Vars, caches...)
 		e.Setenv("SECRET", "correct-horse-battery") // the plain text of secrets; no script has it in a file
-		return setup(e)
+		err := setup(e)
+		e.Setenv("PATH", tools+string(os.PathListSeparator)+e.Getenv("PATH"))
+		return err
 	}
 	testscript.Run(t, p)
 }
@@ -57,6 +69,16 @@ func downloadJavaSDK(t *testing.T) {
 		return
 	}
 	require.NoError(t, err)
+}
+
+// goCaches returns the variables that have Go programs built with what this test was built with. Scripts have a home of their own.
+func goCaches(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	require.NoError(t, err)
+	dirs := strings.Fields(string(out))
+	require.Len(t, dirs, 2)
+	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
 func build(t *testing.T, binary, pkg string) {
@@ -75,6 +97,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // has sluice and plugins for tests, and nothing of the machine
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")

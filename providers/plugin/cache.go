@@ -38,7 +38,11 @@ func (f Finder) inCache(k Kind, name, version string) (Location, error) {
 		return Location{}, f.noExecutable(k, name, best.directory)
 	}
 	touch(best.directory + ".lastused")
-	return located(file, FromCache), nil
+	at := located(file, FromCache)
+	if best.version != nil {
+		at.Version = best.version.String()
+	}
+	return at, nil
 }
 
 // cachedPlugins lists the complete installations of a plugin.

@@ -130,10 +130,21 @@ func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
 	return out
 }
 
+// place names the plugin and, if the engine has started it, the place where it is.
+func (c *client) place() string {
+	if c.process == nil {
+		return c.plugin
+	}
+	return c.process.Title()
+}
+
 func (c *client) configureError(err error) error {
 	st, ok := status.FromError(err)
 	if !ok {
 		return err
+	}
+	if st.Code() == codes.Unimplemented {
+		return fmt.Errorf("plugin %s is no resource provider, it cannot be configured: %w", c.place(), err)
 	}
 	for _, d := range st.Details() {
 		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)

@@ -60,7 +60,10 @@ func notConnected(port int, err error) error {
 		return fmt.Errorf("the connection is not used: %w, and not to the user who runs sluice. Somebody may have taken the "+
 			"port; try again", stranger)
 	}
-	return fmt.Errorf("nothing answers on 127.0.0.1:%d: %w", port, err)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("within %s: %w", dialPatience, err)
+	}
+	return fmt.Errorf("nothing that speaks gRPC answers on 127.0.0.1:%d: %w", port, err)
 }
 
 // features are what a provider says it understands (protocol.md 1.8).

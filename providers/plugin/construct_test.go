@@ -77,7 +77,7 @@ func TestComponentsNeedSecrets(t *testing.T) {
 
 func TestPluginThatCannotBeStartedIsNamed(t *testing.T) {
 	_, err := plugin.Start(plugin.Command{Name: "ghost", Executable: "/nonexistent/ghost"})
-	require.ErrorContains(t, err, "start plugin ghost")
+	require.ErrorContains(t, err, "plugin ghost [/nonexistent/ghost] cannot be started")
 }
 
 func BenchmarkCheck(b *testing.B) {

@@ -58,6 +58,7 @@ type Location struct {
 	Executable string
 	Directory  string // that of the executable
 	Source     Source
+	Version    string // of one in the cache; "" if it is not known
 }
 
 // Source says where a plugin was found.

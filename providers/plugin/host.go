@@ -58,6 +58,8 @@ type Options struct {
 	Output func(Line)
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
+	// Note is called when a plugin is slow to start, perhaps from many goroutines; nil discards.
+	Note func(message string)
 	// Log receives what happens to processes; nil discards.
 	Log *slog.Logger
 }
@@ -82,6 +84,9 @@ func NewHost(o Options) *Host {
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
 	}
 	if o.EngineAddress == nil {
 		o.EngineAddress = func() (string, error) { return "", nil }
@@ -150,7 +155,7 @@ func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at 
 		return nil, err
 	}
 	process, err := start(Command{
-		Name: executableName(Resource, name), Executable: at.Executable, Args: []string{engine},
+		Name: executableName(Resource, name), Version: at.Version, Executable: at.Executable, Args: []string{engine},
 		Directory: h.options.Directory, Environment: h.environment(name, spec), Output: h.options.Output,
 	}, h.streams)
 	if err != nil {
@@ -196,7 +201,7 @@ func (h *Host) introduce(
 	ctx context.Context, spec providers.Spec, name string, p Server, directory string,
 ) (*client, error) {
 	slow := time.AfterFunc(slowStart, func() {
-		h.options.Log.Info("still waiting for a plugin to start", "plugin", name)
+		h.options.Note(fmt.Sprintf("plugin %s has not written its port after %s, and is waited for%s", p.Title(), slowStart, below(p.Said())))
 	})
 	port, err := p.Port(ctx)
 	slow.Stop()
@@ -216,7 +221,7 @@ func (h *Host) client(
 	}
 	conn, err := Dial(ctx, port)
 	if err != nil {
-		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
+		return nil, failedStart(name, process, err)
 	}
 	if process != nil {
 		// A broken connection ends calls by itself, unless a child of the plugin keeps it open.
@@ -227,7 +232,7 @@ func (h *Host) client(
 	f, err := handshake(ctx, c.rpc, introduction)
 	if err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("plugin %s: %w", name, withExit(process, err))
+		return nil, failedStart(name, process, err)
 	}
 	c.features.Store(&f)
 	h.logVersion(ctx, c)
@@ -261,15 +266,16 @@ func (h *Host) logVersion(ctx context.Context, c *client) {
 	h.options.Log.Debug("plugin connected", "plugin", c.plugin, "version", info.GetVersion(), "error", err)
 }
 
-// withExit adds how a process ended, if it did, to an error that it explains.
-func withExit(p Server, err error) error {
+// failedStart is the error of a plugin with which there is no talking. If it has ended, that explains the error. p is nil for a plugin
+// that was attached.
+func failedStart(name string, p Server, err error) error {
 	if p == nil {
-		return err
+		return fmt.Errorf("plugin %s, which PULUMI_DEBUG_PROVIDERS names: %w", name, err)
 	}
 	if exit := p.ExitedWithin(exitPatience); exit != nil {
 		return exit
 	}
-	return err
+	return fmt.Errorf("plugin %s: %w%s", p.Title(), err, below(p.Said()))
 }
 
 // attachedPort reads PULUMI_DEBUG_PROVIDERS, "<package>:<port>,...".

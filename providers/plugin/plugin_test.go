@@ -449,7 +449,7 @@ func TestPluginThatDoesNotStartIsQuoted(t *testing.T) {
 	}{
 		"not a port":     {map[string]string{"SIMPLE_PORT_LINE": "hello"}, []string{"wrote an invalid port to stdout", `"hello"`, "pulumi-resource-simple"}},
 		"port too large": {map[string]string{"SIMPLE_PORT_LINE": "65536"}, []string{"wrote an invalid port to stdout"}},
-		"ends at once":   {map[string]string{"SIMPLE_EXIT": "no license"}, []string{"could not read plugin", "exit status 3", "no license"}},
+		"ends at once":   {map[string]string{"SIMPLE_EXIT": "no license"}, []string{"ended with exit status 3 before it wrote its port", "no license"}},
 		"nobody at port": {map[string]string{"SIMPLE_PORT_LINE": "1"}, nil},
 	}
 	for name, c := range cases {

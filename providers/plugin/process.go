@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 // Command says how to start a plugin process.
 type Command struct {
 	Name        string // what messages call it: "pulumi-resource-aws"
+	Version     string // for messages; "" if it is not known
+	Sources     string // for messages: the folder of a plugin that Executable only interprets; "" for others
 	Executable  string
 	Args        []string
 	Directory   string   // the working directory; "" is that of the engine
@@ -32,11 +35,22 @@ type Command struct {
 	Done func()
 }
 
+// title names the plugin in messages: "pulumi-resource-aws 6.0.0 [/folder/pulumi-resource-aws]".
+func (c Command) title() string {
+	title := c.Name
+	if c.Version != "" {
+		title += " " + c.Version
+	}
+	if where := cmp.Or(c.Sources, c.Executable); where != "" {
+		title += " [" + where + "]"
+	}
+	return title
+}
+
 // Process is a running plugin process. It is the leader of a process group of its own, so that an interrupt at the
 // terminal reaches only the engine and a kill reaches everything that the plugin started (protocol.md 1.5).
 type Process struct {
-	name  string
-	path  string
+	title string
 	cmd   *exec.Cmd
 	group *process.Group
 	port  *await.Promise[int]
@@ -95,15 +109,15 @@ func start(c Command, s *streams) (*Process, error) {
 }
 
 func startProcess(c Command, s *streams) (*Process, error) {
-	p := &Process{name: c.Name, path: c.Executable, port: await.NewPromise[int](), exited: await.NewPromise[*ExitError]()}
+	p := &Process{title: c.title(), port: await.NewPromise[int](), exited: await.NewPromise[*ExitError]()}
 	stdout, stdoutEnd, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+		return nil, fmt.Errorf("plugin %s cannot be started: %w", c.title(), err)
 	}
 	stderr, stderrEnd, err := os.Pipe()
 	if err != nil {
 		closeAll(stdout, stdoutEnd)
-		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+		return nil, fmt.Errorf("plugin %s cannot be started: %w", c.title(), err)
 	}
 	p.cmd = exec.Command(c.Executable, c.Args...)
 	p.cmd.Dir, p.cmd.Env = c.Directory, c.Environment
@@ -112,7 +126,7 @@ func startProcess(c Command, s *streams) (*Process, error) {
 	closeAll(stdoutEnd, stderrEnd)
 	if err != nil {
 		closeAll(stdout, stderr)
-		return nil, fmt.Errorf("start plugin %s: %w", c.Name, err)
+		return nil, fmt.Errorf("plugin %s cannot be started: %w", c.title(), err)
 	}
 	p.watch(stdout, stderr, p.emitter(c, s, false), p.emitter(c, s, true))
 	return p, nil
@@ -163,7 +177,7 @@ func (p *Process) watch(stdout, stderr *os.File, out, errs func(Piece)) {
 			status = err.Error()
 		}
 		p.exited.Resolve(&ExitError{
-			Plugin: p.name, Status: status, Output: p.last.Text("its last output was:"), Stopped: p.stopped.Load(),
+			Plugin: p.title, Status: status, Output: p.last.Text("its last output was:"), Stopped: p.stopped.Load(),
 		})
 	})
 }
@@ -181,24 +195,33 @@ func (p *Process) Port(ctx context.Context) (int, error) {
 		patience, cancel := context.WithTimeout(ctx, outputPatience)
 		defer cancel()
 		_, _ = p.exited.Wait(patience)
-		return 0, fmt.Errorf("plugin %s [%s] %w%s", p.name, p.path, invalid, p.said())
+		return 0, fmt.Errorf("plugin %s %w%s", p.title, invalid, p.below())
 	}
 	if ctx.Err() != nil {
-		return 0, fmt.Errorf("plugin %s [%s] has not written its port: %w%s", p.name, p.path, context.Cause(ctx), p.said())
+		return 0, fmt.Errorf("plugin %s has not written its port: %w%s", p.title, context.Cause(ctx), p.below())
 	}
 	patience, cancel := context.WithTimeout(ctx, outputPatience*2)
 	defer cancel()
 	if exit, gone := p.exited.Wait(patience); gone == nil {
-		return 0, fmt.Errorf("could not read plugin [%s]: it ended with %s before it wrote its port%s", p.path, exit.Status, p.said())
+		return 0, fmt.Errorf("plugin %s ended with %s before it wrote its port%s", p.title, exit.Status, p.below())
 	}
-	return 0, fmt.Errorf("could not read plugin [%s]: %w%s", p.path, err, p.said())
+	return 0, fmt.Errorf("plugin %s cannot be asked for its port: %w%s", p.title, err, p.below())
 }
 
-func (p *Process) said() string {
-	if text := p.last.Text("it wrote:"); text != "" {
-		return "\n" + text
+// Title names the plugin in messages.
+func (p *Process) Title() string { return p.title }
+
+// Said returns the last lines that the plugin wrote.
+func (p *Process) Said() string { return p.last.Text("it wrote:") }
+
+func (p *Process) below() string { return below(p.Said()) }
+
+// below returns a text that is to stand below another one.
+func below(text string) string {
+	if text == "" {
+		return ""
 	}
-	return ""
+	return "\n" + text
 }
 
 // PID returns the process's number.

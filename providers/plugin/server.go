@@ -7,6 +7,10 @@ import (
 
 // Server is a plugin that has been started: a [Process], or something that a language plugin runs. It must be stopped.
 type Server interface {
+	// Title names the plugin in messages: with its version, if that is known, and the place where it is. Said returns the last lines
+	// that it wrote, below a heading; "" for none.
+	Title() string
+	Said() string
 	// Port returns the TCP port on which the plugin serves. It waits until the plugin has written it.
 	Port(ctx context.Context) (int, error)
 	// Exited returns an *[ExitError] once the plugin has ended, and nil before. ExitedWithin waits that long for the end.

@@ -44,5 +44,5 @@ func TestAPortThatAnotherUserHasTakenIsNotCalled(t *testing.T) {
 	require.ErrorContains(t, err, "(uid 65534)")
 
 	_, err = newHost(setup{env: map[string]string{"PULUMI_DEBUG_PROVIDERS": "simple:" + line}}).Load(t.Context(), providers.Spec{Package: "simple"})
-	require.ErrorContains(t, err, "plugin simple: the connection is not used")
+	require.ErrorContains(t, err, "plugin simple, which PULUMI_DEBUG_PROVIDERS names: the connection is not used")
 }

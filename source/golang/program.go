@@ -3,7 +3,6 @@ package golang
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -124,8 +123,8 @@ func (p *Program) pattern() string {
 func (p *Program) goCommand(ctx context.Context, args ...string) (string, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
-		return "", errors.New("go was not found on your $PATH; install Go to run " + p.project.Program() +
-			", or name a binary with the runtime option `binary`")
+		return "", fmt.Errorf("go was not found on your $PATH, and %s needs it; %s, or name a binary with the runtime option `binary`",
+			p.project.Program(), direct.HowToGet("Go", "golang", "go"))
 	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "go " + args[0], Executable: path, Args: args, Directory: p.project.Directory, Environment: os.Environ(),

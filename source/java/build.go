@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // build is how a program is compiled and started.
@@ -106,8 +107,7 @@ func findMaven(p source.Project, named string) (build, error) {
 	}
 	wrapper := nearest(p, batch("mvnw", ".cmd"))
 	var err error
-	b.executable, err = b.locate(named, wrapper, "install Maven (on Debian and Ubuntu: `apt-get install maven`, on macOS: `brew install maven`), "+
-		"or put its wrapper mvnw into the program's directory")
+	b.executable, err = b.locate(named, wrapper, direct.HowToGet("Maven", "maven", "maven")+", or put its wrapper mvnw into the program's directory")
 	return b, err
 }
 

@@ -25,8 +25,9 @@ type jdk struct {
 	version string // "17.0.15"
 }
 
-const installJDK = "install a JDK of version 11 or later (on Debian and Ubuntu: `apt-get install default-jdk-headless`, " +
-	"on macOS: `brew install openjdk`)"
+func installJDK() string {
+	return direct.HowToGet("a JDK of version 11 or later", "default-jdk-headless", "openjdk")
+}
 
 // findJDK returns the Java that the build tools take too: that of JAVA_HOME, else the one on the PATH. One that is too old is an
 // error.
@@ -44,12 +45,12 @@ func findJDK(ctx context.Context, directory string) (jdk, error) {
 	m := javaVersion.FindStringSubmatch(stderr + stdout)
 	if exit.Code != 0 || m == nil {
 		// macOS has a java that only says where to get one.
-		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK)
+		return jdk{}, fmt.Errorf("`%s -version` does not tell a version (%s)%s\n%s", path, exit.Status, direct.Below(stderr), installJDK())
 	}
 	found := jdk{java: path, version: m[1]}
 	if v := major(m[1]); v < oldest {
 		return jdk{}, fmt.Errorf("%s is Java %s, and Pulumi's SDK for Java needs %d or later; %s, and let JAVA_HOME name its folder",
-			path, found.version, oldest, installJDK)
+			path, found.version, oldest, installJDK())
 	}
 	return found, nil
 }
@@ -67,7 +68,7 @@ func locateJava() (string, error) {
 	}
 	path, err := exec.LookPath("java")
 	if err != nil {
-		return "", errors.New("java was not found on your $PATH, and JAVA_HOME is not set; " + installJDK)
+		return "", errors.New("java was not found on your $PATH, and JAVA_HOME is not set; " + installJDK())
 	}
 	return path, nil
 }

@@ -121,7 +121,7 @@ func (j jdk) tooOldFor(output string) string {
 	case forNewer.MatchString(output):
 		return fmt.Sprintf("the program is for a newer Java than %s, which is version %s; let JAVA_HOME name the folder of a newer JDK", j.java, j.version)
 	case strings.Contains(output, "No compiler is provided in this environment"):
-		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK)
+		return fmt.Sprintf("%s has no compiler with it; %s", j.java, installJDK())
 	}
 	return ""
 }

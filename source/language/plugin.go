@@ -20,11 +20,12 @@ import (
 
 // Plugin is a plugin written in a program language, which a language plugin runs (protocol.md 1.10).
 type Plugin struct {
-	name   string
-	host   *host
-	port   int
-	cancel context.CancelFunc
-	reader conc.WaitGroup
+	name    string
+	sources string // the folder
+	host    *host
+	port    int
+	cancel  context.CancelFunc
+	reader  conc.WaitGroup
 	// exited ends with a *plugin.ExitError as its cause when the plugin has ended.
 	exited context.Context
 	exit   context.CancelCauseFunc
@@ -50,7 +51,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	if err != nil {
 		return nil, err
 	}
-	x := &Plugin{name: c.Name, host: h, said: c.Output}
+	x := &Plugin{name: c.Name, sources: p.Directory, host: h, said: c.Output}
 	x.out[0].Emit, x.out[1].Emit = x.stdout, x.stderr
 	x.exited, x.exit = context.WithCancelCause(context.WithoutCancel(ctx))
 	var running context.Context
@@ -90,12 +91,12 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 		if x.first != nil {
 			x.port, err = plugin.ParsePort(x.first.Text)
 			if err != nil {
-				return fmt.Errorf("%s %w%s", x.name, err, x.output("it wrote:"))
+				return fmt.Errorf("plugin %s %w%s", x.Title(), err, x.output("it wrote:"))
 			}
 			return nil
 		}
 		if ended != nil {
-			return fmt.Errorf("it ended with %s before it wrote its port%s", ended.Status, x.output("it wrote:"))
+			return fmt.Errorf("plugin %s ended with %s before it wrote its port%s", x.Title(), ended.Status, x.output("it wrote:"))
 		}
 	}
 }
@@ -116,7 +117,7 @@ func (x *Plugin) follow(stream pluginStream) {
 // take processes one message, and returns how the plugin ended if it has.
 func (x *Plugin) take(m *pulumirpc.RunPluginResponse, err error) *plugin.ExitError {
 	if err != nil {
-		return &plugin.ExitError{Plugin: x.name, Status: status.Convert(err).Message()}
+		return &plugin.ExitError{Plugin: x.Title(), Status: status.Convert(err).Message()}
 	}
 	switch o := m.GetOutput().(type) {
 	case *pulumirpc.RunPluginResponse_Stdout:
@@ -124,7 +125,7 @@ func (x *Plugin) take(m *pulumirpc.RunPluginResponse, err error) *plugin.ExitErr
 	case *pulumirpc.RunPluginResponse_Stderr:
 		_, _ = x.out[1].Write(o.Stderr)
 	case *pulumirpc.RunPluginResponse_Exitcode:
-		return &plugin.ExitError{Plugin: x.name, Status: fmt.Sprintf("exit status %d", o.Exitcode)}
+		return &plugin.ExitError{Plugin: x.Title(), Status: fmt.Sprintf("exit status %d", o.Exitcode)}
 	}
 	return nil
 }
@@ -160,6 +161,12 @@ func (x *Plugin) output(heading string) string {
 	return ""
 }
 
+// Title names the plugin in messages, with the folder of its sources.
+func (x *Plugin) Title() string { return x.name + " [" + x.sources + "]" }
+
+// Said returns the last lines that the plugin wrote.
+func (x *Plugin) Said() string { return terminal.Plain(x.last.Text("it wrote:")) }
+
 // Port returns the TCP port on which the plugin serves.
 func (x *Plugin) Port(context.Context) (int, error) { return x.port, nil }
 
@@ -189,7 +196,7 @@ func (x *Plugin) ExitedWithin(patience time.Duration) error {
 func (x *Plugin) Stop() {
 	x.cancel()
 	x.host.stop()
-	x.exit(&plugin.ExitError{Plugin: x.name, Status: "stopped", Stopped: true})
+	x.exit(&plugin.ExitError{Plugin: x.Title(), Status: "stopped", Stopped: true})
 	x.reader.Wait()
 }
 

@@ -281,7 +281,7 @@ func TestAPluginThatDoesNotStartIsNamed(t *testing.T) {
 	t.Run("no such file", func(t *testing.T) {
 		p := language.New(project(t), language.Options{Executable: "/no/such/pulumi-language-test"})
 		_, err := p.Packages(context.Background())
-		require.ErrorContains(t, err, "start plugin pulumi-language-test")
+		require.ErrorContains(t, err, "plugin pulumi-language-test [/no/such/pulumi-language-test] cannot be started")
 	})
 }
 

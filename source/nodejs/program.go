@@ -3,7 +3,6 @@ package nodejs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +33,7 @@ func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 func (p *Program) Run(ctx context.Context, host source.Host) error {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return errors.New("node was not found on your $PATH; install Node.js to run " + p.project.Program())
+		return noNode(p.project.Program())
 	}
 	module, err := sdkModule(p.project.Directory, "run")
 	if err != nil {
@@ -61,6 +60,11 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, engine, info)...), Env: env,
 		Hint: memoryHint,
 	})
+}
+
+// noNode is the error of something that cannot be run without Node.js.
+func noNode(what string) error {
+	return fmt.Errorf("node was not found on your $PATH, and %s needs it; %s", what, direct.HowToGet("Node.js", "nodejs npm", "node"))
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.

@@ -2,7 +2,6 @@ package nodejs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -32,7 +31,7 @@ const (
 func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return nil, errors.New("node was not found on your $PATH; install Node.js to run " + c.Name)
+		return nil, noNode(c.Name)
 	}
 	name := pluginModule
 	var args []string

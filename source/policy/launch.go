@@ -47,7 +47,7 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, ou
 		return server, err
 	}
 	return nil, fmt.Errorf("its runtime is %q, which needs pulumi-language-%s or pulumi-analyzer-policy-%s, and neither was found; "+
-		"install one, or correct `runtime` in %s (nodejs and python need no plugin)", runtime, runtime, runtime, plugin.PolicyManifest)
+		"install one, or correct `runtime` in %s (nodejs, python and go need no plugin)", runtime, runtime, runtime, plugin.PolicyManifest)
 }
 
 // name returns the name of the process in messages, beside the folder.

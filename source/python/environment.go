@@ -133,15 +133,20 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 	return strings.TrimSpace(stdout), nil
 }
 
-// missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
-func (e environment) missing(p source.Project) error {
-	install := fmt.Sprintf("`python3 -m venv %s`, then `%s -m pip install -r requirements.txt`", e.folder, filepath.Join(e.folder, binaries(), "python"))
+// makes names the commands that make a virtual environment.
+func (e environment) makes(p source.Project) string {
 	switch e.toolchain {
 	case uv:
-		install = "`uv sync` in " + p.Directory
+		return "`uv sync` in " + p.Directory
 	case poetry:
-		install = "`poetry install` in " + p.Directory
+		return "`poetry install` in " + p.Directory
 	}
+	return fmt.Sprintf("`python3 -m venv %s`, then `%s -m pip install -r requirements.txt`", e.folder, filepath.Join(e.folder, binaries(), "python"))
+}
+
+// missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
+func (e environment) missing(p source.Project) error {
+	install := e.makes(p)
 	if info, err := os.Stat(e.folder); err == nil && info.IsDir() {
 		if target, err := os.Readlink(filepath.Join(e.folder, binaries(), "python")); err == nil {
 			return fmt.Errorf("the virtual environment %s is for a Python that is no longer there (%s); remove it and make it again with %s", e.folder, target, install)
@@ -184,7 +189,8 @@ func ambient() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s was not found on your $PATH; install Python, or name a virtual environment with the runtime option `virtualenv`", names[0])
+	return "", fmt.Errorf("%s was not found on your $PATH; %s, or name a virtual environment with the runtime option `virtualenv`",
+		names[0], direct.HowToGet("Python", "python3 python3-venv", "python"))
 }
 
 // variables returns what the environment of a process in a virtual environment has in addition to base, as `activate` sets it.

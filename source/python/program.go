@@ -3,7 +3,9 @@ package python
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,9 +59,29 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		Executable: e.python, Args: p.arguments(script, monitor, engine, info), Env: append(env, e.variables(nil)...),
 	})
 	if exit, ok := err.(*source.ProgramExitError); ok && exit.Code == noSDK { //nolint:errorlint // made by Run itself
-		return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p.project))
+		return e.withoutSDK(p.project)
+	}
+	return e.damaged(p.project, err)
+}
+
+// damaged explains an error by the virtual environment, if its interpreter cannot be started.
+func (e environment) damaged(p source.Project, err error) error {
+	if path := (*fs.PathError)(nil); e.folder != "" && errors.As(err, &path) && path.Path == e.python {
+		return fmt.Errorf("the virtual environment %s is damaged: %w; remove it and make it again with %s", e.folder, err, e.makes(p))
 	}
 	return err
+}
+
+// withoutSDK is the error of an environment in which the package pulumi cannot be imported.
+func (e environment) withoutSDK(p source.Project) error {
+	if e.folder != "" {
+		if others, _ := filepath.Glob(filepath.Join(e.folder, "lib", "python*", "site-packages", "pulumi")); len(others) > 0 {
+			version := strings.TrimPrefix(filepath.Base(filepath.Dir(filepath.Dir(others[0]))), "python")
+			return fmt.Errorf("the packages in the virtual environment %s are for Python %s, which its interpreter no longer is; "+
+				"remove it and make it again with %s", e.folder, version, e.makes(p))
+		}
+	}
+	return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p))
 }
 
 // installs names the command that installs what a program needs.
@@ -154,11 +176,15 @@ func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
 		Environment: append(os.Environ(), e.variables(nil)...),
 	})
 	if err != nil {
-		return nil, err
+		return nil, e.damaged(p.project, err)
 	}
 	var found []installed
 	if err := json.Unmarshal([]byte(stdout), &found); exit.Code != 0 || err != nil {
-		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s", p.project.Program(), e.python, exit.Status, direct.Below(stderr))
+		mend := ""
+		if e.folder != "" {
+			mend = "\nif the virtual environment " + e.folder + " is damaged, remove it and make it again with " + e.makes(p.project)
+		}
+		return nil, fmt.Errorf("list the packages of %s: %s ended with %s%s%s", p.project.Program(), e.python, exit.Status, direct.Below(stderr), mend)
 	}
 	var list []stages.Package
 	for _, f := range found {

@@ -38,6 +38,11 @@ func firstLine(text string) string {
 	return strings.TrimSpace(line)
 }
 
+// HowToGet says how to get a tool: with the packages that Debian's and Homebrew's package managers know.
+func HowToGet(tool, debian, brew string) string {
+	return fmt.Sprintf("install %s (on Debian and Ubuntu: `apt-get install %s`, on macOS: `brew install %s`)", tool, debian, brew)
+}
+
 // Install runs a package manager in a directory. install says how to get the package manager, for the error if it is missing.
 func Install(ctx context.Context, directory string, said func(plugin.Line), install, name string, args ...string) error {
 	path, err := exec.LookPath(name)

@@ -49,7 +49,7 @@ func (s settings) RequireSecret(name string) pulumi.StringOutput {
 
 var scenarios = map[string]func(*pulumi.Context, settings) error{
 	"shop": shop, "many": many, "empty": empty, "big": big, "dies": dies, "names": names, "fails": fails, "options": options,
-	"flags": flags, "churn": churn,
+	"flags": flags, "churn": churn, "callbacks": callbacks, "components": components, "reference": reference,
 }
 
 func main() {
