@@ -57,10 +57,15 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	defer func() { _ = os.Remove(first) }()
-	return direct.Run(ctx, host, p.project, direct.Command{
+	command := direct.Command{
 		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, engine, info)...), Env: env,
 		Hint: memoryHint,
-	})
+	}
+	if p.project.Debug {
+		command.Args = append([]string{"--inspect-brk=" + direct.DebugAddress(usualPort)}, command.Args...)
+		command.Debugger = inspector(p.project.Program(), direct.Log(ctx, host))
+	}
+	return direct.Run(ctx, host, p.project, command)
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.

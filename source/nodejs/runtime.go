@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // Runtime runs programs and plugins in node.
@@ -64,6 +65,10 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 	c.Environment = append(slices.Clip(c.Environment), options(p)...)
 	command := c.Command(p, node, slices.Concat([]string{"--require", first}, nodeArguments(p.Options["nodeargs"]), []string{module}, args)...)
 	command.Done = func() { _ = os.Remove(first) }
+	if c.Debug != nil {
+		command.Args = append([]string{"--inspect-brk=" + direct.AnyDebugAddress}, command.Args...)
+		command.Intercept = inspector(c.Name, c.Debug).Intercept
+	}
 	return plugin.Start(command)
 }
 
