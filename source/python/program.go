@@ -53,9 +53,18 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	defer func() { _ = os.Remove(script) }()
-	err = direct.Run(ctx, host, p.project, direct.Command{
-		Executable: e.python, Args: p.arguments(script, monitor, engine, info), Env: append(env, e.variables(nil)...),
-	})
+	command := direct.Command{
+		Executable: e.python, Args: append([]string{"-u", script}, p.arguments(monitor, engine, info)...), Env: append(env, e.variables(nil)...),
+	}
+	if p.project.Debug {
+		d, err := e.debug(ctx, p.project, p.project.Program(), direct.DebugAddress(usualPort), direct.Log(ctx, host), command.Args[1:]...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.Remove(d.script) }()
+		command.Args, command.Debugger = d.arguments, d.debugger
+	}
+	err = direct.Run(ctx, host, p.project, command)
 	if exit, ok := err.(*source.ProgramExitError); ok && exit.Code == noSDK { //nolint:errorlint // made by Run itself
 		return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p.project))
 	}
@@ -79,8 +88,8 @@ func (e environment) installs(p source.Project) string {
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-func (p *Program) arguments(script, monitor, engine string, info stages.RunInfo) []string {
-	args := []string{"-u", script, "--monitor", monitor}
+func (p *Program) arguments(monitor, engine string, info stages.RunInfo) []string {
+	args := []string{"--monitor", monitor}
 	if engine != "" {
 		args = append(args, "--engine", engine)
 	}

@@ -11,3 +11,6 @@ var runScript []byte
 //
 //go:embed packages.py
 var packagesScript string
+
+//go:embed debug.py
+var debugScript []byte
