@@ -17,5 +17,5 @@ if sys.argv[0] == "-m":
     sys.path[0] = os.getcwd()
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 else:
-    sys.path[0] = os.path.dirname(sys.argv[0])
+    sys.path[0] = sys.argv[0] if os.path.isdir(sys.argv[0]) else os.path.dirname(sys.argv[0])
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -12,5 +12,7 @@ var runScript []byte
 //go:embed packages.py
 var packagesScript string
 
+// debugScript has a file or a module wait for a debugger.
+//
 //go:embed debug.py
 var debugScript []byte
