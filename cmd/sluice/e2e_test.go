@@ -88,6 +88,7 @@ func scripts(dir string) testscript.Params {
 			"hungup":    hungUp,
 			"killed":    killed,
 			"decodes":   decodes,
+			"attach":    attach,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	}

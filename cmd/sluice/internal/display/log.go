@@ -89,7 +89,11 @@ func (l *Log) Tick() {
 		return
 	}
 	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning() || l.p.WaitsFor != "") {
-		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
+		text := fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now))
+		if l.live.note != "" {
+			text += "; " + l.live.note
+		}
+		l.print(text)
 	}
 }
 
