@@ -99,19 +99,30 @@ func resumeNode(c *deadlineConn) error {
 			return err
 		}
 	}
-	for {
-		text, err := readFrame(c.r)
-		if err != nil {
-			return err
-		}
-		if strings.Contains(text, `"Debugger.paused"`) { // at the first line
-			break
-		}
-	}
-	if err := writeFrame(c, `{"id":2,"method":"Debugger.disable"}`); err != nil {
+	if err := readUntil(c, "Debugger.paused"); err != nil { // at the first line
 		return err
 	}
-	return c.Close() // it would wait at its end otherwise
+	if err := writeFrame(c, `{"id":2,"method":"Debugger.resume"}`); err != nil {
+		return err
+	}
+	if err := readUntil(c, "Debugger.resumed"); err != nil {
+		return err
+	}
+	go func() {
+		_ = readUntil(c, "Runtime.executionContextDestroyed")
+		_ = c.Close() // node waits for that at its end
+	}()
+	return nil
+}
+
+// readUntil reads frames until one that tells an event.
+func readUntil(c *deadlineConn, event string) error {
+	for {
+		text, err := readFrame(c.r)
+		if err != nil || strings.Contains(text, `"`+event+`"`) {
+			return err
+		}
+	}
 }
 
 // writeFrame writes a text of less than 126 bytes. The mask of a client is zero.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -19,8 +20,13 @@ import (
 // noSDK is the exit status of the script if the SDK is not installed.
 const noSDK = 33
 
-// Program is a Python program. It keeps nothing between runs.
-type Program struct{ project source.Project }
+// Program is a Python program. Between calls it keeps where its environment is: poetry takes a second to say that.
+type Program struct {
+	project source.Project
+
+	mu    sync.Mutex // guards found
+	found environment
+}
 
 // New returns the program of a project. Options of the runtime that it knows: virtualenv, toolchain, typechecker.
 func New(p source.Project) *Program { return &Program{project: p} }
@@ -32,7 +38,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err := checkEntry(p.project); err != nil {
 		return err
 	}
-	e, err := find(ctx, p.project, false)
+	e, err := p.environment(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,6 +75,20 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p.project))
 	}
 	return err
+}
+
+// environment returns the environment of the program.
+func (p *Program) environment(ctx context.Context) (environment, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if exists(p.found.python) {
+		return p.found, nil
+	}
+	e, err := find(ctx, p.project, false)
+	if err == nil {
+		p.found = e
+	}
+	return e, err
 }
 
 // installs names the command that installs what a program needs.
@@ -154,7 +174,7 @@ type installed struct {
 
 // Packages lists the packages of providers whose SDKs are installed in the program's environment (protocol.md 1.12).
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
-	e, err := find(ctx, p.project, false)
+	e, err := p.environment(ctx)
 	if err != nil {
 		return nil, err
 	}
