@@ -3,10 +3,8 @@ package nodejs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,10 +30,6 @@ func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 
 // Run runs node. The end of ctx ends node and everything that it started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return errors.New("node was not found on your $PATH; install Node.js to run " + p.project.Program())
-	}
 	module, err := sdkModule(p.project.Directory, "run")
 	if err != nil {
 		return err
@@ -48,31 +42,29 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	info := host.Monitor.Info()
-	env, err := p.environment(info)
+	env, err := direct.ConfigEnv(info)
 	if err != nil {
 		return err
 	}
-	first, err := writePreload()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(first) }()
-	command := direct.Command{
-		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, engine, info)...), Env: env,
-		Hint: memoryHint,
-	}
+	var debug func(stages.LogMessage)
 	if p.project.Debug {
-		command.Args = append([]string{"--inspect-brk=" + direct.DebugAddress(usualPort)}, command.Args...)
-		command.Debugger = inspector(p.project.Program(), direct.Log(ctx, host))
+		debug = direct.Log(ctx, host)
 	}
-	return direct.Run(ctx, host, p.project, command)
+	x, err := prepare(p.project, p.project.Program(), direct.DebugAddress(usualPort), debug, p.arguments(module, monitor, engine, info)...)
+	if err != nil {
+		return err
+	}
+	defer x.done()
+	return direct.Run(ctx, host, p.project, direct.Command{
+		Executable: x.executable, Args: x.args, Env: append(env, x.env...), Hint: memoryHint, Debugger: x.debugger,
+	})
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
 func (p *Program) arguments(module, monitor, engine string, info stages.RunInfo) []string {
-	args := append(nodeArguments(p.project.Options["nodeargs"]), module, "--monitor", monitor)
+	args := []string{module, "--monitor", monitor}
 	if engine != "" {
 		args = append(args, "--engine", engine)
 	}
@@ -104,14 +96,6 @@ func nodeArguments(option any) []string {
 		return append([]string(nil), v...)
 	}
 	return nil
-}
-
-func (p *Program) environment(info stages.RunInfo) ([]string, error) {
-	env, err := direct.ConfigEnv(info)
-	if err != nil {
-		return nil, err
-	}
-	return append(env, options(p.project)...), nil
 }
 
 // options returns the options of the runtime that the SDK reads from the environment.

@@ -2,10 +2,7 @@ package nodejs
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -31,10 +28,6 @@ const (
 
 // StartPlugin runs a plugin in node. Policy packs get the directory of their sources after the arguments, other plugins before.
 func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return nil, errors.New("node was not found on your $PATH; install Node.js to run " + c.Name)
-	}
 	name := pluginModule
 	var args []string
 	switch {
@@ -58,16 +51,15 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 			return nil, err
 		}
 	}
-	first, err := writePreload()
+	x, err := prepare(p, c.Name, direct.AnyDebugAddress, c.Debug, append([]string{module}, args...)...)
 	if err != nil {
 		return nil, err
 	}
-	c.Environment = append(slices.Clip(c.Environment), options(p)...)
-	command := c.Command(p, node, slices.Concat([]string{"--require", first}, nodeArguments(p.Options["nodeargs"]), []string{module}, args)...)
-	command.Done = func() { _ = os.Remove(first) }
-	if c.Debug != nil {
-		command.Args = append([]string{"--inspect-brk=" + direct.AnyDebugAddress}, command.Args...)
-		command.Intercept = inspector(c.Name, c.Debug).Intercept
+	c.Environment = append(slices.Clip(c.Environment), x.env...)
+	command := c.Command(p, x.executable, x.args...)
+	command.Done = x.done
+	if x.debugger != nil {
+		command.Intercept = x.debugger.Intercept
 	}
 	return plugin.Start(command)
 }
