@@ -61,9 +61,9 @@ func (e environment) debug(ctx context.Context, p source.Project, name, address 
 func (e environment) adds(name string) string {
 	switch e.toolchain {
 	case uv:
-		return "`uv add --dev " + name + "`"
+		return "`uv add " + name + "`"
 	case poetry:
-		return "`poetry add --group dev " + name + "`"
+		return "`poetry add " + name + "`"
 	}
 	return fmt.Sprintf("`%s -m pip install %s`", e.python, name)
 }
