@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +47,8 @@ type PluginOptions struct {
 	LookupEnv func(name string) (string, bool)
 	// Warn is called for plugins that are found in unusual places; nil discards.
 	Warn func(message string)
+	// Debug says which of the plugins that are written in a program language wait for a debugger.
+	Debug source.Debug
 	// NoBuiltins turns off the providers that come with the engine and are used where no plugin is installed; so does the
 	// key [BuiltinsKey] in Config. Note is called for each use, perhaps from many goroutines; nil discards.
 	NoBuiltins bool
@@ -105,6 +108,9 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	c := source.PluginCommand{
 		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory,
 		Environment: w.Environment, Output: w.Output,
+	}
+	if o.Engine != nil && o.Debug.Plugin(w.Name, filepath.Base(w.Directory)) {
+		c.Debug = o.Engine.log
 	}
 	if w.Directory == "" {
 		c.Dynamic = true

@@ -55,7 +55,7 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 // be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins and the Engine
 // service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
-	options := policy.Options{Finder: o.Finder()}
+	options := policy.Options{Finder: o.Finder(), Debug: o.Debug}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}

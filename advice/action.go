@@ -69,6 +69,8 @@ const (
 	SavePlan Action = "save plan"
 	// RunProgram runs the program in an operation that can do without.
 	RunProgram Action = "run program"
+	// DebugPlugins has plugins wait for a debugger, and not the program.
+	DebugPlugins Action = "debug plugins"
 	// RefuseBuiltins refuses providers that are built in.
 	RefuseBuiltins Action = "refuse built-in providers"
 )

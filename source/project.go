@@ -16,6 +16,7 @@ type Project struct {
 	Directory string         // absolute directory of the program, which becomes its working directory
 	Entry     string         // "." or a file or directory below Directory
 	Args      []string       // for the program
+	Debug     bool           // the program waits for a debugger before it does anything
 }
 
 // Program names the program in messages.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Runtime runs what is written in one program language: programs, and plugins that are programs (protocol.md 1.10). It keeps
@@ -38,6 +39,8 @@ type PluginCommand struct {
 	Directory   string            // the working directory; "" is that of the plugin's sources
 	Environment []string          // all of it, "NAME=value"
 	Output      func(plugin.Line) // gets what it prints after its port, one line at a time; nil discards
+	// Debug makes the plugin wait for a debugger before it does anything, and is told where it waits; nil starts it without one.
+	Debug func(stages.LogMessage)
 }
 
 // Command returns the process for an executable with arguments.

@@ -191,6 +191,9 @@ type LogMessage struct {
 	StreamID  int32   // messages with the same non-zero ID belong together
 	Ephemeral bool
 	Advice    []advice.Advice // what the user can do; the message does not say it
+	// Debugger is nil unless the message says that a process waits for a debugger. Then it is what an editor needs to attach one,
+	// as its launch configurations have it: numbers, texts, lists and maps.
+	Debugger map[string]any
 }
 
 // Severity is the weight of a diagnostic.

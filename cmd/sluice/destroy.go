@@ -32,7 +32,7 @@ func newDestroyCommand(open *session.Opener) *cobra.Command {
 			"unless --run-program is given: then the resources are deleted with the configuration that it gives its providers.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
+			if err := f.CheckProgram(); err != nil {
 				return err
 			}
 			return destroy(cmd.Context(), open, f)

@@ -97,7 +97,7 @@ func scripts(dir string) testscript.Params {
 			e.Setenv("PULUMI_CONFIG_PASSPHRASE", "correct horse")
 			e.Setenv("FAKE_CLOUD", e.WorkDir+"/cloud")
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0]) // has sluice and plugins for tests, and nothing of the machine
+			e.Setenv("BIN", filepath.SplitList(e.Getenv("PATH"))[0])        // has sluice and plugins for tests, and nothing of the machine
 			e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "true") // a missing plugin is a case, and no download
 			e.Setenv("STATE", e.WorkDir+"/backend/.pulumi/stacks")
 			e.Setenv("JOURNAL", e.WorkDir+"/backend/.pulumi/sluice/journal")
@@ -111,6 +111,7 @@ func scripts(dir string) testscript.Params {
 			"hungup":    hungUp,
 			"killed":    killed,
 			"decodes":   decodes,
+			"attach":    attach,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	}

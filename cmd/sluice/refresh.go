@@ -24,7 +24,7 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 			"What would be recorded is previewed first and has to be confirmed, unless --yes is given.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.Policies.CheckProgram(f.Program.Run); err != nil {
+			if err := f.CheckProgram(); err != nil {
 				return err
 			}
 			return refresh(cmd.Context(), open, f)

@@ -68,6 +68,9 @@ func (m masks) event(e stages.Event) stages.Event {
 		return e
 	case stages.Diagnostic:
 		e.Message = m.text(e.Message)
+		if e.Debugger != nil {
+			e.Debugger = m.config(e.Debugger)
+		}
 		return e
 	case stages.Stdout:
 		e.Message = m.text(e.Message)
@@ -82,6 +85,31 @@ func (m masks) event(e stages.Event) stages.Event {
 // text returns a message as it is shown, without its end if it is very long.
 func (m masks) text(message string) string {
 	return m.shown.Mask(redact.Cut(message, redact.MaxMessage))
+}
+
+// config returns the configuration of a debugger as it is shown.
+func (m masks) config(config map[string]any) map[string]any {
+	shown := make(map[string]any, len(config))
+	for key, value := range config {
+		shown[key] = m.value(value)
+	}
+	return shown
+}
+
+func (m masks) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.text(v)
+	case map[string]any:
+		return m.config(v)
+	case []any:
+		shown := make([]any, len(v))
+		for i, e := range v {
+			shown[i] = m.value(e)
+		}
+		return shown
+	}
+	return v
 }
 
 // step learns what a step makes. Of its states the errors of the provider are texts.

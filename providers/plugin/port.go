@@ -25,16 +25,19 @@ func (e *invalidPortError) Error() string {
 }
 
 // readPort reads a plugin's first line byte by byte, so that what follows stays in r, and returns the port (protocol.md
-// 1.6). Errors are an *invalidPortError, or that of the read.
-func readPort(r io.Reader) (int, error) {
+// 1.6). Lines for which skip returns true come before the first one. Errors are an *invalidPortError, or that of the read.
+func readPort(r io.Reader, skip func(line string) bool) (int, error) {
 	var line []byte
 	one := make([]byte, 1)
 	for {
 		n, err := r.Read(one)
-		if n == 1 && one[0] == '\n' {
+		ends := n == 1 && one[0] == '\n'
+		switch {
+		case ends && skip(strings.TrimRight(string(line), "\r")):
+			line = nil
+		case ends:
 			return ParsePort(string(line))
-		}
-		if n == 1 {
+		case n == 1:
 			line = append(line, one[0])
 		}
 		if len(line) > maxPortLine {

@@ -35,7 +35,7 @@ func TestPortIsTheFirstLine(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := strings.NewReader(c.text)
-			port, err := readPort(iotest.OneByteReader(r))
+			port, err := readPort(iotest.OneByteReader(r), func(string) bool { return false })
 			require.Equal(t, c.port, port)
 			if c.port == 0 {
 				require.Error(t, err)
@@ -56,7 +56,7 @@ func FuzzPort(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r := strings.NewReader(text)
-		port, err := readPort(r)
+		port, err := readPort(r, func(string) bool { return false })
 		require.Equal(t, err == nil, port != 0)
 		if err != nil {
 			require.NotEmpty(t, err.Error())

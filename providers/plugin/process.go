@@ -31,6 +31,10 @@ type Command struct {
 	// Output receives what the plugin writes after its port. It is called from two goroutines, one for each stream; nil
 	// discards.
 	Output func(Line)
+	// Intercept is asked about each line first, those before the port too, and returns true for one that is not the plugin's own but
+	// that of a tool which runs it. Such a line goes nowhere else. It is called like Output, with the number of the process; nil
+	// takes none.
+	Intercept func(pid int, line string) bool
 	// Done is called once, when the process has ended or could not be started; nil does nothing.
 	Done func()
 }
@@ -128,8 +132,13 @@ func startProcess(c Command, s *streams) (*Process, error) {
 		closeAll(stdout, stderr)
 		return nil, fmt.Errorf("plugin %s cannot be started: %w", c.title(), err)
 	}
-	p.watch(stdout, stderr, p.emitter(c, s, false), p.emitter(c, s, true))
+	p.watch(c, stdout, stderr, p.emitter(c, s, false), p.emitter(c, s, true))
 	return p, nil
+}
+
+// intercepts reports whether a line is not what the process itself says.
+func (c Command) intercepts(pid int, p Piece) bool {
+	return c.Intercept != nil && !p.Cut && !p.Rest && c.Intercept(pid, p.Text)
 }
 
 func closeAll(files ...*os.File) {
@@ -141,6 +150,9 @@ func closeAll(files ...*os.File) {
 func (p *Process) emitter(c Command, s *streams, isStderr bool) func(Piece) {
 	stream := s.n.Add(1)
 	return func(piece Piece) {
+		if c.intercepts(p.PID(), piece) {
+			return
+		}
 		line := Line{Piece: piece, Plugin: c.Name, Stderr: isStderr, Stream: stream}
 		p.last.Add(line)
 		if c.Output != nil {
@@ -151,11 +163,11 @@ func (p *Process) emitter(c Command, s *streams, isStderr bool) func(Piece) {
 
 // watch reads both streams and waits for the process. What is forwarded before the process is known to have ended is
 // part of the message about its end.
-func (p *Process) watch(stdout, stderr *os.File, out, errs func(Piece)) {
+func (p *Process) watch(c Command, stdout, stderr *os.File, out, errs func(Piece)) {
 	outDone, errDone := await.NewEvent(), await.NewEvent()
 	p.watchers.Go(func() {
 		defer outDone.Fire()
-		p.port.Decide(readPort(stdout))
+		p.port.Decide(readPort(stdout, func(line string) bool { return c.intercepts(p.PID(), Piece{Text: line}) }))
 		forward(stdout, out)
 	})
 	p.watchers.Go(func() {

@@ -39,6 +39,9 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		readers.Go(func() {
 			defer func() { _ = r.Close() }() // after a panic below, what is still written goes nowhere
 			forward(r, func(p Piece) {
+				if c.Intercept != nil && c.intercepts(cmd.Process.Pid, p) {
+					return
+				}
 				line := Line{Piece: p, Plugin: c.Name, Stderr: isStderr, Stream: stream}
 				last.Add(line)
 				if c.Output != nil {

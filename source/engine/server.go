@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/loopback"
 	"github.com/sluice-iac/sluice/source/internal/terminal"
 	"github.com/sluice-iac/sluice/stages"
@@ -110,10 +110,7 @@ func (h *handler) SetRootResource(_ context.Context, req *pulumirpc.SetRootResou
 }
 
 func (h *handler) StartDebugging(_ context.Context, req *pulumirpc.StartDebuggingRequest) (*emptypb.Empty, error) {
-	h.log(stages.LogMessage{
-		Severity: stages.Info,
-		Message:  fmt.Sprintf("Waiting for debugger to attach (%s)...", terminal.Plain(req.GetMessage())),
-	})
+	h.log(source.Waiting(terminal.Plain(req.GetMessage()), req.GetConfig().AsMap()))
 	return &emptypb.Empty{}, nil
 }
 

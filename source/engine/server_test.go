@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -95,9 +96,20 @@ func TestTheRootResourceIsRemembered(t *testing.T) {
 func TestAProgramThatWaitsForADebuggerSaysSo(t *testing.T) {
 	var got messages
 	_, conn := start(t, got.add)
-	_, err := pulumirpc.NewEngineClient(conn).StartDebugging(context.Background(), &pulumirpc.StartDebuggingRequest{Message: "on port 1"})
+	client := pulumirpc.NewEngineClient(conn)
+	config, err := structpb.NewStruct(map[string]any{"type": "node", "port": 9229})
 	require.NoError(t, err)
-	require.Equal(t, []stages.LogMessage{{Severity: stages.Info, Message: "Waiting for debugger to attach (on port 1)..."}}, got.list)
+	_, err = client.StartDebugging(context.Background(), &pulumirpc.StartDebuggingRequest{Message: "on port 1", Config: config})
+	require.NoError(t, err)
+	_, err = client.StartDebugging(context.Background(), &pulumirpc.StartDebuggingRequest{Message: "somewhere"})
+	require.NoError(t, err)
+	require.Equal(t, []stages.LogMessage{
+		{
+			Severity: stages.Info, Message: "Waiting for debugger to attach (on port 1)...", Ephemeral: true,
+			Debugger: map[string]any{"type": "node", "port": 9229.0},
+		},
+		{Severity: stages.Info, Message: "Waiting for debugger to attach (somewhere)...", Ephemeral: true, Debugger: map[string]any{}},
+	}, got.list)
 }
 
 func TestTheServerIsHealthy(t *testing.T) {

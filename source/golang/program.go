@@ -3,26 +3,26 @@ package golang
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
-	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
 )
 
-// Program is a Go program.
-type Program struct {
-	project source.Project
-
-	mu  sync.Mutex // guards dir
-	dir string     // where the binary is built; "" before the first run
-}
+// Program is a Go program. It keeps nothing between runs.
+type Program struct{ project source.Project }
 
 // New returns the program of a project. Options of the runtime that it knows: binary, a program that is built already;
 // buildTarget, where to put what is built. Both are relative to the program's directory.
@@ -37,7 +37,14 @@ func (e *BuildError) Error() string { return e.Program + " does not build:\n" + 
 
 // Run builds the program and runs it. The end of ctx ends either, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	binary, err := p.binary(ctx)
+	var debugger *delve
+	if p.project.Debug {
+		var err error
+		if debugger, err = newDelve(p.project.Program(), direct.Log(ctx, host)); err != nil {
+			return err
+		}
+	}
+	binary, err := p.binary(ctx, debugger != nil, direct.Log(ctx, host))
 	if err != nil {
 		return err
 	}
@@ -49,24 +56,41 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
+	if debugger != nil {
+		return p.debug(ctx, host, debugger, binary, env)
+	}
 	return direct.Run(ctx, host, p.project, direct.Command{Executable: binary, Args: p.project.Args, Env: env})
 }
 
-// Close deletes what was built.
-func (p *Program) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dir == "" {
-		return nil
+// debug runs the program in the debugger. A program whose end the user has not waited for has failed: nobody knows what it would
+// have declared.
+func (p *Program) debug(ctx context.Context, host source.Host, d *delve, binary string, env []string) error {
+	exit := plugin.Exit{Code: -1, Status: "the debugging session"}
+	running, ended := context.WithCancel(ctx)
+	defer ended()
+	var watch conc.WaitGroup
+	watch.Go(func() {
+		if status, known := d.watch(running); known {
+			exit = plugin.Exit{Code: status, Status: fmt.Sprintf("exit status %d", status)}
+		}
+	})
+	err := direct.Run(ctx, host, p.project, direct.Command{
+		Executable: d.executable, Args: d.arguments(direct.DebugAddress(usualPort), binary, p.project.Args), Env: env, Debugger: d.debugger,
+	})
+	ended()
+	watch.Wait()
+	if err != nil {
+		return err
 	}
-	err := os.RemoveAll(p.dir)
-	p.dir = ""
-	return err
+	return direct.Ended(p.project, exit, nil)
 }
 
-// binary returns the executable to run, which is built for each run: the program may have changed, and the go
-// command's cache makes it cheap when it has not.
-func (p *Program) binary(ctx context.Context) (string, error) {
+// Close does nothing: each run has its own process, which has ended when Run returns.
+func (p *Program) Close() error { return nil }
+
+// binary returns the executable to run, which is built for each run: the program may have changed. debug is true for one that a
+// debugger can step through line by line. log is told when something is compiled.
+func (p *Program) binary(ctx context.Context, debug bool, log func(stages.LogMessage)) (string, error) {
 	if given := p.project.Option("binary"); given != "" {
 		path := p.path(given)
 		if info, err := os.Stat(path); err != nil || info.IsDir() {
@@ -74,14 +98,11 @@ func (p *Program) binary(ctx context.Context) (string, error) {
 		}
 		return path, nil
 	}
-	target, err := p.target()
+	target, err := p.target(debug)
 	if err != nil {
 		return "", err
 	}
-	if _, err := p.goCommand(ctx, "build", "-buildvcs=false", "-o", target, p.pattern()); err != nil {
-		return "", err
-	}
-	return target, nil
+	return target, p.build(ctx, target, debug, log)
 }
 
 func (p *Program) path(option string) string {
@@ -91,24 +112,50 @@ func (p *Program) path(option string) string {
 	return filepath.Join(p.project.Directory, option)
 }
 
-func (p *Program) target() (string, error) {
+// target returns where the program is built: always at the same place, so that the go command sees whether anything has to be
+// done.
+func (p *Program) target(debug bool) (string, error) {
 	if given := p.project.Option("buildTarget"); given != "" {
 		return p.path(given), nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.dir == "" {
-		dir, err := os.MkdirTemp("", "sluice-go-")
-		if err != nil {
-			return "", fmt.Errorf("make a directory to build %s in: %w", p.project.Program(), err)
-		}
-		p.dir = dir
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a place to build %s in: %w; the runtime option `buildTarget` names one", p.project.Program(), err)
 	}
+	builds := filepath.Join(cache, "sluice", "go")
+	what := p.project.Directory + "\n" + p.pattern()
+	dir := filepath.Join(builds, fmt.Sprintf("%x", sha256.Sum256([]byte(what)))[:20])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make a directory to build %s in: %w", p.project.Program(), err)
+	}
+	forget(builds, dir)
 	name := "program"
+	if debug {
+		name += "-debug" // the other one stays up to date
+	}
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}
-	return filepath.Join(p.dir, name), nil
+	return filepath.Join(dir, name), nil
+}
+
+// unused is how long the build of a program is kept that is not run.
+const unused = 30 * 24 * time.Hour
+
+// forget removes the builds of programs that have not been run for long, and keeps one. It is an attempt: what cannot be removed
+// stays.
+func forget(builds, keep string) {
+	now := time.Now()
+	_ = os.Chtimes(keep, now, now)
+	entries, err := os.ReadDir(builds)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.IsDir() && now.Sub(info.ModTime()) > unused {
+			_ = os.RemoveAll(filepath.Join(builds, e.Name()))
+		}
+	}
 }
 
 // pattern is the program as the go command names packages and files.
@@ -119,12 +166,70 @@ func (p *Program) pattern() string {
 	return "./" + filepath.ToSlash(p.project.Entry)
 }
 
-// goCommand returns the standard output of a go command. A *BuildError has what it wrote to standard error.
-func (p *Program) goCommand(ctx context.Context, args ...string) (string, error) {
+// packageName matches the lines in which the go command names the packages that it compiles.
+var packageName = regexp.MustCompile(`^[\w./~@+-]+$`)
+
+// build has the go command bring an executable up to date. A *BuildError has what that wrote to standard error.
+func (p *Program) build(ctx context.Context, target string, debug bool, log func(stages.LogMessage)) error {
+	path, err := p.goExecutable()
+	if err != nil {
+		return err
+	}
+	said := false
+	compiling := func() {
+		if !said {
+			said = true
+			log(stages.LogMessage{Severity: stages.Info, Message: "compiling the program with Go", Ephemeral: true})
+		}
+	}
+	if _, err := os.Stat(target); err != nil {
+		compiling()
+	}
+	args := []string{"build", "-v", "-buildvcs=false", "-o", target}
+	if debug {
+		args = append(args, "-gcflags=all=-N -l")
+	}
+	env := os.Environ()
+	if p.project.Option("buildTarget") == "" {
+		// What is linked there is renamed to the target: another run may start that at any moment.
+		env = append(env, "GOTMPDIR="+filepath.Dir(target))
+	}
+	var stderr strings.Builder
+	exit, err := plugin.Run(ctx, plugin.Command{
+		Name: "go build", Executable: path, Args: append(args, p.pattern()), Directory: p.project.Directory, Environment: env,
+		Output: func(l plugin.Line) {
+			switch {
+			case !l.Stderr:
+			case packageName.MatchString(l.Text):
+				compiling()
+			default:
+				stderr.WriteString(l.Text + "\n")
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if exit.Code != 0 {
+		return &BuildError{Program: p.project.Program(), Output: cmp.Or(strings.TrimSpace(stderr.String()), exit.Status)}
+	}
+	return nil
+}
+
+func (p *Program) goExecutable() (string, error) {
 	path, err := exec.LookPath("go")
 	if err != nil {
 		return "", fmt.Errorf("go was not found on your $PATH, and %s needs it; %s, or name a binary with the runtime option `binary`",
 			p.project.Program(), direct.HowToGet("Go", "golang", "go"))
+	}
+	return path, nil
+}
+
+// goCommand returns the standard output of a go command. A *BuildError has what it wrote to standard error.
+func (p *Program) goCommand(ctx context.Context, args ...string) (string, error) {
+	path, err := p.goExecutable()
+	if err != nil {
+		return "", err
 	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "go " + args[0], Executable: path, Args: args, Directory: p.project.Directory, Environment: os.Environ(),

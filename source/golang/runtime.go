@@ -5,9 +5,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
 )
 
 // Runtime builds and runs Go programs and plugins.
@@ -18,19 +21,40 @@ var _ source.Runtime = Runtime{}
 // Program returns the program of a project; see [New].
 func (Runtime) Program(p source.Project) source.Program { return New(p) }
 
-// StartPlugin builds a plugin and runs it. What was built is deleted when the plugin ends.
+// StartPlugin builds a plugin and runs it.
 func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
 	if c.Dynamic {
 		return nil, source.ErrNoPlugins // the SDK for Go has no dynamic resources
 	}
-	built := New(p)
-	binary, err := built.binary(ctx)
+	if c.Debug != nil {
+		return startDebugged(ctx, p, c)
+	}
+	binary, err := New(p).binary(ctx, false, func(stages.LogMessage) {})
 	if err != nil {
-		_ = built.Close()
 		return nil, err
 	}
-	command := c.Command(p, binary, c.Args...)
-	command.Done = func() { _ = built.Close() }
+	return plugin.Start(c.Command(p, binary, c.Args...))
+}
+
+// startDebugged runs a plugin in the debugger.
+func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
+	d, err := newDelve(c.Name, c.Debug)
+	if err != nil {
+		return nil, err
+	}
+	binary, err := New(p).binary(ctx, true, c.Debug)
+	if err != nil {
+		return nil, err
+	}
+	command := c.Command(p, d.executable, d.arguments(direct.AnyDebugAddress, binary, c.Args)...)
+	command.Intercept = d.debugger.Intercept
+	running, ended := context.WithCancel(context.WithoutCancel(ctx))
+	var watch conc.WaitGroup
+	watch.Go(func() { d.watch(running) })
+	command.Done = func() {
+		ended()
+		watch.Wait()
+	}
 	return plugin.Start(command)
 }
 

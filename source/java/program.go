@@ -54,12 +54,19 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	show := direct.Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.project.Program())
-	end := &held{begins: b.tool.begins, show: show}
-	exit, err := plugin.Run(ctx, plugin.Command{
+	end := &held{begins: b.tool.begins, show: direct.Forward(direct.Log(ctx, host), p.project.Program())}
+	command := plugin.Command{
 		Name: p.project.Program(), Executable: cmp.Or(b.executable, java.java), Args: b.runArguments(p.project.Args),
 		Directory: p.project.Directory, Environment: append(os.Environ(), env...), Output: end.line,
-	})
+	}
+	if p.project.Debug {
+		done, err := b.await(&command, direct.DebugAddress(usualPort), jdwp(p.project.Program(), direct.Log(ctx, host)))
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
+	exit, err := plugin.Run(ctx, command)
 	if err != nil {
 		return err
 	}

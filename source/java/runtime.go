@@ -34,7 +34,13 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	if err := program.compile(ctx, b, java); err != nil {
 		return nil, err
 	}
-	return plugin.Start(c.Command(p, cmp.Or(b.executable, java.java), b.runArguments(c.Args)...))
+	command := c.Command(p, cmp.Or(b.executable, java.java), b.runArguments(c.Args)...)
+	if c.Debug != nil {
+		if command.Done, err = b.await(&command, direct.AnyDebugAddress, jdwp(c.Name, c.Debug)); err != nil {
+			return nil, err
+		}
+	}
+	return plugin.Start(command)
 }
 
 // Install downloads what a program needs and compiles it, unless that is built already.

@@ -60,6 +60,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	defer release()
 	stream, err := h.client.RunPlugin(running, &pulumirpc.RunPluginRequest{
 		Pwd: cmp.Or(c.Directory, p.Directory), Args: c.Args, Env: c.Environment, Info: info, Kind: string(c.Kind), Name: c.Name,
+		AttachDebugger: c.Debug != nil,
 	})
 	if err == nil {
 		err = x.awaitPort(stream)

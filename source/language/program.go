@@ -200,7 +200,7 @@ func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunReques
 		Pwd: p.project.Directory, Program: p.project.Entry,
 		Args: p.arguments(engine), Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
 		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
-		MonitorAddress: monitor, Info: program,
+		MonitorAddress: monitor, Info: program, AttachDebugger: p.project.Debug,
 	}, nil
 }
 

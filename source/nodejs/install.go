@@ -30,7 +30,11 @@ var managers = [...]manager{
 // managerOf returns the package manager of a program: the one that the option packagemanager names, else that of the nearest
 // lock file in the program's directory or above it, as far up as the nearest package.json with workspaces may be; else npm.
 func managerOf(p source.Project) (manager, error) {
-	if name := p.Option("packagemanager"); name != "" && name != "auto" {
+	name := p.Option("packagemanager")
+	if p.Runtime == bun {
+		name = bun
+	}
+	if name != "" && name != "auto" {
 		for _, m := range managers {
 			if m.name == name {
 				return m, nil
@@ -66,12 +70,12 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 
 // About returns node and the package manager of the program.
 func (Runtime) About(ctx context.Context, p source.Project) ([]source.Tool, error) {
-	node, err := direct.Version(ctx, p.Directory, "node", "--version")
+	node, err := direct.Version(ctx, p.Directory, interpreterOf(p), "--version")
 	if err != nil {
 		return nil, err
 	}
 	m, err := managerOf(p)
-	if err != nil {
+	if err != nil || m.name == node.Name {
 		return []source.Tool{node}, err
 	}
 	tool, err := direct.Version(ctx, p.Directory, m.name, "--version")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,9 +30,8 @@ func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 
 // Run runs node. The end of ctx ends node and everything that it started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return noNode(p.project.Program())
+	if _, err := executableOf(p.project, p.project.Program()); err != nil {
+		return err
 	}
 	module, err := sdkModule(p.project.Directory, "run")
 	if err != nil {
@@ -47,31 +45,29 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	info := host.Monitor.Info()
-	env, err := p.environment(info)
+	env, err := direct.ConfigEnv(info)
 	if err != nil {
 		return err
 	}
-	first, err := writePreload()
+	var debug func(stages.LogMessage)
+	if p.project.Debug {
+		debug = direct.Log(ctx, host)
+	}
+	x, err := prepare(p.project, p.project.Program(), direct.DebugAddress(usualPort), debug, p.arguments(module, monitor, engine, info)...)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(first) }()
+	defer x.done()
 	return direct.Run(ctx, host, p.project, direct.Command{
-		Executable: node, Args: append([]string{"--require", first}, p.arguments(module, monitor, engine, info)...), Env: env,
-		Hint: memoryHint,
+		Executable: x.executable, Args: x.args, Env: append(env, x.env...), Hint: memoryHint, Debugger: x.debugger,
 	})
-}
-
-// noNode is the error of something that cannot be run without Node.js.
-func noNode(what string) error {
-	return fmt.Errorf("node was not found on your $PATH, and %s needs it; %s", what, direct.HowToGet("Node.js", "nodejs npm", "node"))
 }
 
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
 func (p *Program) arguments(module, monitor, engine string, info stages.RunInfo) []string {
-	args := append(nodeArguments(p.project.Options["nodeargs"]), module, "--monitor", monitor)
+	args := []string{module, "--monitor", monitor}
 	if engine != "" {
 		args = append(args, "--engine", engine)
 	}
@@ -103,14 +99,6 @@ func nodeArguments(option any) []string {
 		return append([]string(nil), v...)
 	}
 	return nil
-}
-
-func (p *Program) environment(info stages.RunInfo) ([]string, error) {
-	env, err := direct.ConfigEnv(info)
-	if err != nil {
-		return nil, err
-	}
-	return append(env, options(p.project)...), nil
 }
 
 // options returns the options of the runtime that the SDK reads from the environment.

@@ -3,13 +3,12 @@ package nodejs
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/direct"
 )
 
 // Runtime runs programs and plugins in node.
@@ -29,9 +28,8 @@ const (
 
 // StartPlugin runs a plugin in node. Policy packs get the directory of their sources after the arguments, other plugins before.
 func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return nil, noNode(c.Name)
+	if _, err := executableOf(p, c.Name); err != nil {
+		return nil, err
 	}
 	name := pluginModule
 	var args []string
@@ -56,13 +54,16 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 			return nil, err
 		}
 	}
-	first, err := writePreload()
+	x, err := prepare(p, c.Name, direct.AnyDebugAddress, c.Debug, append([]string{module}, args...)...)
 	if err != nil {
 		return nil, err
 	}
-	c.Environment = append(slices.Clip(c.Environment), options(p)...)
-	command := c.Command(p, node, slices.Concat([]string{"--require", first}, nodeArguments(p.Options["nodeargs"]), []string{module}, args)...)
-	command.Done = func() { _ = os.Remove(first) }
+	c.Environment = append(slices.Clip(c.Environment), x.env...)
+	command := c.Command(p, x.executable, x.args...)
+	command.Done = x.done
+	if x.debugger != nil {
+		command.Intercept = x.debugger.Intercept
+	}
 	return plugin.Start(command)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -19,8 +20,10 @@ import (
 
 // start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
 // that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; directly, where that needs no plugin. engine is the
-// address of the Engine service.
-func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line)) (plugin.Server, error) {
+// address of the Engine service. log is told where a pack waits for a debugger.
+func (p *Pack) start(
+	ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line), log func(stages.LogMessage),
+) (plugin.Server, error) {
 	env, err := p.environment(info)
 	if err != nil {
 		return nil, err
@@ -28,6 +31,9 @@ func (p *Pack) start(ctx context.Context, info stages.RunInfo, engine string, ou
 	runtime, environment := p.project.Runtime, append(os.Environ(), env...)
 	c := source.PluginCommand{
 		Kind: plugin.Analyzer, Name: p.name(), Args: []string{engine}, Environment: environment, Output: output,
+	}
+	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
+		c.Debug = log
 	}
 	server, err := runtimes.StartHosted(ctx, p.project, c, runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine})
 	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {

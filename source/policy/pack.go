@@ -17,6 +17,8 @@ type Options struct {
 	Finder plugin.Finder
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
+	// Debug says which packs wait for a debugger. Packs are named as their folders.
+	Debug source.Debug
 }
 
 // Pack is a policy pack on disk. It may be loaded several times, one after the other.
@@ -62,7 +64,7 @@ func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.Log
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.start(ctx, run, engine, out.Line)
+	s, err := p.start(ctx, run, engine, out.Line, log)
 	if err != nil {
 		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
@@ -21,8 +22,13 @@ import (
 // noSDK is the exit status of the script if the SDK is not installed.
 const noSDK = 33
 
-// Program is a Python program. It keeps nothing between runs.
-type Program struct{ project source.Project }
+// Program is a Python program. Between calls it keeps where its environment is: poetry takes a second to say that.
+type Program struct {
+	project source.Project
+
+	mu    sync.Mutex // guards found
+	found environment
+}
 
 // New returns the program of a project. Options of the runtime that it knows: virtualenv, toolchain, typechecker.
 func New(p source.Project) *Program { return &Program{project: p} }
@@ -34,7 +40,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err := checkEntry(p.project); err != nil {
 		return err
 	}
-	e, err := find(ctx, p.project, false)
+	e, err := p.environment(ctx)
 	if err != nil {
 		return err
 	}
@@ -55,9 +61,18 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return err
 	}
 	defer func() { _ = os.Remove(script) }()
-	err = direct.Run(ctx, host, p.project, direct.Command{
-		Executable: e.python, Args: p.arguments(script, monitor, engine, info), Env: append(env, e.variables(nil)...),
-	})
+	command := direct.Command{
+		Executable: e.python, Args: append([]string{"-u", script}, p.arguments(monitor, engine, info)...), Env: append(env, e.variables(nil)...),
+	}
+	if p.project.Debug {
+		d, err := e.debug(ctx, p.project, p.project.Program(), direct.DebugAddress(usualPort), direct.Log(ctx, host), command.Args[1:]...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.Remove(d.script) }()
+		command.Args, command.Debugger = d.arguments, d.debugger
+	}
+	err = direct.Run(ctx, host, p.project, command)
 	if exit, ok := err.(*source.ProgramExitError); ok && exit.Code == noSDK { //nolint:errorlint // made by Run itself
 		return e.withoutSDK(p.project)
 	}
@@ -84,6 +99,20 @@ func (e environment) withoutSDK(p source.Project) error {
 	return fmt.Errorf("the package pulumi is not installed for %s; install what the program needs with %s", e.python, e.installs(p))
 }
 
+// environment returns the environment of the program.
+func (p *Program) environment(ctx context.Context) (environment, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if exists(p.found.python) {
+		return p.found, nil
+	}
+	e, err := find(ctx, p.project, false)
+	if err == nil {
+		p.found = e
+	}
+	return e, err
+}
+
 // installs names the command that installs what a program needs.
 func (e environment) installs(p source.Project) string {
 	switch e.toolchain {
@@ -101,8 +130,8 @@ func (e environment) installs(p source.Project) string {
 // Close does nothing: each run has its own process, which has ended when Run returns.
 func (p *Program) Close() error { return nil }
 
-func (p *Program) arguments(script, monitor, engine string, info stages.RunInfo) []string {
-	args := []string{"-u", script, "--monitor", monitor}
+func (p *Program) arguments(monitor, engine string, info stages.RunInfo) []string {
+	args := []string{"--monitor", monitor}
 	if engine != "" {
 		args = append(args, "--engine", engine)
 	}
@@ -167,7 +196,7 @@ type installed struct {
 
 // Packages lists the packages of providers whose SDKs are installed in the program's environment (protocol.md 1.12).
 func (p *Program) Packages(ctx context.Context) ([]stages.Package, error) {
-	e, err := find(ctx, p.project, false)
+	e, err := p.environment(ctx)
 	if err != nil {
 		return nil, err
 	}

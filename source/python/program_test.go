@@ -209,3 +209,22 @@ func TestInstallMakesTheEnvironment(t *testing.T) {
 	require.Equal(t, filepath.Join(root, "env", "bin", "python"), tools[0].Path)
 	require.True(t, strings.HasPrefix(tools[0].Version, "3."), tools[0].Version)
 }
+
+func TestPoetryIsAskedOnceWhereTheEnvironmentIs(t *testing.T) {
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	fake := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\necho %s\n", asked, venv)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "poetry"), []byte(fake), 0o755))
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p := project(t, "typical")
+	p.Options = map[string]any{"toolchain": "poetry"}
+	program := python.New(p)
+	_, err := program.Packages(context.Background())
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, program.Run(context.Background(), monitortest.Host(t, monitortest.Preview())))
+	}
+	calls, err := os.ReadFile(asked)
+	require.NoError(t, err)
+	require.Equal(t, "env info --path\n", string(calls))
+}

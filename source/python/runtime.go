@@ -38,7 +38,16 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	if c.Kind == plugin.Analyzer {
 		c.Directory = p.Directory // policy packs run in their own folder (protocol.md 7.2)
 	}
-	return plugin.Start(c.Command(p, e.python, append([]string{"-u"}, args...)...))
+	if c.Debug == nil {
+		return plugin.Start(c.Command(p, e.python, append([]string{"-u"}, args...)...))
+	}
+	d, err := e.debug(ctx, p, c.Name, direct.AnyDebugAddress, c.Debug, args...)
+	if err != nil {
+		return nil, err
+	}
+	command := c.Command(p, e.python, d.arguments...)
+	command.Intercept, command.Done = d.debugger.Intercept, func() { _ = os.Remove(d.script) }
+	return plugin.Start(command)
 }
 
 func pluginArguments(p source.Project, c source.PluginCommand) ([]string, error) {

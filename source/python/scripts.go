@@ -11,3 +11,8 @@ var runScript []byte
 //
 //go:embed packages.py
 var packagesScript string
+
+// debugScript has a file or a module wait for a debugger.
+//
+//go:embed debug.py
+var debugScript []byte

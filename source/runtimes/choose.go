@@ -56,7 +56,7 @@ func (e *UnsupportedRuntimeError) Error() string {
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
 	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
-		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, python, go, java and yaml need no plugin)",
+		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, bun, python, go, java and yaml need no plugin)",
 		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
 	if e.Acquiring != nil {
 		text += "\n" + e.Acquiring.Error()
@@ -125,7 +125,7 @@ func acquired(ctx context.Context, runtime string, o Options, unsupported Unsupp
 // direct returns how a runtime is run without a language plugin, nil if that cannot be.
 func direct(runtime string) source.Runtime {
 	switch runtime {
-	case "nodejs":
+	case "nodejs", "bun":
 		return nodejs.Runtime{}
 	case "go":
 		return golang.Runtime{}

@@ -65,6 +65,9 @@ func (e *ProgramError) Error() string { return e.Program + " is not valid:\n" + 
 
 // Run evaluates the program. Errors in it are reported through the monitor's Log.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
+	if p.project.Debug {
+		return &source.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
+	}
 	l, err := p.load(ctx, host.Monitor.Info())
 	if err != nil {
 		return err

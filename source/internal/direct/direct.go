@@ -30,6 +30,15 @@ type Command struct {
 	Env        []string // added to the engine's environment
 	// Hint may explain a failure from the last output; nil has nothing to say.
 	Hint func(output string) string
+	// Debugger is what the process waits for, nil if it does not wait for one.
+	Debugger *Debugger
+}
+
+func (c Command) intercept() func(pid int, line string) bool {
+	if c.Debugger == nil {
+		return nil
+	}
+	return c.Debugger.Intercept
 }
 
 // Run runs the process in the program's directory and shows its output. Errors are those of source.Program.Run; that of
@@ -41,12 +50,18 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 		Args:        c.Args,
 		Directory:   p.Directory,
 		Environment: append(os.Environ(), c.Env...),
-		Output:      Forward(func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }, p.Program()),
+		Intercept:   c.intercept(),
+		Output:      Forward(Log(ctx, host), p.Program()),
 	})
 	if err != nil {
 		return err
 	}
 	return Ended(p, exit, c.Hint)
+}
+
+// Log returns what logs messages for the stack.
+func Log(ctx context.Context, host source.Host) func(stages.LogMessage) {
+	return func(m stages.LogMessage) { host.Monitor.Log(ctx, m) }
 }
 
 // Ended returns the error of a program whose process has ended, nil if it was successful. hint may explain a failure from the last

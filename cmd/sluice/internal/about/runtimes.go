@@ -49,6 +49,8 @@ func howRun(ctx context.Context, language, plugin string) runtimeReport {
 		r.How, r.Executable = runsPlugin, plugin
 	case language == "nodejs":
 		findTool(ctx, &r, "node", "--version")
+	case language == "bun":
+		findTool(ctx, &r, "bun", "--version")
 	case language == "java":
 		findTool(ctx, &r, "java", "--version")
 	case language == "go":

@@ -54,6 +54,9 @@ func StreamEvents(out io.Writer) *EventLog {
 func (l *EventLog) Observe(e stages.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil {
+		l.writeLine(eventEnvelope{StartDebugging: &startDebuggingEvent{d.Debugger}})
+	}
 	l.write(e)
 }
 
@@ -68,14 +71,20 @@ func (l *EventLog) Close() error {
 }
 
 func (l *EventLog) write(e stages.Event) {
-	if l.err != nil || l.ended {
-		return
-	}
-	envelope := eventEnvelope{Sequence: l.sequence, Timestamp: l.now().Unix()}
+	var envelope eventEnvelope
 	if !envelope.fill(e) {
 		return
 	}
+	l.writeLine(envelope)
 	_, l.ended = e.(stages.Ended)
+}
+
+// writeLine writes a line with its number and its time.
+func (l *EventLog) writeLine(envelope eventEnvelope) {
+	if l.err != nil || l.ended {
+		return
+	}
+	envelope.Sequence, envelope.Timestamp = l.sequence, l.now().Unix()
 	text, err := json.Marshal(envelope)
 	if err == nil {
 		_, err = l.out.Write(append(text, '\n'))
@@ -89,16 +98,17 @@ func (l *EventLog) write(e stages.Event) {
 
 // eventEnvelope is one line. Exactly one of the pointers is not nil (protocol.md 9.1).
 type eventEnvelope struct {
-	Sequence    int              `json:"sequence"`
-	Timestamp   int64            `json:"timestamp"` // seconds since 1970
-	Cancel      *struct{}        `json:"cancelEvent,omitempty"`
-	Stdout      *stdoutEvent     `json:"stdoutEvent,omitempty"`
-	Diagnostic  *diagnosticEvent `json:"diagnosticEvent,omitempty"`
-	Prelude     *preludeEvent    `json:"preludeEvent,omitempty"`
-	Summary     *summaryEvent    `json:"summaryEvent,omitempty"`
-	ResourcePre *stepEvent       `json:"resourcePreEvent,omitempty"`
-	ResOutputs  *stepEvent       `json:"resOutputsEvent,omitempty"`
-	ResOpFailed *failedEvent     `json:"resOpFailedEvent,omitempty"`
+	Sequence       int                  `json:"sequence"`
+	Timestamp      int64                `json:"timestamp"` // seconds since 1970
+	Cancel         *struct{}            `json:"cancelEvent,omitempty"`
+	Stdout         *stdoutEvent         `json:"stdoutEvent,omitempty"`
+	Diagnostic     *diagnosticEvent     `json:"diagnosticEvent,omitempty"`
+	Prelude        *preludeEvent        `json:"preludeEvent,omitempty"`
+	Summary        *summaryEvent        `json:"summaryEvent,omitempty"`
+	ResourcePre    *stepEvent           `json:"resourcePreEvent,omitempty"`
+	ResOutputs     *stepEvent           `json:"resOutputsEvent,omitempty"`
+	ResOpFailed    *failedEvent         `json:"resOpFailedEvent,omitempty"`
+	StartDebugging *startDebuggingEvent `json:"startDebuggingEvent,omitempty"`
 	policyEvents
 }
 
@@ -144,6 +154,10 @@ type summaryEvent struct {
 	PolicyPacks     map[string]string `json:"PolicyPacks"`
 	IsPreview       bool              `json:"isPreview"`
 	Result          string            `json:"result,omitempty"`
+}
+
+type startDebuggingEvent struct {
+	Config map[string]any `json:"config,omitempty"`
 }
 
 type stepEvent struct {

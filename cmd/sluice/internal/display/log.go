@@ -89,7 +89,11 @@ func (l *Log) Tick() {
 		return
 	}
 	if now.Sub(l.lastOut) >= heartbeat && (len(l.m.running) > 0 || l.isBeginning() || l.p.WaitsFor != "") {
-		l.print(fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now)))
+		text := fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(l.m.started)), l.progress(now))
+		if l.live.note != "" {
+			text += "; " + l.live.note
+		}
+		l.print(text)
 	}
 }
 
@@ -181,7 +185,12 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 }
 
 // diagnostic keeps messages for the section at the end. An ephemeral message is only shown beside the live line.
+// Somebody has to attach the debugger that a process waits for, so that is a line of its own.
 func (l *Log) diagnostic(d stages.Diagnostic) {
+	if d.Debugger != nil {
+		l.print(" @  " + cleanLine(d.Message))
+		return
+	}
 	if d.Ephemeral && (d.Severity != stages.Debug || l.p.Debug) {
 		l.live.note = firstLine(d.Message)
 	}

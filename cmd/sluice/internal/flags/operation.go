@@ -52,6 +52,14 @@ func (o *Operation) AddConfirmation(f *pflag.FlagSet) {
 	o.Run.AddChanges(f)
 }
 
+// CheckProgram refuses flags about the program when it does not run.
+func (o *Operation) CheckProgram() error {
+	if err := o.Policies.checkProgram(o.Program.Run); err != nil {
+		return err
+	}
+	return o.Program.Debug.Check(o.Program.Run)
+}
+
 // Check refuses flags that do not fit together.
 func (o *Operation) Check() error {
 	checks := []func() error{

@@ -28,8 +28,8 @@ func (p *Policies) Check() error {
 	return nil
 }
 
-// CheckProgram refuses policy packs when the program does not run.
-func (p *Policies) CheckProgram(runs bool) error {
+// checkProgram refuses policy packs when the program does not run.
+func (p *Policies) checkProgram(runs bool) error {
 	if len(p.packs) > 0 && !runs {
 		return exit.Usagef("--policy-pack needs --run-program: policies judge what the program declares")
 	}

@@ -17,6 +17,7 @@ type Program struct {
 	refresh              optionalBool
 	client               string // the address of the process that serves the program; "" is that the project is the program
 	noPreInstall         bool   // accepted and ignored
+	Debug                Debugger
 }
 
 // Add registers the flags that all operations have.
@@ -46,9 +47,11 @@ func (p *Program) Client() (port int, inline bool, err error) {
 	return port, true, nil
 }
 
-// AddRun registers the flag of operations that do not need the program, or run it while they refresh.
+// AddRun registers the flags of operations that may run the program. usage describes the one that makes it run where it does not
+// run anyway.
 func (p *Program) AddRun(f *pflag.FlagSet, usage string) {
 	f.BoolVar(&p.Run, "run-program", false, usage)
+	p.Debug.Add(f)
 }
 
 // AddRefresh registers the flag of operations that can refresh first.

@@ -40,6 +40,7 @@ func engineOptions(ctx context.Context, o *operation, preview bool) (options slu
 	}
 	program, err := newProgram(o.Job, source.Project{
 		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+		Debug: o.Flags.Program.Debug.Program,
 	}, plugins)
 	switch {
 	case err == nil:

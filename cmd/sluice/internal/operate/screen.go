@@ -24,7 +24,7 @@ type screen struct {
 	log      *display.Log             // nil in JSON modes
 	document *display.PreviewDocument // nil unless preview --json
 	events   []*display.EventLog
-	out      io.Writer
+	out, err io.Writer
 
 	stop func() // stops the ticker
 	wg   conc.WaitGroup
@@ -41,7 +41,7 @@ const tick = 100 * time.Millisecond
 // openScreen opens the screen of a phase. warned is true if interrupted operations have been listed.
 func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned bool) (*screen, error) {
 	f := j.Flags
-	s := &screen{out: j.Terminal.Out, masks: j.masks(), warned: warned}
+	s := &screen{out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: warned}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
 		if err != nil {
@@ -122,6 +122,9 @@ func (s *screen) observe(e stages.Event) {
 	}
 	if s.document != nil {
 		s.document.Observe(e)
+		if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil {
+			fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // the document is written when nothing waits any more
+		}
 	}
 	for _, l := range s.events {
 		l.Observe(e)

@@ -23,7 +23,7 @@ type Kind struct {
 
 // Projects returns the templates for projects.
 func Projects() Kind {
-	return Kind{file: "Pulumi.yaml", folder: "builtin", names: []string{"yaml", "typescript", "go", "python"}, named: true}
+	return Kind{file: "Pulumi.yaml", folder: "builtin", names: []string{"yaml", "typescript", "go", "python", "java"}, named: true}
 }
 
 // Policies returns the templates for policy packs.

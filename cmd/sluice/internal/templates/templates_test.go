@@ -41,15 +41,16 @@ func testBuiltIn(t *testing.T, kind Kind) {
 			}
 			require.Equal(t, description, project["description"])
 			require.NotContains(t, project, "template")
-			files, err := os.ReadDir(dir)
-			require.NoError(t, err)
-			for _, f := range files {
-				require.False(t, strings.HasSuffix(f.Name(), ending), f.Name())
-				text, err := os.ReadFile(filepath.Join(dir, f.Name()))
-				require.NoError(t, err)
-				require.NotContains(t, string(text), "${PROJECT}", f.Name())
-				require.NotContains(t, string(text), "${DESCRIPTION}", f.Name())
-			}
+			require.NoError(t, filepath.WalkDir(dir, func(path string, f os.DirEntry, err error) error {
+				if err != nil || f.IsDir() {
+					return err
+				}
+				require.False(t, strings.HasSuffix(path, ending), path)
+				text, err := os.ReadFile(path)
+				require.NotContains(t, string(text), "${PROJECT}", path)
+				require.NotContains(t, string(text), "${DESCRIPTION}", path)
+				return err
+			}))
 		})
 	}
 }

@@ -1,0 +1,57 @@
+package flags
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// Debugger selects what waits for a debugger.
+type Debugger struct {
+	source.Debug
+	given []string
+}
+
+// Add registers the flag.
+func (d *Debugger) Add(f *pflag.FlagSet) {
+	f.Var(d, "attach-debugger", "wait until a debugger is attached to the program; =plugins, =plugin:NAME or =all: to plugins "+
+		"that are written in a program language, to the one of this name, or to both; may be repeated")
+	f.Lookup("attach-debugger").NoOptDefVal = "program"
+}
+
+// Check refuses to wait for a debugger of a program that does not run.
+func (d *Debugger) Check(programRuns bool) error {
+	if d.Program && !d.Plugins && !programRuns {
+		return exit.Usagef("--attach-debugger needs --run-program: the program does not run; --attach-debugger=plugins is for plugins alone")
+	}
+	return nil
+}
+
+// Set adds what waits for a debugger.
+func (d *Debugger) Set(text string) error {
+	name, isName := strings.CutPrefix(text, "plugin:")
+	switch {
+	case text == "program":
+		d.Program = true
+	case text == "plugins":
+		d.Plugins = true
+	case text == "all":
+		d.Program, d.Plugins = true, true
+	case isName && name != "":
+		d.Names = append(d.Names, name)
+	default:
+		return fmt.Errorf("it can be program, plugins, plugin:NAME or all")
+	}
+	d.given = append(d.given, text)
+	return nil
+}
+
+// String shows the flag.
+func (d *Debugger) String() string { return strings.Join(d.given, ",") }
+
+// Type names the flag's type in help texts.
+func (d *Debugger) Type() string { return "which" }

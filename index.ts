@@ -1,0 +1,2 @@
+console.log("hello");
+export const x = 1;

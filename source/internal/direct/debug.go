@@ -1,0 +1,58 @@
+package direct
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Debugger recognizes in the output of a process where it waits for a debugger.
+type Debugger struct {
+	// Tool is what waits, in messages: "Node.js".
+	Tool string
+	// Listens matches the line that tells the port, which is its first group. Noise matches what is written around that line; nil
+	// matches nothing.
+	Listens, Noise *regexp.Regexp
+	// Config is what an editor needs to attach.
+	Config func(port, pid int) map[string]any
+	// Found is called when the port is known; nil does nothing.
+	Found func(port int)
+	// Log gets the message that the process waits.
+	Log func(stages.LogMessage)
+}
+
+// Intercept takes the lines that are about the debugger, as plugin.Command.Intercept.
+func (d Debugger) Intercept(pid int, line string) bool {
+	m := d.Listens.FindStringSubmatch(line)
+	if m == nil {
+		return d.Noise != nil && d.Noise.MatchString(line)
+	}
+	port, err := strconv.Atoi(m[1])
+	if err != nil {
+		return false
+	}
+	if d.Found != nil {
+		d.Found(port)
+	}
+	d.Log(source.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(port, pid)))
+	return true
+}
+
+// DebugAddress returns the address at which a process is to wait for a debugger: that of the usual port, where editors look for it, if
+// it is free. Otherwise its port is 0, and the process chooses one. Only one process at a time may ask for the usual port.
+func DebugAddress(usual int) string {
+	address := fmt.Sprintf("127.0.0.1:%d", usual)
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return AnyDebugAddress
+	}
+	_ = l.Close()
+	return address
+}
+
+// AnyDebugAddress is for those that may not ask for the usual port.
+const AnyDebugAddress = "127.0.0.1:0"

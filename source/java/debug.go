@@ -1,0 +1,57 @@
+package java
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/internal/direct"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// usualPort is where editors look for programs that wait for a debugger.
+const usualPort = 5005
+
+// agent is the option that makes a JVM wait for a debugger at an address.
+func agent(address string) string {
+	return "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=" + address
+}
+
+// jdwp recognizes where a JVM waits. name is what editors call the process.
+func jdwp(name string, log func(stages.LogMessage)) *direct.Debugger {
+	return &direct.Debugger{
+		Tool:    "Java",
+		Listens: regexp.MustCompile(`^Listening for transport dt_socket at address: (\d+)$`),
+		Config: func(port, _ int) map[string]any {
+			return map[string]any{"name": name, "type": "java", "request": "attach", "hostName": "127.0.0.1", "port": port}
+		},
+		Log: log,
+	}
+}
+
+// initScript has Gradle start the program with an option, and nothing else.
+const initScript = "allprojects { tasks.withType(JavaExec) { jvmArgs %q } }\n"
+
+// await changes how a program is run so that it waits for a debugger at an address. The caller calls done when it has ended.
+func (b build) await(c *plugin.Command, address string, d *direct.Debugger) (done func(), err error) {
+	c.Intercept = d.Intercept
+	done = func() {}
+	switch b.tool {
+	case maven: // which runs the program in its own process
+		options := strings.TrimSpace(os.Getenv("MAVEN_OPTS") + " " + agent(address))
+		c.Environment = append(slices.Clip(c.Environment), "MAVEN_OPTS="+options)
+	case gradle:
+		script, err := direct.Script("Gradle", "sluice-debug-*.gradle", fmt.Appendf(nil, initScript, agent(address)))
+		if err != nil {
+			return nil, err
+		}
+		done = func() { _ = os.Remove(script) }
+		c.Args = append([]string{"--init-script", script}, c.Args...)
+	default:
+		c.Args = append([]string{agent(address)}, c.Args...)
+	}
+	return done, nil
+}
