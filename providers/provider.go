@@ -33,6 +33,11 @@ type Provider interface {
 	Construct(ctx context.Context, req ConstructRequest) (ConstructResponse, error)
 	Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error)
 	Schema(ctx context.Context, req SchemaRequest) (string, error)
+	// Mapping returns how the names of another tool's provider correspond to those of this one, for converters; no Data if
+	// the provider does not say. Mappings returns the names of the other tool's providers that Mapping may be asked about; if
+	// there are none, Mapping with no name has the only answer there may be (protocol.md 3.12).
+	Mapping(ctx context.Context, req MappingRequest) (MappingResponse, error)
+	Mappings(ctx context.Context, key string) ([]string, error)
 
 	// Cancel asks the provider to abort what it is doing; calls in flight then return soon.
 	Cancel(ctx context.Context) error
@@ -366,4 +371,14 @@ type ParameterizeResponse struct{ Name, Version string }
 // SchemaRequest asks for the JSON schema of a package.
 type SchemaRequest struct {
 	SubpackageName, SubpackageVersion string
+}
+
+// MappingRequest asks for a mapping: Key names the tool, such as "terraform", and Provider a provider of that tool; "" is the one
+// that corresponds to this provider.
+type MappingRequest struct{ Key, Provider string }
+
+// MappingResponse is a mapping in the form of the tool's converter, and the name of the tool's provider that it is for.
+type MappingResponse struct {
+	Provider string
+	Data     []byte
 }

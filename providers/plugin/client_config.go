@@ -178,12 +178,3 @@ func (c *client) Parameterize(
 	}
 	return providers.ParameterizeResponse{Name: answer.GetName(), Version: answer.GetVersion()}, nil
 }
-
-// Schema returns the JSON schema of the package.
-func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
-	s := subject{method: "schema", token: c.pkg}
-	answer, err := roundTrip(ctx, c, s, c.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
-		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
-	})
-	return answer.GetSchema(), err
-}

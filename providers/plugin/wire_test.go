@@ -44,11 +44,16 @@ func last[T any](t *testing.T, p *tap, method string) T {
 // attached serves a provider in this process and returns a client of it.
 func attached(t *testing.T, p providers.Provider, limit int) (providers.Provider, *tap) {
 	t.Helper()
+	return attachedServer(t, &serve.Server{Provider: p}, grpc.MaxRecvMsgSize(limit))
+}
+
+func attachedServer(t *testing.T, p pulumirpc.ResourceProviderServer, o ...grpc.ServerOption) (providers.Provider, *tap) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	requests := &tap{seen: map[string]any{}}
-	server := grpc.NewServer(grpc.UnaryInterceptor(requests.intercept), grpc.MaxRecvMsgSize(limit))
-	pulumirpc.RegisterResourceProviderServer(server, &serve.Server{Provider: p})
+	server := grpc.NewServer(append(o, grpc.UnaryInterceptor(requests.intercept))...)
+	pulumirpc.RegisterResourceProviderServer(server, p)
 	var wg conc.WaitGroup
 	wg.Go(func() { _ = server.Serve(listener) })
 	env := map[string]string{"PULUMI_DEBUG_PROVIDERS": fmt.Sprintf("simple:%d", listener.Addr().(*net.TCPAddr).Port)}

@@ -25,6 +25,8 @@ type Fake struct {
 	OnConstruct    func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error)
 	OnParameterize func(context.Context, providers.ParameterizeRequest) (providers.ParameterizeResponse, error)
 	OnSchema       func(context.Context, providers.SchemaRequest) (string, error)
+	OnMapping      func(context.Context, providers.MappingRequest) (providers.MappingResponse, error)
+	OnMappings     func(context.Context, string) ([]string, error)
 	OnCancel       func(context.Context) error
 	OnClose        func() error
 }
@@ -111,6 +113,16 @@ func (f *Fake) Delete(ctx context.Context, req providers.DeleteRequest) error {
 // Schema calls OnSchema.
 func (f *Fake) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
 	return either(f.OnSchema, f.Base.Schema)(ctx, req)
+}
+
+// Mapping calls OnMapping.
+func (f *Fake) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	return either(f.OnMapping, f.Base.Mapping)(ctx, req)
+}
+
+// Mappings calls OnMappings.
+func (f *Fake) Mappings(ctx context.Context, key string) ([]string, error) {
+	return either(f.OnMappings, f.Base.Mappings)(ctx, key)
 }
 
 // Cancel calls OnCancel.

@@ -124,6 +124,18 @@ func (s *Server) GetSchema(ctx context.Context, req *pulumirpc.GetSchemaRequest)
 	return &pulumirpc.GetSchemaResponse{Schema: schema}, fault(err)
 }
 
+// GetMapping returns a mapping of the provider.
+func (s *Server) GetMapping(ctx context.Context, req *pulumirpc.GetMappingRequest) (*pulumirpc.GetMappingResponse, error) {
+	answer, err := s.Provider.Mapping(ctx, providers.MappingRequest{Key: req.GetKey(), Provider: req.GetProvider()})
+	return &pulumirpc.GetMappingResponse{Provider: answer.Provider, Data: answer.Data}, fault(err)
+}
+
+// GetMappings names what there are mappings for.
+func (s *Server) GetMappings(ctx context.Context, req *pulumirpc.GetMappingsRequest) (*pulumirpc.GetMappingsResponse, error) {
+	list, err := s.Provider.Mappings(ctx, req.GetKey())
+	return &pulumirpc.GetMappingsResponse{Providers: list}, fault(err)
+}
+
 // Configure configures the provider.
 func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
 	var c codec
