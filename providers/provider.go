@@ -359,16 +359,19 @@ type ConstructResponse struct {
 	OutputDependency map[string][]urn.URN
 }
 
-// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12).
+// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12): the one that Name, Version and Value describe or,
+// if Args is not nil, the one that the plugin makes of what a user has written.
 type ParameterizeRequest struct {
 	Name, Version string
 	Value         []byte
+	Args          []string
 }
 
 // ParameterizeResponse names the package that the plugin serves now.
 type ParameterizeResponse struct{ Name, Version string }
 
-// SchemaRequest asks for the JSON schema of a package.
+// SchemaRequest asks for the JSON schema of a package. The fields name the package of a parameterization; they are "" for the
+// provider's own. Most callers use [Schema].
 type SchemaRequest struct {
 	SubpackageName, SubpackageVersion string
 }

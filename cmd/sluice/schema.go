@@ -126,10 +126,6 @@ func askSchema(ctx context.Context, t *terminal.Terminal, source string) ([]byte
 	options.Engine = service
 	host := sluice.NewPluginHost(options)
 	defer func() { _ = errors.Join(host.Close(), service.Close()) }() // an error of a plugin while it ends changes nothing
-	p, err := host.Load(ctx, providers.Spec{Package: name, Version: version})
-	if err != nil {
-		return nil, err
-	}
-	text, err := p.Schema(ctx, providers.SchemaRequest{})
+	text, err := providers.Schema(ctx, host, providers.Spec{Package: name, Version: version}, nil)
 	return []byte(text), err
 }

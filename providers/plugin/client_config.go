@@ -159,20 +159,29 @@ func (c *client) parameterizeAs(ctx context.Context, spec providers.Spec) error 
 	return err
 }
 
-// Parameterize makes the plugin serve another package. The plugin must confirm its name.
+// Parameterize makes the plugin serve another package. The plugin must confirm its name, and tell it if it makes the package of
+// arguments.
 func (c *client) Parameterize(
 	ctx context.Context, req providers.ParameterizeRequest,
 ) (providers.ParameterizeResponse, error) {
-	s := subject{method: "parameterize", token: req.Name}
-	answer, err := roundTrip(ctx, c, s, c.rpc.Parameterize, &pulumirpc.ParameterizeRequest{
-		Parameters: &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
+	s, msg := subject{method: "parameterize", token: req.Name}, &pulumirpc.ParameterizeRequest{}
+	if req.Args != nil {
+		s.token = c.plugin
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Args{Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: req.Args}}
+	} else {
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
 			Name: req.Name, Version: req.Version, Value: req.Value,
-		}},
-	})
-	if err != nil {
-		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.plugin, req.Name, err)
+		}}
 	}
-	if answer.GetName() != req.Name {
+	answer, err := roundTrip(ctx, c, s, c.rpc.Parameterize, msg)
+	switch {
+	case err != nil && req.Args != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s with %q: %w", c.plugin, strings.Join(req.Args, " "), err)
+	case err != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.plugin, req.Name, err)
+	case req.Args != nil && answer.GetName() == "":
+		return providers.ParameterizeResponse{}, c.fault(s, "a package that has no name")
+	case req.Args == nil && answer.GetName() != req.Name:
 		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize response name %q does not match expected package %q",
 			answer.GetName(), req.Name)
 	}

@@ -105,14 +105,16 @@ func (s *Server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 	return &pulumirpc.PluginInfo{Version: s.Options.Version}, nil
 }
 
-// Parameterize passes the value on.
+// Parameterize passes the value or the arguments on.
 func (s *Server) Parameterize(
 	ctx context.Context, req *pulumirpc.ParameterizeRequest,
 ) (*pulumirpc.ParameterizeResponse, error) {
 	v := req.GetValue()
-	answer, err := s.Provider.Parameterize(ctx, providers.ParameterizeRequest{
-		Name: v.GetName(), Version: v.GetVersion(), Value: v.GetValue(),
-	})
+	is := providers.ParameterizeRequest{Name: v.GetName(), Version: v.GetVersion(), Value: v.GetValue()}
+	if a := req.GetArgs(); a != nil {
+		is.Args = append([]string{}, a.GetArgs()...)
+	}
+	answer, err := s.Provider.Parameterize(ctx, is)
 	return &pulumirpc.ParameterizeResponse{Name: answer.Name, Version: answer.Version}, fault(err)
 }
 

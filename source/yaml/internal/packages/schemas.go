@@ -40,30 +40,14 @@ func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, er
 	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
-// ask starts the provider, requests its schema, and closes it. A provider without a schema leaves the package unknown.
+// ask requests the schema. A provider without a schema leaves the package unknown.
 func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
-	spec := providers.Spec{Package: p.Name, Version: p.Version, DownloadURL: p.DownloadURL, Checksums: p.Checksums}
-	if q := p.Parameterization; q != nil {
-		spec.Package, spec.Version = q.Name, q.Version
-		spec.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: q.Value}
-	}
-	provider, err := s.host.Load(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = provider.Close() }() // its error changes nothing
-	request := providers.SchemaRequest{}
-	if q := p.Parameterization; q != nil {
-		request = providers.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
-	}
+	spec := p.Spec(Namespace(p))
+	var extension *providers.ParameterizeRequest
 	if q := p.Extension; q != nil {
-		got, err := provider.Parameterize(ctx, providers.ParameterizeRequest{Name: q.Name, Version: q.Version, Value: q.Value})
-		if err != nil {
-			return nil, err
-		}
-		request = providers.SchemaRequest{SubpackageName: got.Name, SubpackageVersion: got.Version}
+		extension = &providers.ParameterizeRequest{Name: q.Name, Version: q.Version, Value: q.Value}
 	}
-	text, err := provider.Schema(ctx, request)
+	text, err := providers.Schema(ctx, s.host, spec, extension)
 	if errors.Is(err, providers.ErrUnsupported) {
 		return schema.Unknown(Namespace(p)), nil
 	}
