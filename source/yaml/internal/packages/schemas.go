@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -26,7 +27,7 @@ func NewSchemas(host providers.Host) *Schemas {
 // Of returns the schema of a package. It may have to request it first. An error is not kept.
 func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	if p.Name == "pulumi" {
-		return builtin()
+		return schema.Parse(p.Name, loader.Engine)
 	}
 	if s.host == nil {
 		return schema.Unknown(Namespace(p)), nil
@@ -55,17 +56,4 @@ func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, e
 		return nil, err
 	}
 	return schema.Parse(Namespace(p), text)
-}
-
-// builtin returns the schema of the engine's own package (protocol.md section 8).
-func builtin() (*schema.Package, error) {
-	return schema.Parse("pulumi", `{"resources": {
-		"pulumi:pulumi:StackReference": {
-			"inputProperties": {"name": {"type": "string"}},
-			"properties": {"name": {"type": "string"}, "outputs": {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}},
-				"secretOutputNames": {"type": "array", "items": {"type": "string"}}}},
-		"pulumi:index:Stash": {
-			"inputProperties": {"input": {"$ref": "pulumi.json#/Any"}}, "requiredInputs": ["input"],
-			"properties": {"input": {"$ref": "pulumi.json#/Any"}, "output": {"$ref": "pulumi.json#/Any"}}}},
-		"functions": {"pulumi:pulumi:getResource": {}, "pulumi:pulumi:readStackOutputs": {}, "pulumi:pulumi:readStackResourceOutputs": {}}}`)
 }
