@@ -76,3 +76,19 @@ func (p *provider) Schema(_ context.Context, req providers.SchemaRequest) (strin
 	text, err := json.Marshal(schema)
 	return string(text), err
 }
+
+// Mappings names two providers of the tool "terraform".
+func (p *provider) Mappings(_ context.Context, key string) ([]string, error) {
+	if key != "terraform" {
+		return nil, nil
+	}
+	return []string{"simple", "other"}, nil
+}
+
+// Mapping says which provider it is for.
+func (p *provider) Mapping(_ context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	if req.Key != "terraform" {
+		return providers.MappingResponse{}, nil
+	}
+	return providers.MappingResponse{Provider: req.Provider, Data: []byte("mapping of " + req.Provider + "\n")}, nil
+}

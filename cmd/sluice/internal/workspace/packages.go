@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -35,7 +37,9 @@ func (p Package) String() string {
 }
 
 // IsLocal reports whether the source is a folder, and returns its path. A relative source is relative to directory.
-func (p Package) IsLocal(directory string) (path string, is bool) { return localPath(directory, p.Source) }
+func (p Package) IsLocal(directory string) (path string, is bool) {
+	return localPath(directory, p.Source)
+}
 
 // packages reads what the file says about packages.
 func (r *projectReader) packages() []Package {
@@ -52,10 +56,11 @@ func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
 	if n = resolve(n); n.Kind != yaml.MappingNode {
 		p := Package{Name: name}
 		p.Source, p.Version, _ = strings.Cut(r.text(entries, name, "name a plugin or a directory"), "@")
+		p.Version = strings.TrimPrefix(p.Version, "v")
 		return p
 	}
 	p := Package{
-		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: r.text(n, "version", ""),
+		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(r.text(n, "version", ""), "v"),
 		Server: r.text(n, "pluginDownloadURL", "write a URL"),
 	}
 	_, parameters := child(n, "parameters")
@@ -91,7 +96,8 @@ func PackageFile(directory string) (string, error) {
 	}
 }
 
-// AddPackage adds a package to a project file, or replaces the one of its name. Comments and the order of the file stay.
+// AddPackage adds a package to a project file, or replaces the one of its name. Comments and the order of the file stay, and where
+// it is possible every other line.
 func AddPackage(path string, p Package) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -102,23 +108,68 @@ func AddPackage(path string, p Package) error {
 		return err
 	}
 	_, entries := child(doc.root(), "packages")
-	switch {
-	case entries == nil || isNull(entries):
-		entries = newMapping()
-		setChild(doc.root(), "packages", entries)
-	case entries.Kind != yaml.MappingNode:
+	if entries != nil && !isNull(entries) && entries.Kind != yaml.MappingNode {
 		return doc.errorAt(entries.Line, "`packages` must be a mapping, not "+describe(entries), "")
 	}
 	_, old := child(entries, p.Name)
+	entry := p.node()
 	if old = resolve(old); len(p.Parameters) == 0 && p.Server == "" && (old == nil || old.Kind != yaml.MappingNode) {
-		setChild(entries, p.Name, newText(p.String()))
-	} else {
-		setChild(entries, p.Name, p.node())
+		entry = newText(p.String())
+	}
+	inserted := insertPackage(data, doc, p.Name, entry)
+	if entries == nil || isNull(entries) {
+		entries = newMapping()
+		setChild(doc.root(), "packages", entries)
+	}
+	setChild(entries, p.Name, entry)
+	if again, err := parseDocument(path, inserted); inserted != nil && err == nil && sameNode(doc.node, again.node) {
+		return writeAtomically(path, inserted, 0o644)
 	}
 	if data, err = doc.bytes(); err != nil {
 		return err
 	}
 	return writeAtomically(path, data, 0o644)
+}
+
+// insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. What it returns may mean
+// something else, for which the caller looks.
+func insertPackage(data []byte, doc *document, name string, entry *yaml.Node) []byte {
+	lines := strings.SplitAfter(strings.TrimRight(string(data), "\n")+"\n", "\n")
+	lines = lines[:len(lines)-1] // behind the last line end
+	_, entries := child(doc.root(), "packages")
+	_, old := child(entries, name)
+	added := newMapping()
+	setChild(added, name, entry)
+	at, indent := len(lines), 2
+	switch {
+	case doc.isJSON || old != nil || entries != nil && len(entries.Content) == 0:
+		return nil
+	case entries == nil:
+		lines = append(lines, "packages:\n")
+		at++
+	default:
+		at, indent = lastLine(entries), entries.Content[0].Column-1
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if e.Encode(added) != nil || e.Close() != nil || at > len(lines) {
+		return nil
+	}
+	var text strings.Builder
+	for line := range strings.Lines(b.String()) {
+		text.WriteString(strings.Repeat(" ", indent) + line)
+	}
+	return []byte(strings.Join(slices.Insert(lines, at, text.String()), ""))
+}
+
+// lastLine is the number of the last line in which a part of a node begins.
+func lastLine(n *yaml.Node) int {
+	last := n.Line
+	for _, c := range n.Content {
+		last = max(last, lastLine(c))
+	}
+	return last
 }
 
 // node is the long form.
@@ -215,4 +266,12 @@ func localPath(directory, source string) (path string, local bool) {
 	}
 	info, err := os.Stat(path)
 	return path, strings.Contains(source, "/") && err == nil && info.IsDir()
+}
+
+// At returns the package with its folder, if it has one, as an absolute path. A relative source is relative to directory.
+func (p Package) At(directory string) Package {
+	if path, is := p.IsLocal(directory); is {
+		p.Source = path
+	}
+	return p
 }
