@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -65,16 +67,10 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 	if err := r.enter(p, t); err != nil {
 		return err
 	}
-	folder := filepath.Join(t.Program.Root, "sdks", p.Folder())
-	err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true})
+	instructions, err := r.use(ctx, p, t)
 	if errors.As(err, new(*source.NoGeneratorError)) {
 		return withoutSDK(p, t, err)
 	}
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
-	instructions, err := r.Link(ctx, p, t.Program, folder)
 	if err != nil {
 		return err
 	}
@@ -87,6 +83,63 @@ func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
 		fmt.Fprintln(r.Terminal.Out, instructions)
 	}
 	return nil
+}
+
+// use generates the SDK of a package and makes the program use it.
+func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
+	folder := t.sdk(p)
+	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
+	return r.Link(ctx, p, t.Program, folder)
+}
+
+// sdk is the folder of a package's SDK.
+func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
+
+// Install installs the plugins of the packages that the file of the target names, and what those need that are written in a program
+// language, and generates the SDKs. Where nothing generates an SDK, one that is there is used, or the published one.
+func (r *Reader) Install(ctx context.Context, t Target) error {
+	list, err := workspace.ReadPackages(t.File)
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if err := r.prepare(ctx, entry); err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		p, err := r.Ask(ctx, entry)
+		if err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		_, err = r.use(ctx, p, t)
+		if !errors.As(err, new(*source.NoGeneratorError)) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, missing := os.Stat(t.sdk(p)); missing != nil && p.Published(t.Program.Runtime) == "" {
+			return withoutSDK(p, t, err)
+		}
+	}
+	return nil
+}
+
+// prepare installs what a plugin on the disk needs to run.
+func (r *Reader) prepare(ctx context.Context, entry workspace.Package) error {
+	if !filepath.IsAbs(entry.Source) {
+		return nil
+	}
+	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), err == nil && m.Runtime.Name == "yaml":
+		return nil // an executable, or components that this process serves
+	case err != nil:
+		return err
+	}
+	return dependencies.Install(ctx, r.Terminal, m.Project(entry.Source), r.Options)
 }
 
 // enter names a package in the file of the target, if that is to know it: a schema alone serves nobody.
@@ -114,6 +167,9 @@ func (r *Reader) enter(p *Package, t Target) error {
 // withoutSDK is the error of a package whose SDK cannot be generated, with what has been done and what can be.
 func withoutSDK(p *Package, t Target, why error) error {
 	text := fmt.Sprintf("the SDK of %s was not generated: %v", p.Title(), why)
+	if t.File != "" && p.Entry != nil {
+		text += fmt.Sprintf("\nThe package is in %s: when the plugin is there, `sluice install` generates the SDK", filepath.Base(t.File))
+	}
 	if command := p.Published(t.Program.Runtime); command != "" {
 		text += fmt.Sprintf("\nIf its authors have published one, `%s` installs it", command)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc/status"
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice"
@@ -167,7 +168,10 @@ func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 		return at, err
 	}
 	at.folder = local.Directory
-	at.options.ProjectPlugins = slices.Insert(slices.Clone(at.options.ProjectPlugins), 0, local)
+	others := slices.DeleteFunc(slices.Clone(at.options.ProjectPlugins), func(p plugin.ProjectPlugin) bool {
+		return p.Kind == local.Kind && p.Name == local.Name
+	})
+	at.options.ProjectPlugins = append(others, local)
 	at.spec.Package, at.spec.Version = local.Name, ""
 	return at, nil
 }
@@ -256,8 +260,9 @@ func explain(ctx context.Context, name string, of *providers.ParameterizeRequest
 		return fmt.Errorf("the plugin %s takes no parameters, or has no schema for them: %w", name, err)
 	case errors.Is(err, providers.ErrUnsupported):
 		return fmt.Errorf("the plugin %s does not answer GetSchema, so nothing is known about its package: %w", name, err)
-	case of == nil:
-		return fmt.Errorf("%w\nIf the package of %s is made of parameters, write them after the name", err, name)
+	}
+	if _, said := status.FromError(err); said && of == nil {
+		return fmt.Errorf("the schema of %s: %w\nIf the package of %s is made of parameters, write them after the name", name, err, name)
 	}
 	return err
 }

@@ -96,6 +96,24 @@ func PackageFile(directory string) (string, error) {
 	}
 }
 
+// ReadPackages returns the packages that a project file, or that of a plugin, names. Their folders are absolute.
+func ReadPackages(path string) ([]Package, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := parseDocument(path, data)
+	if err != nil {
+		return nil, err
+	}
+	r := projectReader{doc: doc, p: &Project{Path: path}}
+	list := r.packages()
+	for i, p := range list {
+		list[i] = p.At(filepath.Dir(path))
+	}
+	return list, r.err
+}
+
 // AddPackage adds a package to a project file, or replaces the one of its name. Comments and the order of the file stay, and where
 // it is possible every other line.
 func AddPackage(path string, p Package) error {
