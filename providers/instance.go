@@ -170,6 +170,15 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 	})
 }
 
+func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, error) {
+	return limited(ctx, i, limitedCall{method: MethodRead, typ: req.Type}, func() (ListResponse, error) {
+		if i.unconfigured != nil {
+			return ListResponse{Unknown: true}, nil
+		}
+		return i.Provider.List(ctx, req)
+	})
+}
+
 func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
 	return limited(ctx, i, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
 		if i.unconfigured != nil {

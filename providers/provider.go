@@ -25,6 +25,7 @@ type Provider interface {
 	Diff(ctx context.Context, req DiffRequest) (DiffResponse, error)
 	Create(ctx context.Context, req CreateRequest) (CreateResponse, error)
 	Read(ctx context.Context, req ReadRequest) (ReadResponse, error)
+	List(ctx context.Context, req ListRequest) (ListResponse, error)
 	Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error)
 	Delete(ctx context.Context, req DeleteRequest) error
 
@@ -245,6 +246,28 @@ type ReadResponse struct {
 	Properties          property.Map
 	RefreshBeforeUpdate bool
 }
+
+// ListRequest asks which resources of a type exist, whether or not the engine manages them (protocol.md 3.12).
+type ListRequest struct {
+	Type  urn.Type
+	Query property.Map // what the resources are to be like, in the provider's own terms; may have unknowns
+	Limit int64        // of resources in all pages; 0 is none
+	// PageSize is how many are wanted at once; 0 leaves it to the provider. Continuation is that of the answer before, "" for the
+	// first page; the other fields must be the same for all pages.
+	PageSize     int64
+	Continuation string
+}
+
+// ListResponse is a page of resources. Continuation is "" on the last one.
+type ListResponse struct {
+	Resources    []Listed
+	Continuation string
+	// Unknown is true if the provider cannot tell before something is known that the query or its configuration depends on.
+	Unknown bool
+}
+
+// Listed is a resource that exists. ID is what an import and a Read take; Name is "" if the provider has none.
+type Listed struct{ ID, Name string }
 
 // UpdateRequest changes a resource in place.
 type UpdateRequest struct {

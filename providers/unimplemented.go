@@ -56,6 +56,11 @@ func (u Unimplemented) Read(context.Context, ReadRequest) (ReadResponse, error) 
 	return ReadResponse{}, u.unsupported("read")
 }
 
+// List is not supported.
+func (u Unimplemented) List(context.Context, ListRequest) (ListResponse, error) {
+	return ListResponse{}, u.unsupported("list")
+}
+
 // Update is not supported.
 func (u Unimplemented) Update(context.Context, UpdateRequest) (UpdateResponse, error) {
 	return UpdateResponse{}, u.unsupported("update")

@@ -18,6 +18,7 @@ type Fake struct {
 	OnDiff         func(context.Context, providers.DiffRequest) (providers.DiffResponse, error)
 	OnCreate       func(context.Context, providers.CreateRequest) (providers.CreateResponse, error)
 	OnRead         func(context.Context, providers.ReadRequest) (providers.ReadResponse, error)
+	OnList         func(context.Context, providers.ListRequest) (providers.ListResponse, error)
 	OnUpdate       func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error)
 	OnDelete       func(context.Context, providers.DeleteRequest) error
 	OnInvoke       func(context.Context, providers.InvokeRequest) (providers.InvokeResponse, error)
@@ -113,6 +114,11 @@ func (f *Fake) Delete(ctx context.Context, req providers.DeleteRequest) error {
 // Schema calls OnSchema.
 func (f *Fake) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
 	return either(f.OnSchema, f.Base.Schema)(ctx, req)
+}
+
+// List calls OnList.
+func (f *Fake) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
+	return either(f.OnList, f.Base.List)(ctx, req)
 }
 
 // Mapping calls OnMapping.
