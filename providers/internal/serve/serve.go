@@ -22,9 +22,9 @@ import (
 type Options struct {
 	// Legacy makes Handshake unimplemented, so that the features are what Configure returns.
 	Legacy bool
-	// NoSecrets, NoReferences and NoPreview remove features.
-	NoSecrets, NoReferences, NoPreview bool
-	Version                            string
+	// NoSecrets, NoReferences, NoOutputs, NoAutonaming and NoPreview remove features.
+	NoSecrets, NoReferences, NoOutputs, NoAutonaming, NoPreview bool
+	Version                                                     string
 }
 
 // Server is a provider over gRPC. Embed it to change single calls.
@@ -90,8 +90,8 @@ func (s *Server) Handshake(
 		return nil, status.Error(codes.Unimplemented, "unknown method Handshake")
 	}
 	return &pulumirpc.ProviderHandshakeResponse{
-		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: true,
-		SupportsAutonamingConfiguration: true,
+		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: !s.Options.NoOutputs,
+		SupportsAutonamingConfiguration: !s.Options.NoAutonaming,
 	}, nil
 }
 
@@ -146,8 +146,8 @@ func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 		Inputs: c.in(req.GetArgs()),
 	}), c.err)
 	return &pulumirpc.ConfigureResponse{
-		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: true,
-		SupportsPreview: !s.Options.NoPreview,
+		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: !s.Options.NoOutputs,
+		SupportsPreview: !s.Options.NoPreview, SupportsAutonamingConfiguration: !s.Options.NoAutonaming,
 	}, fault(err)
 }
 
