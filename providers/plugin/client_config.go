@@ -109,7 +109,7 @@ func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) 
 	}
 	answer, err := roundTrip(ctx, c, s, c.rpc.Configure, msg)
 	if err != nil {
-		return c.configureError(err)
+		return configureError(c.pkg, err)
 	}
 	if f := *c.features.Load(); !f.handshaken {
 		c.features.Store(&features{
@@ -130,7 +130,8 @@ func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
 	return out
 }
 
-func (c *client) configureError(err error) error {
+// configureError reads what an error of Configure says about missing settings of a package.
+func configureError(pkg string, err error) error {
 	st, ok := status.FromError(err)
 	if !ok {
 		return err
@@ -140,7 +141,7 @@ func (c *client) configureError(err error) error {
 		if !ok || len(missing.GetMissingKeys()) == 0 {
 			continue
 		}
-		list := &providers.ConfigMissingError{Package: c.pkg}
+		list := &providers.ConfigMissingError{Package: pkg}
 		for _, k := range missing.GetMissingKeys() {
 			list.Keys = append(list.Keys, providers.MissingKey{Name: k.GetName(), Description: k.GetDescription()})
 		}
@@ -150,7 +151,7 @@ func (c *client) configureError(err error) error {
 }
 
 // parameterizeAs makes the plugin serve the package of spec if that is not its own (protocol.md 1.12).
-func (c *client) parameterizeAs(ctx context.Context, spec providers.Spec) error {
+func parameterizeAs(ctx context.Context, c *client, spec providers.Spec) error {
 	p := spec.Parameterization
 	if p == nil {
 		return nil

@@ -22,7 +22,7 @@ func (c *client) List(ctx context.Context, req providers.ListRequest) (providers
 	if e.err != nil {
 		return providers.ListResponse{}, e.err
 	}
-	page, err := roundTrip(ctx, c, s, c.page, msg)
+	page, err := roundTrip(ctx, c, s, pages{c.rpc}.read, msg)
 	if err != nil {
 		return providers.ListResponse{}, err
 	}
@@ -43,11 +43,14 @@ func (c *client) List(ctx context.Context, req providers.ListRequest) (providers
 	return out, nil
 }
 
-// page reads the answers of one call.
-func (c *client) page(ctx context.Context, req *pulumirpc.ListRequest, o ...grpc.CallOption) ([]*pulumirpc.ListResponse, error) {
+// pages is a client for List, whose answer comes in parts.
+type pages struct{ rpc pulumirpc.ResourceProviderClient }
+
+// read reads the parts of one answer.
+func (p pages) read(ctx context.Context, req *pulumirpc.ListRequest, o ...grpc.CallOption) ([]*pulumirpc.ListResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := c.rpc.List(ctx, req, o...)
+	stream, err := p.rpc.List(ctx, req, o...)
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (h *Host) load(ctx context.Context, spec providers.Spec) (providers.Provide
 	if err != nil {
 		return nil, err
 	}
-	if err := c.parameterizeAs(ctx, spec); err != nil {
+	if err := parameterizeAs(ctx, c, spec); err != nil {
 		_ = c.Close()
 		return nil, err
 	}
