@@ -44,7 +44,9 @@ func (c *client) List(ctx context.Context, req providers.ListRequest) (providers
 }
 
 // pages is a client for List, whose answer comes in parts.
-type pages struct{ rpc pulumirpc.ResourceProviderClient }
+type pages struct {
+	rpc pulumirpc.ResourceProviderClient
+}
 
 // read reads the parts of one answer.
 func (p pages) read(ctx context.Context, req *pulumirpc.ListRequest, o ...grpc.CallOption) ([]*pulumirpc.ListResponse, error) {

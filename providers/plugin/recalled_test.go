@@ -85,7 +85,7 @@ func TestTheSchemaOfAnInstalledPluginIsRemembered(t *testing.T) {
 	i := installed(t, nil)
 	first, started := i.schema(t, simple, nil)
 	require.Equal(t, 1, started)
-	require.Contains(t, first, `"simple:index:Thing"`)
+	require.Contains(t, first, `"name":"simple"`)
 	again, started := i.schema(t, simple, nil)
 	require.Zero(t, started)
 	require.Equal(t, first, again)
@@ -109,7 +109,7 @@ func TestSchemasOfParameterizedPackagesAreRememberedForTheirParameters(t *testin
 		extension *providers.ParameterizeRequest
 		has       string
 	}{
-		{simple, nil, `"simple:index:Thing"`},
+		{simple, nil, `"name":"simple"`},
 		{of("sub", "2.0.0", "sub"), nil, `"sub:index:Thing"`},
 		{of("sub", "2.1.0", "sub"), nil, `"version":"2.1.0"`},
 		{of("sub", "2.0.0", "sub 2.0.0"), nil, `"parameter":"c3ViIDIuMC4w"`},
@@ -140,7 +140,7 @@ func TestASchemaIsAskedForAgain(t *testing.T) {
 		"when the schema was changed": func(t *testing.T, i *installation) {
 			content, err := os.ReadFile(i.remembered(t))
 			require.NoError(t, err)
-			changed := strings.Replace(string(content), "Thing", "Thong", 1)
+			changed := strings.Replace(string(content), `"name":"simple"`, `"name":"sample"`, 1)
 			require.NoError(t, os.WriteFile(i.remembered(t), []byte(changed), 0o600))
 		},
 	} {
@@ -205,7 +205,7 @@ func TestProcessesRememberASchemaAtTheSameTime(t *testing.T) {
 		all.Go(func() {
 			for range 3 {
 				text, err := providers.Schema(t.Context(), i.host, simple, nil)
-				if err != nil || !strings.Contains(text, "simple:index:Thing") {
+				if err != nil || !strings.Contains(text, `"name":"simple"`) {
 					t.Errorf("%q, %v", text, err)
 				}
 			}

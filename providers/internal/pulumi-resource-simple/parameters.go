@@ -58,12 +58,10 @@ func (p *provider) Schema(_ context.Context, req providers.SchemaRequest) (strin
 	if is.extends {
 		token = "simple:index:Extended" // an extension adds to the package of its plugin
 	}
-	properties := map[string]any{"text": map[string]string{"type": "string"}}
-	schema := map[string]any{
-		"name": is.name, "version": is.version,
-		"resources": map[string]any{
-			token: map[string]any{"properties": properties, "inputProperties": properties},
-		},
+	schema := map[string]any{"name": is.name, "version": is.version}
+	if is.value != nil { // the package "simple" has every type
+		properties := map[string]any{"text": map[string]string{"type": "string"}}
+		schema["resources"] = map[string]any{token: map[string]any{"properties": properties, "inputProperties": properties}}
 	}
 	base := map[string]any{"name": "simple", "version": version}
 	switch {
