@@ -2,7 +2,6 @@ package sluice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -195,23 +194,14 @@ func (h *PluginHost) Close() error {
 	return closing.Wait()
 }
 
-// PackageSchema returns the schema of the package that a recorded provider serves, as JSON. It starts the provider and ends
-// it again, and does not configure it.
+// PackageSchema returns the schema of the package that a recorded provider serves, as JSON. It may start the provider and
+// end it again, and does not configure it.
 func PackageSchema(ctx context.Context, host providers.Host, provider *state.Resource) (string, error) {
 	spec, err := providers.SpecFromInputs(provider.Type, provider.Inputs)
 	if err != nil {
 		return "", err
 	}
-	p, err := host.Load(ctx, spec)
-	if err != nil {
-		return "", err
-	}
-	req := providers.SchemaRequest{}
-	if spec.Parameterization != nil {
-		req = providers.SchemaRequest{SubpackageName: spec.Package, SubpackageVersion: spec.Version}
-	}
-	text, err := p.Schema(ctx, req)
-	return text, errors.Join(err, p.Close())
+	return providers.Schema(ctx, host, spec, nil)
 }
 
 // BuiltinsKey is the key of the configuration whose value "false" turns the built-in providers off.

@@ -19,6 +19,9 @@ type Spec struct {
 	// Recorded is true if the recorded state alone names DownloadURL. Whoever can write the state must not be able to start
 	// programs, so a host must not obtain a plugin from there unless the user asks for it.
 	Recorded bool
+	// OnlySchema is true if the provider will be asked for nothing but its schema. A host may remember the answer of an earlier
+	// process then, and start none.
+	OnlySchema bool
 	// Environment maps names that the plugin shall see to names in the engine's environment (protocol.md 1.5).
 	Environment map[string]string
 }

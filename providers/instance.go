@@ -170,6 +170,15 @@ func (i *instance) Read(ctx context.Context, req ReadRequest) (ReadResponse, err
 	})
 }
 
+func (i *instance) List(ctx context.Context, req ListRequest) (ListResponse, error) {
+	return limited(ctx, i, limitedCall{method: MethodRead, typ: req.Type}, func() (ListResponse, error) {
+		if i.unconfigured != nil {
+			return ListResponse{Unknown: true}, nil
+		}
+		return i.Provider.List(ctx, req)
+	})
+}
+
 func (i *instance) Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error) {
 	return limited(ctx, i, limitedCall{method: MethodUpdate, typ: req.Type, preview: req.Preview}, func() (UpdateResponse, error) {
 		if i.unconfigured != nil {
@@ -222,7 +231,7 @@ func (i *instance) Construct(ctx context.Context, req ConstructRequest) (Constru
 	return i.Provider.Construct(ctx, req)
 }
 
-// CheckConfig, DiffConfig, Parameterize and Schema need no configuration; they are only counted.
+// CheckConfig, DiffConfig, Parameterize, Schema and the mappings need no configuration; they are only counted.
 func (i *instance) CheckConfig(ctx context.Context, req CheckRequest) (CheckResponse, error) {
 	end, err := i.begin()
 	if err != nil {
@@ -257,6 +266,24 @@ func (i *instance) Schema(ctx context.Context, req SchemaRequest) (string, error
 	}
 	defer end()
 	return i.Provider.Schema(ctx, req)
+}
+
+func (i *instance) Mapping(ctx context.Context, req MappingRequest) (MappingResponse, error) {
+	end, err := i.begin()
+	if err != nil {
+		return MappingResponse{}, err
+	}
+	defer end()
+	return i.Provider.Mapping(ctx, req)
+}
+
+func (i *instance) Mappings(ctx context.Context, key string) ([]string, error) {
+	end, err := i.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return i.Provider.Mappings(ctx, key)
 }
 
 // Configure is refused: the registry configures, once.

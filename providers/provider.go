@@ -25,6 +25,7 @@ type Provider interface {
 	Diff(ctx context.Context, req DiffRequest) (DiffResponse, error)
 	Create(ctx context.Context, req CreateRequest) (CreateResponse, error)
 	Read(ctx context.Context, req ReadRequest) (ReadResponse, error)
+	List(ctx context.Context, req ListRequest) (ListResponse, error)
 	Update(ctx context.Context, req UpdateRequest) (UpdateResponse, error)
 	Delete(ctx context.Context, req DeleteRequest) error
 
@@ -33,6 +34,11 @@ type Provider interface {
 	Construct(ctx context.Context, req ConstructRequest) (ConstructResponse, error)
 	Parameterize(ctx context.Context, req ParameterizeRequest) (ParameterizeResponse, error)
 	Schema(ctx context.Context, req SchemaRequest) (string, error)
+	// Mapping returns how the names of another tool's provider correspond to those of this one, for converters; no Data if
+	// the provider does not say. Mappings returns the names of the other tool's providers that Mapping may be asked about; if
+	// there are none, Mapping with no name has the only answer there may be (protocol.md 3.12).
+	Mapping(ctx context.Context, req MappingRequest) (MappingResponse, error)
+	Mappings(ctx context.Context, key string) ([]string, error)
 
 	// Cancel asks the provider to abort what it is doing; calls in flight then return soon.
 	Cancel(ctx context.Context) error
@@ -241,6 +247,28 @@ type ReadResponse struct {
 	RefreshBeforeUpdate bool
 }
 
+// ListRequest asks which resources of a type exist, whether or not the engine manages them (protocol.md 3.12).
+type ListRequest struct {
+	Type  urn.Type
+	Query property.Map // what the resources are to be like, in the provider's own terms; may have unknowns
+	Limit int64        // of resources in all pages; 0 is none
+	// PageSize is how many are wanted at once; 0 leaves it to the provider. Continuation is that of the answer before, "" for the
+	// first page; the other fields must be the same for all pages.
+	PageSize     int64
+	Continuation string
+}
+
+// ListResponse is a page of resources. Continuation is "" on the last one.
+type ListResponse struct {
+	Resources    []Listed
+	Continuation string
+	// Unknown is true if the provider cannot tell before something is known that the query or its configuration depends on.
+	Unknown bool
+}
+
+// Listed is a resource that exists. ID is what an import and a Read take; Name is "" if the provider has none.
+type Listed struct{ ID, Name string }
+
 // UpdateRequest changes a resource in place.
 type UpdateRequest struct {
 	URN           urn.URN
@@ -354,16 +382,29 @@ type ConstructResponse struct {
 	OutputDependency map[string][]urn.URN
 }
 
-// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12).
+// ParameterizeRequest makes a plugin serve another package (protocol.md 1.12): the one that Name, Version and Value describe or,
+// if Args is not nil, the one that the plugin makes of what a user has written.
 type ParameterizeRequest struct {
 	Name, Version string
 	Value         []byte
+	Args          []string
 }
 
 // ParameterizeResponse names the package that the plugin serves now.
 type ParameterizeResponse struct{ Name, Version string }
 
-// SchemaRequest asks for the JSON schema of a package.
+// SchemaRequest asks for the JSON schema of a package. The fields name the package of a parameterization; they are "" for the
+// provider's own. Most callers use [Schema].
 type SchemaRequest struct {
 	SubpackageName, SubpackageVersion string
+}
+
+// MappingRequest asks for a mapping: Key names the tool, such as "terraform", and Provider a provider of that tool; "" is the one
+// that corresponds to this provider.
+type MappingRequest struct{ Key, Provider string }
+
+// MappingResponse is a mapping in the form of the tool's converter, and the name of the tool's provider that it is for.
+type MappingResponse struct {
+	Provider string
+	Data     []byte
 }

@@ -7,8 +7,8 @@ import (
 
 // Unimplemented is the base of a provider that supports only some of the methods: embed it. Every method returns an
 // error that wraps [ErrUnsupported] and names the method, except those whose absence has a meaning of its own:
-// CheckConfig accepts its inputs, DiffConfig leaves the comparison to the engine, Configure, Cancel and Close do nothing
-// (protocol.md 3.3, 1.13).
+// CheckConfig accepts its inputs, DiffConfig leaves the comparison to the engine, there are no mappings, Configure, Cancel and
+// Close do nothing (protocol.md 3.3, 3.12, 1.13).
 type Unimplemented struct {
 	// PackageName is what Package returns, and what error messages call the provider.
 	PackageName string
@@ -56,6 +56,11 @@ func (u Unimplemented) Read(context.Context, ReadRequest) (ReadResponse, error) 
 	return ReadResponse{}, u.unsupported("read")
 }
 
+// List is not supported.
+func (u Unimplemented) List(context.Context, ListRequest) (ListResponse, error) {
+	return ListResponse{}, u.unsupported("list")
+}
+
 // Update is not supported.
 func (u Unimplemented) Update(context.Context, UpdateRequest) (UpdateResponse, error) {
 	return UpdateResponse{}, u.unsupported("update")
@@ -88,6 +93,14 @@ func (u Unimplemented) Parameterize(context.Context, ParameterizeRequest) (Param
 func (u Unimplemented) Schema(context.Context, SchemaRequest) (string, error) {
 	return "", u.unsupported("schema")
 }
+
+// Mapping has none.
+func (u Unimplemented) Mapping(context.Context, MappingRequest) (MappingResponse, error) {
+	return MappingResponse{}, nil
+}
+
+// Mappings has none.
+func (u Unimplemented) Mappings(context.Context, string) ([]string, error) { return nil, nil }
 
 // Cancel does nothing.
 func (u Unimplemented) Cancel(context.Context) error { return nil }

@@ -13,9 +13,11 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -26,8 +28,9 @@ func newInstallCommand(t *terminal.Terminal) *cobra.Command {
 		Use:   "install",
 		Short: "Install what the program of the project needs",
 		Long: "Install what the program of the project needs, with the package manager of its language: npm, pnpm, yarn or bun,\n" +
-			"pip, uv or poetry, go, Maven or Gradle. What the package manager prints is shown. Then install the plugins of the\n" +
-			"program, as `sluice plugin install` does.\n\n" +
+			"pip, uv or poetry, go, Maven or Gradle. What the package manager prints is shown. Before, generate the SDKs of the\n" +
+			"packages that Pulumi.yaml names, as `sluice package add` does; then install the plugins of the program, as\n" +
+			"`sluice plugin install` does.\n\n" +
 			"In the folder of a policy pack or of a plugin that is written in such a language, what that needs is installed.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +39,7 @@ func newInstallCommand(t *terminal.Terminal) *cobra.Command {
 	}
 	p := cmd.Flags()
 	p.BoolVar(&f.noDependencies, "no-dependencies", false, "do not install what the program needs")
-	p.BoolVar(&f.noPlugins, "no-plugins", false, "do not install plugins")
+	p.BoolVar(&f.noPlugins, "no-plugins", false, "do not install plugins, and generate no SDKs")
 	p.BoolVar(&f.reinstall, "reinstall", false, "replace the plugins that are there")
 	p.Bool("use-language-version-tools", false, "accepted for scripts")
 	p.Int("parallel", 0, "accepted for scripts")
@@ -54,6 +57,11 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 	if err != nil {
 		return err
 	}
+	if !f.noPlugins {
+		if err := installPackages(ctx, t); err != nil {
+			return err
+		}
+	}
 	if !f.noDependencies {
 		if err := dependencies.Install(ctx, t, p, options); err != nil {
 			return err
@@ -67,6 +75,34 @@ func installHere(ctx context.Context, t *terminal.Terminal, f installHereFlags) 
 		return err
 	}
 	return installNeeded(ctx, places, installFlags{reinstall: f.reinstall})
+}
+
+// installPackages installs what the project or plugin of the working directory names under `packages`.
+func installPackages(ctx context.Context, t *terminal.Terminal) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	file, err := workspace.PackageFile(here)
+	if errors.Is(err, workspace.ErrNoProject) {
+		return nil // a policy pack
+	}
+	if err != nil {
+		return err
+	}
+	if list, err := workspace.ReadPackages(file); len(list) == 0 || err != nil {
+		return err
+	}
+	target, err := packages.FindTarget("")
+	if err != nil {
+		return err
+	}
+	r, err := packages.NewReader(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // its error changes nothing
+	return r.Install(ctx, target)
 }
 
 // programHere returns what is written in a program language here: the policy pack or plugin of the working directory, else the

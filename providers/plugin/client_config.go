@@ -109,7 +109,7 @@ func (c *client) Configure(ctx context.Context, req providers.ConfigureRequest) 
 	}
 	answer, err := roundTrip(ctx, c, s, c.rpc.Configure, msg)
 	if err != nil {
-		return c.configureError(err)
+		return configureError(c, err)
 	}
 	if f := *c.features.Load(); !f.handshaken {
 		c.features.Store(&features{
@@ -138,7 +138,8 @@ func (c *client) place() string {
 	return c.process.Title()
 }
 
-func (c *client) configureError(err error) error {
+// configureError reads what an error of Configure says about missing settings of a package.
+func configureError(c *client, err error) error {
 	st, ok := status.FromError(err)
 	if !ok {
 		return err
@@ -161,7 +162,7 @@ func (c *client) configureError(err error) error {
 }
 
 // parameterizeAs makes the plugin serve the package of spec if that is not its own (protocol.md 1.12).
-func (c *client) parameterizeAs(ctx context.Context, spec providers.Spec) error {
+func parameterizeAs(ctx context.Context, c *client, spec providers.Spec) error {
 	p := spec.Parameterization
 	if p == nil {
 		return nil
@@ -170,31 +171,31 @@ func (c *client) parameterizeAs(ctx context.Context, spec providers.Spec) error 
 	return err
 }
 
-// Parameterize makes the plugin serve another package. The plugin must confirm its name.
+// Parameterize makes the plugin serve another package. The plugin must confirm its name, and tell it if it makes the package of
+// arguments.
 func (c *client) Parameterize(
 	ctx context.Context, req providers.ParameterizeRequest,
 ) (providers.ParameterizeResponse, error) {
-	s := subject{method: "parameterize", token: req.Name}
-	answer, err := roundTrip(ctx, c, s, c.rpc.Parameterize, &pulumirpc.ParameterizeRequest{
-		Parameters: &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
+	s, msg := subject{method: "parameterize", token: req.Name}, &pulumirpc.ParameterizeRequest{}
+	if req.Args != nil {
+		s.token = c.plugin
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Args{Args: &pulumirpc.ParameterizeRequest_ParametersArgs{Args: req.Args}}
+	} else {
+		msg.Parameters = &pulumirpc.ParameterizeRequest_Value{Value: &pulumirpc.ParameterizeRequest_ParametersValue{
 			Name: req.Name, Version: req.Version, Value: req.Value,
-		}},
-	})
-	if err != nil {
-		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.plugin, req.Name, err)
+		}}
 	}
-	if answer.GetName() != req.Name {
+	answer, err := roundTrip(ctx, c, s, c.rpc.Parameterize, msg)
+	switch {
+	case err != nil && req.Args != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s with %q: %w", c.plugin, strings.Join(req.Args, " "), err)
+	case err != nil:
+		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize plugin %s as %q: %w", c.plugin, req.Name, err)
+	case req.Args != nil && answer.GetName() == "":
+		return providers.ParameterizeResponse{}, c.fault(s, "a package that has no name")
+	case req.Args == nil && answer.GetName() != req.Name:
 		return providers.ParameterizeResponse{}, fmt.Errorf("parameterize response name %q does not match expected package %q",
 			answer.GetName(), req.Name)
 	}
 	return providers.ParameterizeResponse{Name: answer.GetName(), Version: answer.GetVersion()}, nil
-}
-
-// Schema returns the JSON schema of the package.
-func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
-	s := subject{method: "schema", token: c.pkg}
-	answer, err := roundTrip(ctx, c, s, c.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
-		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
-	})
-	return answer.GetSchema(), err
 }

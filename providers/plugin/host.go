@@ -99,11 +99,20 @@ func NewHost(o Options) *Host {
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
 // returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	if spec.OnlySchema {
+		if r, err := h.recall(ctx, spec); r != nil || err != nil {
+			return r, err
+		}
+	}
+	return h.load(ctx, spec)
+}
+
+func (h *Host) load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	c, err := h.connect(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.parameterizeAs(ctx, spec); err != nil {
+	if err := parameterizeAs(ctx, c, spec); err != nil {
 		_ = c.Close()
 		return nil, err
 	}

@@ -44,22 +44,41 @@ func last[T any](t *testing.T, p *tap, method string) T {
 // attached serves a provider in this process and returns a client of it.
 func attached(t *testing.T, p providers.Provider, limit int) (providers.Provider, *tap) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	requests := &tap{seen: map[string]any{}}
-	server := grpc.NewServer(grpc.UnaryInterceptor(requests.intercept), grpc.MaxRecvMsgSize(limit))
-	pulumirpc.RegisterResourceProviderServer(server, &serve.Server{Provider: p})
-	var wg conc.WaitGroup
-	wg.Go(func() { _ = server.Serve(listener) })
-	env := map[string]string{"PULUMI_DEBUG_PROVIDERS": fmt.Sprintf("simple:%d", listener.Addr().(*net.TCPAddr).Port)}
+	return attachedServer(t, &serve.Server{Provider: p}, grpc.MaxRecvMsgSize(limit))
+}
+
+func attachedServer(t *testing.T, p pulumirpc.ResourceProviderServer, o ...grpc.ServerOption) (providers.Provider, *tap) {
+	t.Helper()
+	port, requests := served(t, p, o...)
+	env := map[string]string{"PULUMI_DEBUG_PROVIDERS": "simple:" + port}
 	c, err := newHost(setup{env: env}).Load(t.Context(), providers.Spec{Package: "simple"})
 	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	return c, requests
+}
+
+// servedHere serves the provider of a cloud, and returns the port.
+func servedHere(t *testing.T) string {
+	t.Helper()
+	port, _ := served(t, &serve.Server{Provider: providertest.NewCloud(providertest.Options{}).Provider("simple")})
+	return port
+}
+
+// served serves a provider in this process until the test ends.
+func served(t *testing.T, p pulumirpc.ResourceProviderServer, o ...grpc.ServerOption) (port string, requests *tap) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	requests = &tap{seen: map[string]any{}}
+	server := grpc.NewServer(append(o, grpc.UnaryInterceptor(requests.intercept))...)
+	pulumirpc.RegisterResourceProviderServer(server, p)
+	var wg conc.WaitGroup
+	wg.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() {
-		require.NoError(t, c.Close())
 		server.Stop()
 		wg.Wait()
 	})
-	return c, requests
+	return fmt.Sprint(listener.Addr().(*net.TCPAddr).Port), requests
 }
 
 // form says how the parts of an encoded object look.

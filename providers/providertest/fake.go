@@ -18,6 +18,7 @@ type Fake struct {
 	OnDiff         func(context.Context, providers.DiffRequest) (providers.DiffResponse, error)
 	OnCreate       func(context.Context, providers.CreateRequest) (providers.CreateResponse, error)
 	OnRead         func(context.Context, providers.ReadRequest) (providers.ReadResponse, error)
+	OnList         func(context.Context, providers.ListRequest) (providers.ListResponse, error)
 	OnUpdate       func(context.Context, providers.UpdateRequest) (providers.UpdateResponse, error)
 	OnDelete       func(context.Context, providers.DeleteRequest) error
 	OnInvoke       func(context.Context, providers.InvokeRequest) (providers.InvokeResponse, error)
@@ -25,6 +26,8 @@ type Fake struct {
 	OnConstruct    func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error)
 	OnParameterize func(context.Context, providers.ParameterizeRequest) (providers.ParameterizeResponse, error)
 	OnSchema       func(context.Context, providers.SchemaRequest) (string, error)
+	OnMapping      func(context.Context, providers.MappingRequest) (providers.MappingResponse, error)
+	OnMappings     func(context.Context, string) ([]string, error)
 	OnCancel       func(context.Context) error
 	OnClose        func() error
 }
@@ -111,6 +114,21 @@ func (f *Fake) Delete(ctx context.Context, req providers.DeleteRequest) error {
 // Schema calls OnSchema.
 func (f *Fake) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
 	return either(f.OnSchema, f.Base.Schema)(ctx, req)
+}
+
+// List calls OnList.
+func (f *Fake) List(ctx context.Context, req providers.ListRequest) (providers.ListResponse, error) {
+	return either(f.OnList, f.Base.List)(ctx, req)
+}
+
+// Mapping calls OnMapping.
+func (f *Fake) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	return either(f.OnMapping, f.Base.Mapping)(ctx, req)
+}
+
+// Mappings calls OnMappings.
+func (f *Fake) Mappings(ctx context.Context, key string) ([]string, error) {
+	return either(f.OnMappings, f.Base.Mappings)(ctx, key)
 }
 
 // Cancel calls OnCancel.

@@ -106,6 +106,9 @@ func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Li
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
+		if _, is := status.FromError(err); !is {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
 		return fmt.Errorf("%s: %s", h.name, strings.TrimSpace(status.Convert(err).Message()))
 	}
 	return nil

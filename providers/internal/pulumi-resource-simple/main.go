@@ -22,12 +22,15 @@
 //
 // What concerns the process itself is in its environment: SIMPLE_PORT_LINE is written instead of the port, SIMPLE_EXIT ends
 // the process at its start with that text on stderr, SIMPLE_LEGACY leaves out Handshake, SIMPLE_FEATURES lists features to
-// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel. With SIMPLE_SESSION
+// take away ("secrets,references,preview"), SIMPLE_STUBBORN ignores interrupts and never answers Cancel. SIMPLE_STARTS is a file
+// to which each start adds a line. SIMPLE_SCHEMA is a file with the schema; without it the schema has the package's name, and what a
+// parameterized package consists of. With SIMPLE_SESSION
 // what serves is a child in a session of its own, as of a plugin that is a daemon: it outlives the process until the calls
 // that it has begun are done.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -50,6 +53,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, text)
 		os.Exit(3)
 	}
+	if err := countStart(os.Getenv("SIMPLE_STARTS")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	serve := run
 	if os.Getenv(sessionVariable) != "" {
 		serve = runInSession
@@ -58,6 +65,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// countStart adds a line to a file, if there is one.
+func countStart(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, os.Getpid())
+	return errors.Join(err, f.Close())
 }
 
 func run() error {

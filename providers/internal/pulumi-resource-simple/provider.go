@@ -23,6 +23,7 @@ type provider struct {
 	providers.Provider
 	settings atomic.Pointer[settings]
 	inner    atomic.Pointer[providers.Provider]
+	serves   atomic.Pointer[parameterized] // nil for the package "simple"
 }
 
 // settings are the parts of the configuration that are not the cloud's.
@@ -268,16 +269,6 @@ func (p *provider) Invoke(ctx context.Context, req providers.InvokeRequest) (pro
 
 func (p *provider) Call(ctx context.Context, req providers.CallRequest) (providers.CallResponse, error) {
 	return p.cloud().Call(ctx, req)
-}
-
-func (p *provider) Parameterize(
-	ctx context.Context, req providers.ParameterizeRequest,
-) (providers.ParameterizeResponse, error) {
-	return p.cloud().Parameterize(ctx, req)
-}
-
-func (p *provider) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
-	return p.cloud().Schema(ctx, req)
 }
 
 func (p *provider) Cancel(ctx context.Context) error { return p.cloud().Cancel(ctx) }

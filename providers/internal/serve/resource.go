@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/urn"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
@@ -270,3 +271,36 @@ func texts(list []urn.URN) []string {
 
 // Wire returns the options that the server encodes and decodes with.
 func Wire() property.WireOptions { return wire }
+
+// List sends a page.
+func (s *Server) List(req *pulumirpc.ListRequest, stream grpc.ServerStreamingServer[pulumirpc.ListResponse]) error {
+	var c codec
+	query := c.in(req.GetQuery())
+	if c.err != nil {
+		return fault(c.err)
+	}
+	page, err := s.Provider.List(stream.Context(), providers.ListRequest{
+		Type: urn.Type(req.GetToken()), Query: query, Limit: req.GetLimit(), PageSize: req.GetPageSize(), Continuation: req.GetContinuationToken(),
+	})
+	if err != nil {
+		return fault(err)
+	}
+	var parts []*pulumirpc.ListResponse
+	if page.Unknown {
+		parts = append(parts, &pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Computed_{Computed: &pulumirpc.ListResponse_Computed{}}})
+	}
+	for _, r := range page.Resources {
+		result := &pulumirpc.ListResponse_Result{Id: r.ID, Name: r.Name}
+		parts = append(parts, &pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Result_{Result: result}})
+	}
+	if page.Continuation != "" {
+		next := &pulumirpc.ListResponse_Continuation{ContinuationToken: page.Continuation}
+		parts = append(parts, &pulumirpc.ListResponse{Response: &pulumirpc.ListResponse_Continuation_{Continuation: next}})
+	}
+	for _, part := range parts {
+		if err := stream.Send(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

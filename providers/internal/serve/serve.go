@@ -22,9 +22,9 @@ import (
 type Options struct {
 	// Legacy makes Handshake unimplemented, so that the features are what Configure returns.
 	Legacy bool
-	// NoSecrets, NoReferences and NoPreview remove features.
-	NoSecrets, NoReferences, NoPreview bool
-	Version                            string
+	// NoSecrets, NoReferences, NoOutputs, NoAutonaming and NoPreview remove features.
+	NoSecrets, NoReferences, NoOutputs, NoAutonaming, NoPreview bool
+	Version                                                     string
 }
 
 // Server is a provider over gRPC. Embed it to change single calls.
@@ -90,8 +90,8 @@ func (s *Server) Handshake(
 		return nil, status.Error(codes.Unimplemented, "unknown method Handshake")
 	}
 	return &pulumirpc.ProviderHandshakeResponse{
-		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: true,
-		SupportsAutonamingConfiguration: true,
+		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: !s.Options.NoOutputs,
+		SupportsAutonamingConfiguration: !s.Options.NoAutonaming,
 	}, nil
 }
 
@@ -105,14 +105,16 @@ func (s *Server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 	return &pulumirpc.PluginInfo{Version: s.Options.Version}, nil
 }
 
-// Parameterize passes the value on.
+// Parameterize passes the value or the arguments on.
 func (s *Server) Parameterize(
 	ctx context.Context, req *pulumirpc.ParameterizeRequest,
 ) (*pulumirpc.ParameterizeResponse, error) {
 	v := req.GetValue()
-	answer, err := s.Provider.Parameterize(ctx, providers.ParameterizeRequest{
-		Name: v.GetName(), Version: v.GetVersion(), Value: v.GetValue(),
-	})
+	is := providers.ParameterizeRequest{Name: v.GetName(), Version: v.GetVersion(), Value: v.GetValue()}
+	if a := req.GetArgs(); a != nil {
+		is.Args = append([]string{}, a.GetArgs()...)
+	}
+	answer, err := s.Provider.Parameterize(ctx, is)
 	return &pulumirpc.ParameterizeResponse{Name: answer.Name, Version: answer.Version}, fault(err)
 }
 
@@ -124,6 +126,18 @@ func (s *Server) GetSchema(ctx context.Context, req *pulumirpc.GetSchemaRequest)
 	return &pulumirpc.GetSchemaResponse{Schema: schema}, fault(err)
 }
 
+// GetMapping returns a mapping of the provider.
+func (s *Server) GetMapping(ctx context.Context, req *pulumirpc.GetMappingRequest) (*pulumirpc.GetMappingResponse, error) {
+	answer, err := s.Provider.Mapping(ctx, providers.MappingRequest{Key: req.GetKey(), Provider: req.GetProvider()})
+	return &pulumirpc.GetMappingResponse{Provider: answer.Provider, Data: answer.Data}, fault(err)
+}
+
+// GetMappings names what there are mappings for.
+func (s *Server) GetMappings(ctx context.Context, req *pulumirpc.GetMappingsRequest) (*pulumirpc.GetMappingsResponse, error) {
+	list, err := s.Provider.Mappings(ctx, req.GetKey())
+	return &pulumirpc.GetMappingsResponse{Providers: list}, fault(err)
+}
+
 // Configure configures the provider.
 func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
 	var c codec
@@ -132,8 +146,8 @@ func (s *Server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 		Inputs: c.in(req.GetArgs()),
 	}), c.err)
 	return &pulumirpc.ConfigureResponse{
-		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: true,
-		SupportsPreview: !s.Options.NoPreview,
+		AcceptSecrets: !s.Options.NoSecrets, AcceptResources: !s.Options.NoReferences, AcceptOutputs: !s.Options.NoOutputs,
+		SupportsPreview: !s.Options.NoPreview, SupportsAutonamingConfiguration: !s.Options.NoAutonaming,
 	}, fault(err)
 }
 

@@ -93,12 +93,8 @@ func (t *Types) of(ctx context.Context, pkg string) []urn.Type {
 }
 
 func (t *Types) ask(ctx context.Context, pkg string) (*codegen.Schema, error) {
-	p, err := t.host.Load(ctx, providers.Spec{Package: pkg})
+	text, err := providers.Schema(ctx, t.host, providers.Spec{Package: pkg}, nil)
 	if err != nil {
-		return nil, err
-	}
-	text, err := p.Schema(ctx, providers.SchemaRequest{})
-	if err = errors.Join(err, p.Close()); err != nil {
 		return nil, err
 	}
 	return codegen.ParseSchema(text)

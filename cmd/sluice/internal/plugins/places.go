@@ -41,6 +41,13 @@ func (p *Places) options() sluice.PluginOptions {
 	}
 }
 
+// Options are the options of hosts that look in these places, and install what is missing.
+func (p *Places) Options() sluice.PluginOptions {
+	options := p.options()
+	options.Installer, options.Note, options.Log = p.Installer, p.note, p.Terminal.Log
+	return options
+}
+
 // Finder finds plugins in these places.
 func (p *Places) Finder() plugin.Finder { return p.options().Finder() }
 

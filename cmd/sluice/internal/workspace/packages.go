@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -12,6 +15,200 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/urn"
 )
+
+// Package is a package that a project names under `packages`.
+type Package struct {
+	Name string // its key
+	// Source is the name of a plugin, or a folder relative to the file.
+	Source  string
+	Version string // "" for any
+	// Parameters are what the plugin makes the package of.
+	Parameters []string
+	// Server is where a missing plugin can be obtained; "" is the public host.
+	Server string
+}
+
+// String is the short form of a package without parameters and server.
+func (p Package) String() string {
+	if p.Version == "" {
+		return p.Source
+	}
+	return p.Source + "@" + p.Version
+}
+
+// IsLocal reports whether the source is a folder, and returns its path. A relative source is relative to directory.
+func (p Package) IsLocal(directory string) (path string, is bool) {
+	return localPath(directory, p.Source)
+}
+
+// packages reads what the file says about packages.
+func (r *projectReader) packages() []Package {
+	entries := r.mapping(r.doc.root(), "packages")
+	var list []Package
+	for i := 0; entries != nil && i+1 < len(entries.Content) && r.err == nil; i += 2 {
+		list = append(list, r.pkg(entries, entries.Content[i].Value))
+	}
+	return list
+}
+
+func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
+	_, n := child(entries, name)
+	if n = resolve(n); n.Kind != yaml.MappingNode {
+		p := Package{Name: name}
+		p.Source, p.Version, _ = strings.Cut(r.text(entries, name, "name a plugin or a directory"), "@")
+		p.Version = strings.TrimPrefix(p.Version, "v")
+		return p
+	}
+	p := Package{
+		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(r.text(n, "version", ""), "v"),
+		Server: r.text(n, "pluginDownloadURL", "write a URL"),
+	}
+	_, parameters := child(n, "parameters")
+	if parameters = resolve(parameters); parameters == nil || isNull(parameters) || r.err != nil {
+		return p
+	}
+	if parameters.Kind != yaml.SequenceNode {
+		r.fail(parameters, fmt.Sprintf("the `parameters` of the package %q must be a list, not %s", name, describe(parameters)), "")
+		return p
+	}
+	for _, one := range parameters.Content {
+		if one = resolve(one); one.Kind != yaml.ScalarNode || isNull(one) {
+			r.fail(one, fmt.Sprintf("a parameter of the package %q must be a text, not %s", name, describe(one)), "")
+			return p
+		}
+		p.Parameters = append(p.Parameters, one.Value)
+	}
+	return p
+}
+
+// PackageFile returns the project file of a folder or of those above it, or the PulumiPlugin.yaml of a plugin if that is nearer. The
+// error wraps [ErrNoProject].
+func PackageFile(directory string) (string, error) {
+	project, err := FindProject(directory)
+	for at := directory; ; at = filepath.Dir(at) {
+		manifest := filepath.Join(at, plugin.PluginManifest)
+		if err == nil && filepath.Dir(project) == at || filepath.Dir(at) == at {
+			return project, err
+		}
+		if info, statErr := os.Stat(manifest); statErr == nil && !info.IsDir() {
+			return manifest, nil
+		}
+	}
+}
+
+// ReadPackages returns the packages that a project file, or that of a plugin, names. Their folders are absolute.
+func ReadPackages(path string) ([]Package, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := parseDocument(path, data)
+	if err != nil {
+		return nil, err
+	}
+	r := projectReader{doc: doc, p: &Project{Path: path}}
+	list := r.packages()
+	for i, p := range list {
+		list[i] = p.At(filepath.Dir(path))
+	}
+	return list, r.err
+}
+
+// AddPackage adds a package to a project file, or replaces the one of its name. Comments and the order of the file stay, and where
+// it is possible every other line.
+func AddPackage(path string, p Package) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	doc, err := parseDocument(path, data)
+	if err != nil {
+		return err
+	}
+	_, entries := child(doc.root(), "packages")
+	if entries != nil && !isNull(entries) && entries.Kind != yaml.MappingNode {
+		return doc.errorAt(entries.Line, "`packages` must be a mapping, not "+describe(entries), "")
+	}
+	_, old := child(entries, p.Name)
+	entry := p.node()
+	if old = resolve(old); len(p.Parameters) == 0 && p.Server == "" && (old == nil || old.Kind != yaml.MappingNode) {
+		entry = newText(p.String())
+	}
+	inserted := insertPackage(data, doc, p.Name, entry)
+	if entries == nil || isNull(entries) {
+		entries = newMapping()
+		setChild(doc.root(), "packages", entries)
+	}
+	setChild(entries, p.Name, entry)
+	if again, err := parseDocument(path, inserted); inserted != nil && err == nil && sameNode(doc.node, again.node) {
+		return writeAtomically(path, inserted, 0o644)
+	}
+	if data, err = doc.bytes(); err != nil {
+		return err
+	}
+	return writeAtomically(path, data, 0o644)
+}
+
+// insertPackage returns the text of a YAML file with a new entry of `packages`; nil if that is not simple. What it returns may mean
+// something else, for which the caller looks.
+func insertPackage(data []byte, doc *document, name string, entry *yaml.Node) []byte {
+	lines := strings.SplitAfter(strings.TrimRight(string(data), "\n")+"\n", "\n")
+	lines = lines[:len(lines)-1] // behind the last line end
+	_, entries := child(doc.root(), "packages")
+	_, old := child(entries, name)
+	added := newMapping()
+	setChild(added, name, entry)
+	at, indent := len(lines), 2
+	switch {
+	case doc.isJSON || old != nil || entries != nil && len(entries.Content) == 0:
+		return nil
+	case entries == nil:
+		lines = append(lines, "packages:\n")
+		at++
+	default:
+		at, indent = lastLine(entries), entries.Content[0].Column-1
+	}
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if e.Encode(added) != nil || e.Close() != nil || at > len(lines) {
+		return nil
+	}
+	var text strings.Builder
+	for line := range strings.Lines(b.String()) {
+		text.WriteString(strings.Repeat(" ", indent) + line)
+	}
+	return []byte(strings.Join(slices.Insert(lines, at, text.String()), ""))
+}
+
+// lastLine is the number of the last line in which a part of a node begins.
+func lastLine(n *yaml.Node) int {
+	last := n.Line
+	for _, c := range n.Content {
+		last = max(last, lastLine(c))
+	}
+	return last
+}
+
+// node is the long form.
+func (p Package) node() *yaml.Node {
+	n := newMapping()
+	setChild(n, "source", newText(p.Source))
+	if p.Version != "" {
+		setChild(n, "version", newText(p.Version))
+	}
+	if len(p.Parameters) > 0 {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, one := range p.Parameters {
+			list.Content = append(list.Content, newText(one))
+		}
+		setChild(n, "parameters", list)
+	}
+	if p.Server != "" {
+		setChild(n, "pluginDownloadURL", newText(p.Server))
+	}
+	return n
+}
 
 // readPackages adds the packages whose source is a directory to the providers of the project, and the packages that
 // these name in turn (protocol.md 1.3). Installers of plugins handle other sources.
@@ -87,4 +284,12 @@ func localPath(directory, source string) (path string, local bool) {
 	}
 	info, err := os.Stat(path)
 	return path, strings.Contains(source, "/") && err == nil && info.IsDir()
+}
+
+// At returns the package with its folder, if it has one, as an absolute path. A relative source is relative to directory.
+func (p Package) At(directory string) Package {
+	if path, is := p.IsLocal(directory); is {
+		p.Source = path
+	}
+	return p
 }

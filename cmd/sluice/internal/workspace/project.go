@@ -30,6 +30,8 @@ type Project struct {
 	// RequiredVersion is the range of Pulumi versions that the project accepts, "" for any.
 	RequiredVersion string
 	Plugins         Plugins
+	// Packages are those that the project names, in the order of the file.
+	Packages []Package
 	// Declarations are the settings that the project declares, by key.
 	Declarations []Declaration
 	// Warnings are remarks about the content. They do not stop an operation.
@@ -125,6 +127,7 @@ func (r *projectReader) read() {
 		p.RefreshAlways = refresh == "always"
 	}
 	r.readPlugins()
+	p.Packages = r.packages()
 	r.readPackages()
 	r.readConfig()
 	r.warnAboutTypos()

@@ -422,3 +422,90 @@ packages:
 	_, err = ReadProject(filepath.Join(dir, "Pulumi.yaml"))
 	require.ErrorContains(t, err, "shop/PulumiPlugin.yaml:2")
 }
+
+func TestAPackageIsAddedToTheFileAndNothingElseIsChanged(t *testing.T) {
+	plain := Package{Name: "random", Source: "random", Version: "4.0.0"}
+	made := Package{Name: "sub", Source: "bridge", Version: "1.0.0", Parameters: []string{"a b", "3.0.0"}, Server: "https://example.com"}
+	long := "  sub:\n    source: bridge\n    version: 1.0.0\n    parameters:\n      - a b\n      - 3.0.0\n    pluginDownloadURL: https://example.com\n"
+	for name, c := range map[string]struct {
+		file, before string
+		add          Package
+		after        string
+	}{
+		"at the end":       {"Pulumi.yaml", "# top\nname: x # x\n\nruntime:   yaml", plain, "# top\nname: x # x\n\nruntime:   yaml\npackages:\n  random: random@4.0.0\n"},
+		"in the long form": {"Pulumi.yaml", "name: x\nruntime: yaml\n", made, "name: x\nruntime: yaml\npackages:\n" + long},
+		"below others": {
+			"Pulumi.yaml", "packages:\n    a: ./a # one\n\n# the rest\nname: x\nruntime: yaml\n", plain,
+			"packages:\n    a: ./a # one\n    random: random@4.0.0\n\n# the rest\nname: x\nruntime: yaml\n",
+		},
+		"in place of the old one": {
+			"Pulumi.yaml", "name: x\nruntime: yaml\npackages:\n  random: random@3.0.0 # why\n  b: ./b\n", plain,
+			"name: x\nruntime: yaml\npackages:\n  random: random@4.0.0 # why\n  b: ./b\n",
+		},
+		"in a long form that stays long": {
+			"Pulumi.yaml", "name: x\nruntime: yaml\npackages:\n  random:\n    source: random\n", plain,
+			"name: x\nruntime: yaml\npackages:\n  random:\n    source: random\n    version: 4.0.0\n",
+		},
+		"in braces":  {"Pulumi.yaml", "{name: x, runtime: yaml, packages: {a: ./a}}\n", plain, "{name: x, runtime: yaml, packages: {a: ./a, random: random@4.0.0}}\n"},
+		"to nothing": {"Pulumi.yaml", "name: x\nruntime: yaml\npackages:\n", plain, "name: x\nruntime: yaml\npackages:\n  random: random@4.0.0\n"},
+		"in JSON": {
+			"Pulumi.json", `{"name": "x", "runtime": "yaml"}`, plain,
+			"{\n    \"name\": \"x\",\n    \"runtime\": \"yaml\",\n    \"packages\": {\n        \"random\": \"random@4.0.0\"\n    }\n}\n",
+		},
+		"behind a text of several lines": {
+			"Pulumi.yaml", "name: x\nruntime: yaml\npackages:\n  a:\n    source: |-\n      ./a\n", plain,
+			"name: x\nruntime: yaml\npackages:\n  a:\n    source: |-\n      ./a\n  random: random@4.0.0\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), c.file)
+			require.NoError(t, os.WriteFile(path, []byte(c.before), 0o644))
+			require.NoError(t, AddPackage(path, c.add))
+			got, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, c.after, string(got))
+			p, err := ReadProject(path)
+			require.NoError(t, err)
+			require.Contains(t, p.Packages, c.add)
+		})
+	}
+	path := filepath.Join(t.TempDir(), "Pulumi.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("name: x\npackages: [a]\n"), 0o644))
+	require.ErrorContains(t, AddPackage(path, plain), "`packages` must be a mapping, not a list")
+}
+
+func TestPackagesOfAProjectAreRead(t *testing.T) {
+	p, err := ParseProject("/x/Pulumi.yaml", []byte("name: x\nruntime: yaml\npackages:\n  a: a@v1.0.0\n  b: {source: bridge, version: 2.0.0, parameters: [one, 2]}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []Package{
+		{Name: "a", Source: "a", Version: "1.0.0"}, {Name: "b", Source: "bridge", Version: "2.0.0", Parameters: []string{"one", "2"}},
+	}, p.Packages)
+	for text, problem := range map[string]string{
+		"packages: {a: {source: b, parameters: x}}":    "the `parameters` of the package \"a\" must be a list, not a text",
+		"packages: {a: {source: b, parameters: [[]]}}": "a parameter of the package \"a\" must be a text, not a list",
+		"packages: {a: []}":                            "`a` must be a text, not a list",
+	} {
+		_, err := ParseProject("/x/Pulumi.yaml", []byte("name: x\nruntime: yaml\n"+text+"\n"))
+		require.ErrorContains(t, err, problem)
+	}
+}
+
+func TestTheNearestFileTakesPackages(t *testing.T) {
+	root := t.TempDir()
+	deep := filepath.Join(root, "plugin", "deep")
+	require.NoError(t, os.MkdirAll(deep, 0o755))
+	_, err := PackageFile(deep)
+	require.ErrorIs(t, err, ErrNoProject)
+	project, manifest := filepath.Join(root, "Pulumi.yaml"), filepath.Join(root, "plugin", "PulumiPlugin.yaml")
+	require.NoError(t, os.WriteFile(project, nil, 0o644))
+	file, err := PackageFile(deep)
+	require.NoError(t, err)
+	require.Equal(t, project, file)
+	require.NoError(t, os.WriteFile(manifest, nil, 0o644))
+	file, err = PackageFile(deep)
+	require.NoError(t, err)
+	require.Equal(t, manifest, file)
+	file, err = PackageFile(root)
+	require.NoError(t, err)
+	require.Equal(t, project, file)
+}

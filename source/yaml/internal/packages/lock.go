@@ -16,14 +16,38 @@ import (
 
 // lockFile is a file below sdks/ that names the plugin that serves a package.
 type lockFile struct {
-	Name, Version               string
-	DownloadURL                 string `yaml:"downloadUrl"`
-	Parameterization, Extension *lockParameter
+	Declaration      int            `yaml:"packageDeclarationVersion"` // 1
+	Name             string         `yaml:"name"`
+	Version          string         `yaml:"version,omitempty"`
+	DownloadURL      string         `yaml:"downloadUrl,omitempty"`
+	Parameterization *lockParameter `yaml:"parameterization,omitempty"`
+	Extension        *lockParameter `yaml:"extension,omitempty"`
 }
 
 type lockParameter struct {
-	Name, Version string
-	Value         string // base64
+	Name    string `yaml:"name"`
+	Version string `yaml:"version"`
+	Value   string `yaml:"value"` // base64
+}
+
+// errTwice is the error of a package that extends a parameterized one: a lock file has no place for that.
+var errTwice = errors.New("it has both a parameterization and an extension")
+
+// Lock returns the lock file of a package.
+func Lock(pkg stages.Package) ([]byte, error) {
+	if pkg.Parameterization != nil && pkg.Extension != nil {
+		return nil, errTwice
+	}
+	parameter := func(p *stages.Parameterization) *lockParameter {
+		if p == nil {
+			return nil
+		}
+		return &lockParameter{Name: p.Name, Version: p.Version, Value: base64.StdEncoding.EncodeToString(p.Value)}
+	}
+	return yamlv3.Marshal(lockFile{
+		Declaration: 1, Name: pkg.Name, Version: pkg.Version, DownloadURL: pkg.DownloadURL,
+		Parameterization: parameter(pkg.Parameterization), Extension: parameter(pkg.Extension),
+	})
 }
 
 // Locked reads the lock files of a program, in the order of their paths. It skips files that are not lock files.
@@ -63,7 +87,7 @@ func parseLock(text []byte) (stages.Package, error) {
 	case f.Name == "":
 		return stages.Package{}, errors.New("it has no name")
 	case f.Parameterization != nil && f.Extension != nil:
-		return stages.Package{}, errors.New("it has both a parameterization and an extension")
+		return stages.Package{}, errTwice
 	}
 	pkg := stages.Package{Name: f.Name, Version: plainVersion(f.Version), DownloadURL: f.DownloadURL}
 	var err error

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/yaml/internal/schema"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -26,7 +27,7 @@ func NewSchemas(host providers.Host) *Schemas {
 // Of returns the schema of a package. It may have to request it first. An error is not kept.
 func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, error) {
 	if p.Name == "pulumi" {
-		return builtin()
+		return schema.Parse(p.Name, loader.Engine)
 	}
 	if s.host == nil {
 		return schema.Unknown(Namespace(p)), nil
@@ -40,30 +41,14 @@ func (s *Schemas) Of(ctx context.Context, p stages.Package) (*schema.Package, er
 	return s.known.Do(ctx, key, func() (*schema.Package, error) { return s.ask(ctx, p) })
 }
 
-// ask starts the provider, requests its schema, and closes it. A provider without a schema leaves the package unknown.
+// ask requests the schema. A provider without a schema leaves the package unknown.
 func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, error) {
-	spec := providers.Spec{Package: p.Name, Version: p.Version, DownloadURL: p.DownloadURL, Checksums: p.Checksums}
-	if q := p.Parameterization; q != nil {
-		spec.Package, spec.Version = q.Name, q.Version
-		spec.Parameterization = &providers.Parameterization{Plugin: p.Name, PluginVersion: p.Version, Value: q.Value}
-	}
-	provider, err := s.host.Load(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = provider.Close() }() // its error changes nothing
-	request := providers.SchemaRequest{}
-	if q := p.Parameterization; q != nil {
-		request = providers.SchemaRequest{SubpackageName: q.Name, SubpackageVersion: q.Version}
-	}
+	spec := p.Spec(Namespace(p))
+	var extension *providers.ParameterizeRequest
 	if q := p.Extension; q != nil {
-		got, err := provider.Parameterize(ctx, providers.ParameterizeRequest{Name: q.Name, Version: q.Version, Value: q.Value})
-		if err != nil {
-			return nil, err
-		}
-		request = providers.SchemaRequest{SubpackageName: got.Name, SubpackageVersion: got.Version}
+		extension = &providers.ParameterizeRequest{Name: q.Name, Version: q.Version, Value: q.Value}
 	}
-	text, err := provider.Schema(ctx, request)
+	text, err := providers.Schema(ctx, s.host, spec, extension)
 	if errors.Is(err, providers.ErrUnsupported) {
 		return schema.Unknown(Namespace(p)), nil
 	}
@@ -71,17 +56,4 @@ func (s *Schemas) ask(ctx context.Context, p stages.Package) (*schema.Package, e
 		return nil, err
 	}
 	return schema.Parse(Namespace(p), text)
-}
-
-// builtin returns the schema of the engine's own package (protocol.md section 8).
-func builtin() (*schema.Package, error) {
-	return schema.Parse("pulumi", `{"resources": {
-		"pulumi:pulumi:StackReference": {
-			"inputProperties": {"name": {"type": "string"}},
-			"properties": {"name": {"type": "string"}, "outputs": {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}},
-				"secretOutputNames": {"type": "array", "items": {"type": "string"}}}},
-		"pulumi:index:Stash": {
-			"inputProperties": {"input": {"$ref": "pulumi.json#/Any"}}, "requiredInputs": ["input"],
-			"properties": {"input": {"$ref": "pulumi.json#/Any"}, "output": {"$ref": "pulumi.json#/Any"}}}},
-		"functions": {"pulumi:pulumi:getResource": {}, "pulumi:pulumi:readStackOutputs": {}, "pulumi:pulumi:readStackResourceOutputs": {}}}`)
 }

@@ -1,0 +1,177 @@
+package packages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// Target is what packages are added to.
+type Target struct {
+	File    string // the project file, or that of a plugin; "" for a folder that has none
+	Program source.Project
+}
+
+// FindTarget returns the project or plugin of the working directory or, if a language is given, that directory.
+func FindTarget(language string) (Target, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return Target{}, err
+	}
+	file, err := workspace.PackageFile(here)
+	switch {
+	case err == nil && language != "":
+		return Target{}, exit.Usagef("--language is for folders outside of projects and plugins, but there is %s; leave it out", file)
+	case errors.Is(err, workspace.ErrNoProject) && language != "":
+		return Target{Program: source.Project{Runtime: Language(language), Root: here, Directory: here, Entry: "."}}, nil
+	case errors.Is(err, workspace.ErrNoProject):
+		return Target{}, exit.AsUsage(fmt.Errorf("%w; outside of projects, name the language with --language", err))
+	case err != nil:
+		return Target{}, err
+	}
+	t := Target{File: file}
+	folder := filepath.Dir(file)
+	if filepath.Base(file) == plugin.PluginManifest {
+		m, err := source.ReadManifest(folder, plugin.PluginManifest)
+		t.Program = m.Project(folder)
+		return t, exit.AsUsage(err)
+	}
+	project, err := workspace.ReadProject(file)
+	if err != nil {
+		return t, err
+	}
+	if project.Runtime == "" {
+		return t, exit.Usagef("%s names no runtime, so no package can be added; write `runtime: nodejs`, or the language of the program", file)
+	}
+	t.Program = source.Project{Runtime: project.Runtime, Options: project.RuntimeOptions, Root: folder}
+	if t.Program.Directory, t.Program.Entry, err = source.Locate(folder, project.Main); err != nil {
+		err = exit.AsUsage(err)
+	}
+	return t, err
+}
+
+// Add names a package in the file of the target, generates its SDK, makes the program use that, and installs what the program needs
+// then.
+func (r *Reader) Add(ctx context.Context, p *Package, t Target) error {
+	if err := r.enter(p, t); err != nil {
+		return err
+	}
+	instructions, err := r.use(ctx, p, t)
+	if errors.As(err, new(*source.NoGeneratorError)) {
+		return withoutSDK(p, t, err)
+	}
+	if err != nil {
+		return err
+	}
+	if t.Program.Runtime != "yaml" {
+		if err := dependencies.Install(ctx, r.Terminal, t.Program, r.Options); err != nil {
+			return err
+		}
+	}
+	if instructions = strings.TrimSpace(instructions); instructions != "" {
+		fmt.Fprintln(r.Terminal.Out, instructions)
+	}
+	return nil
+}
+
+// use generates the SDK of a package and makes the program use it.
+func (r *Reader) use(ctx context.Context, p *Package, t Target) (instructions string, err error) {
+	folder := t.sdk(p)
+	if err := r.Generate(ctx, p, SDKRequest{Language: t.Program.Runtime, Folder: folder, Local: true}); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(r.Terminal.Err, "The SDK of %s is in %s\n", p.Title(), folder)
+	return r.Link(ctx, p, t.Program, folder)
+}
+
+// sdk is the folder of a package's SDK.
+func (t Target) sdk(p *Package) string { return filepath.Join(t.Program.Root, "sdks", p.Folder()) }
+
+// Install installs the plugins of the packages that the file of the target names, and what those need that are written in a program
+// language, and generates the SDKs. Where nothing generates an SDK, one that is there is used, or the published one.
+func (r *Reader) Install(ctx context.Context, t Target) error {
+	list, err := workspace.ReadPackages(t.File)
+	if err != nil {
+		return err
+	}
+	for _, entry := range list {
+		if err := r.prepare(ctx, entry); err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		p, err := r.Ask(ctx, entry)
+		if err != nil {
+			return fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(t.File), err)
+		}
+		_, err = r.use(ctx, p, t)
+		if !errors.As(err, new(*source.NoGeneratorError)) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, missing := os.Stat(t.sdk(p)); missing != nil && p.Published(t.Program.Runtime) == "" {
+			return withoutSDK(p, t, err)
+		}
+	}
+	return nil
+}
+
+// prepare installs what a plugin on the disk needs to run.
+func (r *Reader) prepare(ctx context.Context, entry workspace.Package) error {
+	if !filepath.IsAbs(entry.Source) {
+		return nil
+	}
+	m, err := source.ReadManifest(entry.Source, plugin.PluginManifest)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), err == nil && m.Runtime.Name == "yaml":
+		return nil // an executable, or components that this process serves
+	case err != nil:
+		return err
+	}
+	return dependencies.Install(ctx, r.Terminal, m.Project(entry.Source), r.Options)
+}
+
+// enter names a package in the file of the target, if that is to know it: a schema alone serves nobody.
+func (r *Reader) enter(p *Package, t Target) error {
+	if t.File == "" || p.Entry == nil {
+		return nil
+	}
+	entry := *p.Entry
+	if p.plugin != "" {
+		relative, err := filepath.Rel(filepath.Dir(t.File), p.plugin)
+		if err != nil {
+			return err
+		}
+		if entry.Source = filepath.ToSlash(relative); !strings.HasPrefix(entry.Source, ".") {
+			entry.Source = "./" + entry.Source
+		}
+	}
+	if err := workspace.AddPackage(t.File, entry); err != nil {
+		return err
+	}
+	fmt.Fprintf(r.Terminal.Err, "Added the package %s to %s\n", p.Title(), filepath.Base(t.File))
+	return nil
+}
+
+// withoutSDK is the error of a package whose SDK cannot be generated, with what has been done and what can be.
+func withoutSDK(p *Package, t Target, why error) error {
+	text := fmt.Sprintf("the SDK of %s was not generated: %v", p.Title(), why)
+	if t.File != "" && p.Entry != nil {
+		text += fmt.Sprintf("\nThe package is in %s: when the plugin is there, `sluice install` generates the SDK", filepath.Base(t.File))
+	}
+	if command := p.Published(t.Program.Runtime); command != "" {
+		text += fmt.Sprintf("\nIf its authors have published one, `%s` installs it", command)
+	}
+	return errors.New(text)
+}

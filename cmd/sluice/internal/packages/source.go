@@ -1,0 +1,313 @@
+package packages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/status"
+	"gopkg.in/yaml.v3"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Package is a package whose schema is known.
+type Package struct {
+	source.PackageSchema
+	Schema []byte // as JSON
+	// Entry is how a project names the package; nil for a schema that no provider has told.
+	Entry *workspace.Package
+	// plugin is the folder of a plugin on the disk, "" for one that is found by its name.
+	plugin string
+}
+
+// Reader reads the schemas of packages. Make one with [NewReader].
+type Reader struct {
+	Terminal *terminal.Terminal
+	Options  sluice.PluginOptions
+	Project  *workspace.Project // nil outside of projects
+	service  *sluice.EngineService
+}
+
+// NewReader returns a reader for this directory. Close must be called.
+func NewReader(ctx context.Context, t *terminal.Terminal) (*Reader, error) {
+	places, err := plugins.Find(t)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{Terminal: t, Options: places.Options(), Project: places.Project, service: sluice.ServeEngine(ctx)}
+	r.Options.Engine = r.service
+	if r.Options.Directory, err = os.Getwd(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Close ends what the plugins of the reader talk to.
+func (r *Reader) Close() error { return r.service.Close() }
+
+// Read returns the package that somebody has written: the name of a package of the project, the name of a plugin, perhaps with a
+// version, the folder or the executable of a plugin, or a file with a schema, "-" being the standard input. The parameters are for the
+// plugin. server is where the plugin can be obtained, "" for the usual places.
+func (r *Reader) Read(ctx context.Context, written string, parameters []string, server string) (*Package, error) {
+	text, err := r.readFile(written)
+	switch {
+	case err != nil:
+		return nil, err
+	case text != nil && len(parameters) > 0:
+		return nil, exit.Usagef("%s is a schema, which takes no parameters", written)
+	case text != nil:
+		return newPackage(written, text, nil)
+	}
+	entry, err := r.entry(written)
+	if err != nil {
+		return nil, err
+	}
+	if len(parameters) > 0 {
+		entry.Parameters = parameters
+	}
+	if server != "" {
+		entry.Server = server
+	}
+	return r.Ask(ctx, entry)
+}
+
+// ReadText returns the schema of a package that somebody has written as [Reader.Read] takes it. A text from a file need not be a schema.
+func (r *Reader) ReadText(ctx context.Context, written string) ([]byte, error) {
+	if text, err := r.readFile(written); text != nil || err != nil {
+		return text, err
+	}
+	p, err := r.Read(ctx, written, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return p.Schema, nil
+}
+
+// readFile returns the content of a file with a schema as JSON; nil if none is named.
+func (r *Reader) readFile(written string) (text []byte, err error) {
+	switch extension := filepath.Ext(written); {
+	case written == "-":
+		return io.ReadAll(r.Terminal.In)
+	case extension == ".json", extension == ".yaml", extension == ".yml":
+		if text, err = os.ReadFile(written); err != nil {
+			return nil, exit.AsUsage(err)
+		}
+		if extension == ".json" {
+			return text, nil
+		}
+		var v any
+		if err := yaml.Unmarshal(text, &v); err != nil {
+			return nil, fmt.Errorf("%s is no schema: %w", written, err)
+		}
+		return json.Marshal(v)
+	}
+	return nil, nil
+}
+
+// entry returns what somebody has written as projects have it. Folders are absolute.
+func (r *Reader) entry(written string) (workspace.Package, error) {
+	if r.Project != nil {
+		for _, p := range r.Project.Packages {
+			if p.Name == written {
+				return p.At(r.Project.Directory()), nil
+			}
+		}
+	}
+	name, version, _ := strings.Cut(written, "@")
+	info, err := os.Stat(written)
+	isPath := filepath.IsAbs(written) || strings.HasPrefix(written, ".")
+	switch {
+	case err == nil && (isPath || info.IsDir()):
+		absolute, err := filepath.Abs(written)
+		return workspace.Package{Source: absolute}, err
+	case isPath:
+		return workspace.Package{}, exit.AsUsage(fmt.Errorf("%s is no plugin: %w", written, err))
+	case strings.Contains(name, "/"):
+		return workspace.Package{}, exit.Usagef("%s is a repository or a package of the hosted service, which sluice does not read\n"+
+			"Clone the repository and name the folder, or name the plugin of the package as in `random@4.0.0`", written)
+	}
+	if err := urn.CheckPackageName("package", name); err != nil {
+		return workspace.Package{}, exit.AsUsage(err)
+	}
+	return workspace.Package{Source: name, Version: strings.TrimPrefix(version, "v")}, nil
+}
+
+// pluginPlace is where the plugin of a package is found.
+type pluginPlace struct {
+	options sluice.PluginOptions
+	spec    providers.Spec
+	folder  string // of a plugin on the disk, "" for one that is found by its name
+}
+
+// place finds the plugin of a package, whose folder must be absolute if it has one.
+func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
+	at := pluginPlace{options: r.Options, spec: providers.Spec{Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server}}
+	if !filepath.IsAbs(entry.Source) {
+		if err := urn.CheckPackageName("package", entry.Source); err != nil {
+			return at, exit.AsUsage(fmt.Errorf("the source of the package %q: %w", entry.Name, err))
+		}
+		return at, nil
+	}
+	local, err := localPlugin(entry.Source)
+	if err != nil {
+		return at, err
+	}
+	at.folder = local.Directory
+	others := slices.DeleteFunc(slices.Clone(at.options.ProjectPlugins), func(p plugin.ProjectPlugin) bool {
+		return p.Kind == local.Kind && p.Name == local.Name
+	})
+	at.options.ProjectPlugins = append(others, local)
+	at.spec.Package, at.spec.Version = local.Name, ""
+	return at, nil
+}
+
+// made is the request that makes a plugin serve a package of parameters; nil if there are none.
+func made(parameters []string) *providers.ParameterizeRequest {
+	if len(parameters) == 0 {
+		return nil
+	}
+	return &providers.ParameterizeRequest{Args: parameters}
+}
+
+// Ask asks the plugin of a package for its schema. The folder of a plugin must be absolute.
+func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, error) {
+	at, err := r.place(entry)
+	if err != nil {
+		return nil, err
+	}
+	host := sluice.NewPluginHost(at.options)
+	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
+	of := made(entry.Parameters)
+	text, err := providers.Schema(ctx, sluice.SchemaHost(host), at.spec, of)
+	if err != nil {
+		return nil, explain(ctx, at.spec.Package, of, err)
+	}
+	p, err := newPackage(at.spec.Package, []byte(text), of)
+	if err != nil {
+		return nil, err
+	}
+	if entry.Name == "" {
+		entry.Name = p.Name
+	}
+	if at.folder == "" && entry.Version == "" && !sluice.IsBuiltin(at.spec) {
+		entry.Version = p.Package().Version // so that it stays the same
+	}
+	p.Entry, p.plugin = &entry, at.folder
+	return p, nil
+}
+
+// Mapping asks the plugin that somebody has written for a mapping. Without a provider, it is that of the first provider which the
+// plugin names, if it names any.
+func (r *Reader) Mapping(
+	ctx context.Context, written string, parameters []string, server string, req providers.MappingRequest,
+) (providers.MappingResponse, error) {
+	var none providers.MappingResponse
+	entry, err := r.entry(written)
+	if err != nil {
+		return none, err
+	}
+	if server != "" {
+		entry.Server = server
+	}
+	at, err := r.place(entry)
+	if err != nil {
+		return none, err
+	}
+	host := sluice.NewPluginHost(at.options)
+	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
+	p, err := sluice.SchemaHost(host).Load(ctx, at.spec)
+	if err != nil {
+		return none, err
+	}
+	if of := made(parameters); of != nil {
+		if _, err := p.Parameterize(ctx, *of); err != nil {
+			return none, err
+		}
+	}
+	if req.Provider == "" {
+		names, err := p.Mappings(ctx, req.Key)
+		if err != nil {
+			return none, err
+		}
+		if len(names) > 0 {
+			req.Provider = names[0]
+		}
+	}
+	return p.Mapping(ctx, req)
+}
+
+// explain adds what can be done to an error of a plugin that was asked for its schema.
+func explain(ctx context.Context, name string, of *providers.ParameterizeRequest, err error) error {
+	switch {
+	case context.Cause(ctx) != nil, errors.As(err, new(*plugin.MissingError)):
+		return err
+	case of != nil && errors.Is(err, providers.ErrUnsupported):
+		return fmt.Errorf("the plugin %s takes no parameters, or has no schema for them: %w", name, err)
+	case errors.Is(err, providers.ErrUnsupported):
+		return fmt.Errorf("the plugin %s does not answer GetSchema, so nothing is known about its package: %w", name, err)
+	}
+	if _, said := status.FromError(err); said && of == nil {
+		return fmt.Errorf("the schema of %s: %w\nIf the package of %s is made of parameters, write them after the name", name, err, name)
+	}
+	return err
+}
+
+// newPackage reads a schema. of is not nil if the plugin was parameterized.
+func newPackage(from string, text []byte, of *providers.ParameterizeRequest) (*Package, error) {
+	s, err := source.ReadPackageSchema(text)
+	if err != nil {
+		return nil, fmt.Errorf("the schema of %s cannot be used: %w", from, err)
+	}
+	if of != nil && s.Parameterization == nil && s.ExtensionParameterization == nil {
+		return nil, fmt.Errorf("the schema of %s cannot be used: the plugin was given parameters, but the schema of the package %q has no "+
+			"parameterization, without which no program can use it; this is a bug in the plugin", from, s.Name)
+	}
+	return &Package{PackageSchema: s, Schema: text}, nil
+}
+
+// localPlugin finds the plugin in a folder, or the one that a file is the executable of.
+func localPlugin(path string) (plugin.ProjectPlugin, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return plugin.ProjectPlugin{}, exit.AsUsage(err)
+	}
+	const prefix = "pulumi-" + string(plugin.Resource) + "-"
+	named := func(file string) string {
+		return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), prefix), ".exe")
+	}
+	local := plugin.ProjectPlugin{Kind: plugin.Resource, Directory: path}
+	if !info.IsDir() {
+		if !strings.HasPrefix(filepath.Base(path), prefix) {
+			return local, exit.Usagef("%s is no plugin: the executable of one is called %sNAME", path, prefix)
+		}
+		local.Name, local.Directory = named(path), filepath.Dir(path)
+		return local, nil
+	}
+	if executables, err := filepath.Glob(filepath.Join(path, prefix+"*")); err != nil || len(executables) == 1 {
+		local.Name = named(executables[0])
+		return local, err
+	}
+	if local.Name = named(path); urn.CheckPluginName(local.Name) != nil {
+		local.Name = "local" // the folder of a plugin in source form may be called anything
+	}
+	_, manifest := os.Stat(filepath.Join(path, plugin.PluginManifest))
+	if _, found := plugin.Executable(path, plugin.Resource, local.Name); !found && manifest != nil {
+		return local, exit.Usagef("%s is no plugin: it has neither an executable %sNAME nor a %s", path, prefix, plugin.PluginManifest)
+	}
+	return local, nil
+}

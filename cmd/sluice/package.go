@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+)
+
+func newPackageCommand(t *terminal.Terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "package",
+		Short: "Add packages to projects, and look at them",
+		Long: "Add packages to projects, and look at them.\n\n" +
+			"SOURCE is the name of a plugin, perhaps with a version as in random@4.0.0, a package of the project, the folder or the\n" +
+			"executable of a plugin, or a file with a schema in JSON or YAML. A plugin that is missing is installed. Parameters are\n" +
+			"for the plugin: write them after \"--\" if they begin with \"-\".",
+		Args: exactArgs(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newPackageAddCommand(t), newPackageSchemaCommand(t), newPackageSDKCommand(t), newPackageInfoCommand(t),
+		newPackageMappingCommand(t))
+	upload := "The package manager of its language can publish the SDK that `sluice package gen-sdk` has written"
+	for _, other := range newHostedCommands(
+		hosted{name: "publish", short: "Publish a package in the registry of the hosted service", instead: "`sluice package add` takes a plugin from a folder, and from the server that --server names"},
+		hosted{name: "delete", short: "Delete a package from the registry of the hosted service", instead: "`sluice plugin rm` removes an installed plugin"},
+		hosted{name: "publish-sdk", short: "Publish an SDK", because: "Sluice does not publish SDKs", instead: upload},
+		hosted{name: "pack-sdk", short: "Pack an SDK for publication", because: "Sluice does not pack SDKs", instead: upload},
+		hosted{name: "new", short: "Make a new package from a template", because: "Sluice has no templates of packages", instead: "A folder with a PulumiPlugin.yaml that names a runtime is a package of components"},
+	) {
+		other.Hidden = true
+		cmd.AddCommand(other)
+	}
+	return cmd
+}
+
+// packageFlags are the flags of the commands that read packages.
+type packageFlags struct{ server string }
+
+func (f *packageFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.server, "server", "", "the URL where a missing plugin comes from")
+}
+
+// read reads the package that args name, of which the first is the source.
+func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []string, use func(*packages.Reader, *packages.Package) error) error {
+	r, err := packages.NewReader(ctx, t)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // its error changes nothing
+	p, err := r.Read(ctx, args[0], args[1:], f.server)
+	if err != nil {
+		return err
+	}
+	return use(r, p)
+}
+
+// leastArgs accepts n arguments and more.
+func leastArgs(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return exit.Usagef("something is missing; write `%s`, see `%s --help`", cmd.UseLine(), cmd.CommandPath())
+		}
+		return nil
+	}
+}

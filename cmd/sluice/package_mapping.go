@@ -1,0 +1,44 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/providers"
+)
+
+func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
+	var f packageFlags
+	cmd := &cobra.Command{
+		Use:   "get-mapping KEY SOURCE [PROVIDER [PARAMETER]...]",
+		Short: "Print how the names of another tool correspond to those of a package",
+		Long: "Print how the names of another tool correspond to those of a package, as the plugin says it to converters. KEY is the\n" +
+			"tool, such as terraform, and PROVIDER a provider of that tool; without it, the first one that the plugin names.",
+		Args: leastArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, req := cmd.Context(), providers.MappingRequest{Key: args[0]}
+			var parameters []string
+			if len(args) > 2 {
+				req.Provider, parameters = args[2], args[3:]
+			}
+			r, err := packages.NewReader(ctx, t)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = r.Close() }() // its error changes nothing
+			answer, err := r.Mapping(ctx, args[1], parameters, f.server, req)
+			if err != nil {
+				return err
+			}
+			if len(answer.Data) == 0 {
+				return exit.Usagef("the plugin %s has no mapping for %q", args[1], req.Key)
+			}
+			_, err = t.Out.Write(answer.Data)
+			return err
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

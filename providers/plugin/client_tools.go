@@ -1,0 +1,38 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// Schema returns the JSON schema of the package.
+func (c *client) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	s := subject{method: "schema", token: c.pkg}
+	answer, err := roundTrip(ctx, c, s, c.rpc.GetSchema, &pulumirpc.GetSchemaRequest{
+		SubpackageName: req.SubpackageName, SubpackageVersion: req.SubpackageVersion,
+	})
+	return answer.GetSchema(), err
+}
+
+// Mapping returns a mapping. A plugin without this call has none (protocol.md 3.12).
+func (c *client) Mapping(ctx context.Context, req providers.MappingRequest) (providers.MappingResponse, error) {
+	s := subject{method: "mapping", token: req.Key}
+	answer, err := roundTrip(ctx, c, s, c.rpc.GetMapping, &pulumirpc.GetMappingRequest{Key: req.Key, Provider: req.Provider})
+	if errors.Is(err, providers.ErrUnsupported) {
+		return providers.MappingResponse{}, nil
+	}
+	return providers.MappingResponse{Provider: answer.GetProvider(), Data: answer.GetData()}, err
+}
+
+// Mappings returns the names of the providers that there are mappings for. A plugin without this call names none.
+func (c *client) Mappings(ctx context.Context, key string) ([]string, error) {
+	s := subject{method: "mappings", token: key}
+	answer, err := roundTrip(ctx, c, s, c.rpc.GetMappings, &pulumirpc.GetMappingsRequest{Key: key})
+	if errors.Is(err, providers.ErrUnsupported) {
+		return nil, nil
+	}
+	return answer.GetProviders(), err
+}

@@ -1,0 +1,177 @@
+package plugin_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/internal/serve"
+	"github.com/sluice-iac/sluice/providers/providertest"
+	"github.com/sluice-iac/sluice/urn"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// TestEachFeatureThatAPluginLacksIsDowngraded is about protocol.md 2.3 and 1.8: what a plugin lacks, it says in the handshake, or an old
+// plugin when it is configured.
+func TestEachFeatureThatAPluginLacksIsDowngraded(t *testing.T) {
+	secret := property.Secret(property.String("s"))
+	group := urn.New("dev", "p", "", thing, "g")
+	reference := property.Of(property.Reference{URN: group, ID: property.String("id-g")})
+	output := property.OutputOf(property.Output{Element: property.String("o"), Known: true, Dependencies: []urn.URN{group}})
+	for name, lacks := range map[string]serve.Options{
+		"nothing": {}, "secrets": {NoSecrets: true}, "references": {NoReferences: true}, "outputs": {NoOutputs: true}, "names": {NoAutonaming: true},
+		"previews": {NoPreview: true},
+	} {
+		for _, legacy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/legacy=%t", name, legacy), func(t *testing.T) {
+				lacks.Legacy = legacy
+				fake := &providertest.Fake{Base: providertest.NewCloud(providertest.Options{}).Provider("simple")}
+				fake.OnCall = func(context.Context, providers.CallRequest) (providers.CallResponse, error) {
+					return providers.CallResponse{}, nil
+				}
+				c, seen := attachedServer(t, &serve.Server{Provider: fake, Options: lacks})
+				require.NoError(t, c.Configure(t.Context(), providers.ConfigureRequest{}))
+				answer, err := c.Check(t.Context(), providers.CheckRequest{
+					URN: web, Type: thing, News: object("secret", secret, "reference", reference), Autonaming: &providers.Autonaming{ProposedName: "n"},
+				})
+				require.NoError(t, err)
+				check := last[*pulumirpc.CheckRequest](t, seen, "Check")
+				require.Equal(t, lacks.NoSecrets, check.GetNews().GetFields()["secret"].GetStringValue() == "s")
+				require.Equal(t, lacks.NoReferences, check.GetNews().GetFields()["reference"].GetStringValue() == "id-g")
+				require.Equal(t, lacks.NoAutonaming, check.GetAutonaming() == nil)
+				require.Equal(t, lacks.NoAutonaming, answer.AutonamingUnsupported)
+				require.True(t, answer.Inputs.At("secret").IsSecret(), "what was secret stays so")
+
+				_, err = c.Call(t.Context(), providers.CallRequest{Token: "simple:index:Thing/describe", Args: object("output", output)})
+				require.NoError(t, err)
+				call := last[*pulumirpc.CallRequest](t, seen, "Call")
+				require.Equal(t, lacks.NoOutputs, call.GetArgs().GetFields()["output"].GetStringValue() == "o")
+
+				_, err = c.Create(t.Context(), providers.CreateRequest{URN: web, Type: thing, Preview: true})
+				require.NoError(t, err)
+				seen.mu.Lock()
+				defer seen.mu.Unlock()
+				_, previewed := seen.seen["Create"]
+				require.Equal(t, !lacks.NoPreview || !legacy, previewed, "who shakes hands knows previews")
+			})
+		}
+	}
+}
+
+func TestTheHandshakeLeavesOutWhatIsTurnedOff(t *testing.T) {
+	port, seen := served(t, &serve.Server{Provider: providertest.NewFake("simple")})
+	c, err := newHost(setup{env: map[string]string{
+		"PULUMI_DEBUG_PROVIDERS": "simple:" + port, "PULUMI_DISABLE_REFRESH_BEFORE_UPDATE": "true",
+	}}).Load(t.Context(), providers.Spec{Package: "simple"})
+	require.NoError(t, err)
+	require.False(t, last[*pulumirpc.ProviderHandshakeRequest](t, seen, "Handshake").GetSupportsRefreshBeforeUpdate())
+	require.NoError(t, c.Close())
+}
+
+// complete requires that every field of a request is given.
+func complete(t *testing.T, m proto.Message) {
+	t.Helper()
+	r := m.ProtoReflect()
+	fields := r.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		require.True(t, r.Has(f), "%s is left out", f.FullName())
+		if f.Kind() == protoreflect.MessageKind && !f.IsList() && !f.IsMap() && f.Message().FullName() != "google.protobuf.Struct" &&
+			f.Message().FullName() != "google.protobuf.Value" {
+			complete(t, r.Get(f).Message().Interface())
+		}
+	}
+}
+
+func TestConstructAndCallCarryEverything(t *testing.T) {
+	fake := providertest.NewFake("simple")
+	fake.OnConstruct = func(context.Context, providers.ConstructRequest) (providers.ConstructResponse, error) {
+		return providers.ConstructResponse{URN: web}, nil
+	}
+	fake.OnCall = func(context.Context, providers.CallRequest) (providers.CallResponse, error) {
+		return providers.CallResponse{}, nil
+	}
+	c, seen := attached(t, fake, 4<<20)
+	yes, of := true, map[string][]urn.URN{"a": {web}}
+	deployment := providers.Deployment{
+		Project: "p", Stack: "dev", Organization: "o", Config: map[string]string{"p:a": "b"}, ConfigSecretKeys: []string{"p:a"}, DryRun: true,
+		Parallel: 7, MonitorAddress: at("127.0.0.1:1"),
+	}
+	_, err := c.Construct(t.Context(), providers.ConstructRequest{
+		Deployment: deployment, Type: "simple:index:Group", Name: "g", Parent: web, Inputs: object("a", "b"), InputDependencies: of,
+		Providers: map[string]string{"simple": "ref"}, Dependencies: []urn.URN{web}, Protect: &yes, Aliases: []urn.Alias{{Name: "old"}},
+		AdditionalSecretOutputs: []string{"a"}, CustomTimeouts: providers.Timeouts{Create: 1, Update: 2, Delete: 3, Read: 4}, DeletedWith: web,
+		DeleteBeforeReplace: &yes, IgnoreChanges: []string{"a"}, ReplaceOnChanges: []string{"a"}, RetainOnDelete: &yes,
+		ReplaceWith: []urn.URN{web}, ReplacementTrigger: property.Number(1), StackTraceHandle: "h",
+		ResourceHooks: map[string][]string{
+			"before_create": {"h"}, "after_create": {"h"}, "before_update": {"h"}, "after_update": {"h"}, "before_delete": {"h"},
+			"after_delete": {"h"}, "on_error": {"h"},
+		},
+	})
+	require.NoError(t, err)
+	complete(t, last[*pulumirpc.ConstructRequest](t, seen, "Construct"))
+	_, err = c.Call(t.Context(), providers.CallRequest{
+		Token: "simple:index:Group/do", Args: object("a", "b"), ArgDependencies: of, Deployment: deployment, StackTraceHandle: "h",
+	})
+	require.NoError(t, err)
+	complete(t, last[*pulumirpc.CallRequest](t, seen, "Call"))
+}
+
+// odd is a plugin whose CheckConfig and DiffConfig fail in a way of their own.
+type odd struct {
+	serve.Server
+	check, diff error
+}
+
+func (o *odd) CheckConfig(context.Context, *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return &pulumirpc.CheckResponse{Inputs: &structpb.Struct{}}, o.check
+}
+
+func (o *odd) DiffConfig(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	return &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_SOME}, o.diff
+}
+
+// TestPluginsThatSayInTheirOwnWayThatTheyDoNotCheckTheirConfiguration is about protocol.md 3.3.
+func TestPluginsThatSayInTheirOwnWayThatTheyDoNotCheckTheirConfiguration(t *testing.T) {
+	for name, c := range map[string]struct {
+		plugin      string
+		check, diff error
+		fails       bool
+	}{
+		"a plugin without the calls": {
+			"simple", status.Error(codes.Unimplemented, "unknown method"), status.Error(codes.Unimplemented, "unknown method"), false,
+		},
+		"the one for dynamic providers": {"pulumi-nodejs", status.Error(codes.Internal, "no"), status.Error(codes.Internal, "no"), false},
+		"the one for Kubernetes": {
+			"kubernetes", status.Error(codes.Unknown, "Unimplemented"), status.Error(codes.Unknown, "cannot unmarshal string into"), false,
+		},
+		"another one": {"simple", status.Error(codes.Internal, "no"), status.Error(codes.Unknown, "Unimplemented"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			port, _ := served(t, &odd{check: c.check, diff: c.diff, Server: serve.Server{Provider: providertest.NewFake(c.plugin)}})
+			p, err := newHost(setup{env: map[string]string{"PULUMI_DEBUG_PROVIDERS": c.plugin + ":" + port}}).
+				Load(t.Context(), providers.Spec{Package: c.plugin})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, p.Close()) }()
+			answer, err := p.CheckConfig(t.Context(), providers.CheckRequest{News: object("a", "b")})
+			diff, diffErr := p.DiffConfig(t.Context(), providers.DiffRequest{})
+			if c.fails {
+				require.Error(t, err)
+				require.Error(t, diffErr)
+				return
+			}
+			require.NoError(t, err)
+			requireSame(t, object("a", "b"), answer.Inputs)
+			require.NoError(t, diffErr)
+			require.Equal(t, providers.DiffUnknown, diff.Changes)
+		})
+	}
+}

@@ -1,0 +1,111 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// recalled is an installed plugin that is asked for nothing but its schema. It is started when nobody remembers the answer.
+type recalled struct {
+	providers.Unimplemented
+	host *Host
+	spec providers.Spec
+	at   Location
+
+	mu         sync.Mutex // guards the rest; held while the plugin is asked
+	extensions []providers.ParameterizeRequest
+	plugin     providers.Provider // nil until it is started
+}
+
+// recall returns the plugin that serves spec without starting it; nil if its schema cannot be remembered. Only what was installed
+// stays as it is: a plugin on the PATH, in the project or under a debugger may be built again at any time.
+func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	name, _ := pluginOf(spec)
+	if _, attached, err := h.attachedPort(name); attached || err != nil {
+		return nil, err
+	}
+	at, err := h.locate(ctx, spec)
+	if errors.As(err, new(*MissingError)) && !isDynamic(name) {
+		return nil, err // it was tried to install it
+	}
+	if err != nil || at.Source != FromCache {
+		return nil, nil //nolint:nilerr // load reports it, or starts what has no executable
+	}
+	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
+}
+
+// Parameterize believes that the plugin agrees: it is asked when it is started.
+func (r *recalled) Parameterize(ctx context.Context, req providers.ParameterizeRequest) (providers.ParameterizeResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if req.Args != nil { // only the plugin knows what they mean
+		p, err := r.started(ctx)
+		if err != nil {
+			return providers.ParameterizeResponse{}, err
+		}
+		return p.Parameterize(ctx, req)
+	}
+	r.extensions = append(r.extensions, req)
+	return providers.ParameterizeResponse{Name: req.Name, Version: req.Version}, nil
+}
+
+// Schema returns what an earlier process has answered, or asks.
+func (r *recalled) Schema(ctx context.Context, req providers.SchemaRequest) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.plugin != nil {
+		return r.plugin.Schema(ctx, req)
+	}
+	file := schemaFile(r.host.options.Home, r.at, r.spec, r.extensions)
+	if text, ok := file.read(); ok {
+		return text, nil
+	}
+	p, err := r.started(ctx)
+	if err != nil {
+		return "", err
+	}
+	text, err := p.Schema(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	if err := file.write(text); err != nil {
+		r.host.options.Log.Debug("a schema is not kept", "plugin", r.spec.Package, "error", err)
+	}
+	return text, nil
+}
+
+// started starts the plugin and makes it serve what Parameterize has promised. It needs the lock.
+func (r *recalled) started(ctx context.Context) (providers.Provider, error) {
+	if r.plugin != nil {
+		return r.plugin, nil
+	}
+	p, err := r.host.load(ctx, r.spec)
+	if err != nil {
+		return nil, err
+	}
+	for _, req := range r.extensions {
+		is, err := p.Parameterize(ctx, req)
+		if err == nil && is.Version != req.Version {
+			err = fmt.Errorf("parameterize response version %q does not match expected version %q of package %q", is.Version, req.Version, req.Name)
+		}
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+	}
+	r.plugin = p
+	return p, nil
+}
+
+// Close ends the plugin if it was started.
+func (r *recalled) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.plugin == nil {
+		return nil
+	}
+	return r.plugin.Close()
+}

@@ -1,0 +1,36 @@
+package providers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Schema returns the JSON schema of the package that spec describes or, if extension is not nil, of the package with which
+// that extends it (protocol.md 1.12). If a provider has to be started, it is ended again; it is never configured. The error
+// wraps [ErrUnsupported] if the provider has no schema. The text need not be JSON: providers have bugs.
+func Schema(ctx context.Context, host Host, spec Spec, extension *ParameterizeRequest) (string, error) {
+	spec.OnlySchema = true
+	p, err := host.Load(ctx, spec)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = p.Close() }() // its error changes nothing
+	req := SchemaRequest{}
+	if spec.Parameterization != nil {
+		req = SchemaRequest{SubpackageName: spec.Package, SubpackageVersion: spec.Version}
+	}
+	if extension != nil {
+		is, err := p.Parameterize(ctx, *extension)
+		if err != nil {
+			return "", err
+		}
+		req = SchemaRequest{SubpackageName: is.Name, SubpackageVersion: is.Version}
+	}
+	text, err := p.Schema(ctx, req)
+	if err == nil && strings.Trim(text, " \t\r\n{}") == "" {
+		// Some providers say so that they have none.
+		err = fmt.Errorf("schema of provider %q: %w", spec.Package, ErrUnsupported)
+	}
+	return text, err
+}

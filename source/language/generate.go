@@ -1,0 +1,97 @@
+package language
+
+import (
+	"context"
+	"fmt"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Generator generates SDKs with the language plugin.
+type Generator struct {
+	Runtime
+	Language string
+	Said     func(plugin.Line) // gets what the language plugin prints; nil discards
+}
+
+var _ source.Generator = Generator{}
+
+// Generate has the language plugin write an SDK.
+func (g Generator) Generate(ctx context.Context, sdk source.SDK, loader string) ([]source.Remark, error) {
+	p := source.Project{Runtime: g.Language, Root: sdk.Directory, Directory: sdk.Directory, Entry: "."}
+	var remarks []source.Remark
+	err := g.with(ctx, p, g.said(), func(h *host, _ *pulumirpc.ProgramInfo) error {
+		answer, err := h.client.GeneratePackage(ctx, &pulumirpc.GeneratePackageRequest{
+			Directory: sdk.Directory, Schema: string(sdk.Schema), ExtraFiles: sdk.Extra, LoaderTarget: loader, Local: sdk.Local,
+		})
+		if status.Code(err) == codes.Unimplemented {
+			return source.ErrNoGenerator
+		}
+		for _, d := range answer.GetDiagnostics() {
+			remarks = append(remarks, remark(d))
+		}
+		return err
+	})
+	return remarks, err
+}
+
+// remark writes a diagnostic on one line.
+func remark(d *codegenrpc.Diagnostic) source.Remark {
+	text := d.GetSummary()
+	if d.GetDetail() != "" {
+		text += "; " + d.GetDetail()
+	}
+	if at := d.GetSubject(); at.GetFilename() != "" {
+		text = fmt.Sprintf("%s:%d: %s", at.GetFilename(), at.GetStart().GetLine(), text)
+	}
+	return source.Remark{Text: terminal.Plain(text), IsError: d.GetSeverity() == codegenrpc.DiagnosticSeverity_DIAG_ERROR}
+}
+
+// Link has the language plugin add SDKs to what a program needs. A plugin that does not know how leaves it to the author.
+func (g Generator) Link(ctx context.Context, p source.Project, list []source.LinkedSDK, loader string) (string, error) {
+	var instructions string
+	err := g.with(ctx, p, g.said(), func(h *host, info *pulumirpc.ProgramInfo) error {
+		req := &pulumirpc.LinkRequest{Info: info, LoaderTarget: loader}
+		for _, sdk := range list {
+			req.Packages = append(req.Packages, &pulumirpc.LinkRequest_LinkDependency{
+				Path: sdk.Directory, Package: dependency(sdk.Package),
+			})
+		}
+		answer, err := h.client.Link(ctx, req)
+		if status.Code(err) == codes.Unimplemented {
+			return source.ErrNoGenerator
+		}
+		instructions = terminal.Plain(answer.GetImportInstructions())
+		return err
+	})
+	return instructions, err
+}
+
+func (g Generator) said() func(plugin.Line) {
+	if g.Said == nil {
+		return func(plugin.Line) {}
+	}
+	return g.Said
+}
+
+// dependency writes a package as language plugins know it.
+func dependency(pkg stages.Package) *pulumirpc.PackageDependency {
+	parameters := func(p *stages.Parameterization) *pulumirpc.PackageParameterization {
+		if p == nil {
+			return nil
+		}
+		return &pulumirpc.PackageParameterization{Name: p.Name, Version: p.Version, Value: p.Value}
+	}
+	return &pulumirpc.PackageDependency{
+		Name: pkg.Name, Kind: string(plugin.Resource), Version: pkg.Version, Server: pkg.DownloadURL, Checksums: pkg.Checksums,
+		Parameterization: parameters(pkg.Parameterization), Extension: parameters(pkg.Extension),
+	}
+}
