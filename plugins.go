@@ -2,7 +2,9 @@ package sluice
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -18,7 +20,9 @@ import (
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/convert"
 	"github.com/sluice-iac/sluice/source/runtimes"
+	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
 
@@ -260,4 +264,95 @@ func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Pro
 	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used", spec.Package),
 		advice.On(advice.RefuseBuiltins))
 	return b.catalog.Load(spec, b.options), nil
+}
+
+// ConverterOptions define how a converter plugin runs.
+type ConverterOptions struct {
+	// Plugins are the places of the converter and of the providers that it asks about.
+	Plugins PluginOptions
+	// Mappings are mappings of names that take precedence over those of providers, by the name of the other tool's provider.
+	Mappings map[string][]byte
+	// Output receives what the converter prints, from several goroutines; nil discards.
+	Output func(plugin.Line)
+}
+
+// Converter is a converter plugin that runs. It converts programs and states of another tool, one after the other, and may start
+// and install the providers of the packages that occur in them. Providers that are built in know no other tools, so it asks
+// plugins for mappings of names.
+type Converter struct {
+	*convert.Converter
+	used []io.Closer // by it
+}
+
+// OpenConverter starts the converter plugin of a tool such as "terraform". The caller must Close it. Errors are a
+// *[plugin.MissingError] if there is none and none could be installed.
+func OpenConverter(ctx context.Context, tool string, o ConverterOptions) (*Converter, error) {
+	described, service := o.Plugins.warning(ctx)
+	asked := described
+	asked.NoBuiltins = true
+	mappings, schemas := NewPluginHost(asked), NewPluginHost(described)
+	c := &Converter{used: []io.Closer{mappings, schemas, service}}
+	mapper := &convert.Mapper{
+		Tool: tool, Given: o.Mappings, Host: mappings, Installed: described.providers(), Warn: described.Warn,
+	}
+	options := described.converting(schemas)
+	options.Mapper, options.Output = mapper, o.Output
+	var err error
+	if c.Converter, err = convert.Open(ctx, tool, options); err != nil {
+		return nil, errors.Join(err, c.closeUsed())
+	}
+	return c, nil
+}
+
+// Close ends the converter and the providers that it has asked about.
+func (c *Converter) Close() error {
+	c.Converter.Close()
+	return c.closeUsed()
+}
+
+func (c *Converter) closeUsed() error {
+	var errs []error
+	for _, u := range c.used {
+		errs = append(errs, u.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// GenerateProgram has the language plugin of a runtime write a program in its language. Errors are a *[plugin.MissingError] if
+// there is no such plugin and none could be installed: every language needs its own for that.
+func GenerateProgram(ctx context.Context, runtime string, g convert.Generation, o PluginOptions) ([]source.Remark, error) {
+	o, service := o.warning(ctx)
+	host := NewPluginHost(o)
+	list, err := convert.Generate(ctx, runtime, g, o.converting(host))
+	return list, errors.Join(err, host.Close(), service.Close())
+}
+
+// warning returns the options with an Engine service of their own, whose warnings and errors go to Warn: outside of operations
+// nobody else shows them. It must be closed.
+func (o PluginOptions) warning(ctx context.Context) (PluginOptions, *EngineService) {
+	o.Engine = ServeEngine(ctx)
+	o.Engine.attach(func(m stages.LogMessage) {
+		if o.Warn != nil && (m.Severity == stages.Warning || m.Severity == stages.Error) {
+			o.Warn(strings.TrimSpace(m.Message))
+		}
+	})
+	return o, o.Engine
+}
+
+// converting returns what converters and generators need; schemas are those of the host.
+func (o PluginOptions) converting(schemas *PluginHost) convert.Options {
+	return convert.Options{Runtimes: o.runtimes(), Providers: SchemaHost(schemas), Warn: o.Warn}
+}
+
+// providers returns the names of the installed providers, each once.
+func (o PluginOptions) providers() []string {
+	seen := map[string]bool{}
+	var names []string
+	for _, l := range InstalledPlugins(o) {
+		if l.Kind == plugin.Resource && !seen[l.Name] {
+			seen[l.Name] = true
+			names = append(names, l.Name)
+		}
+	}
+	return names
 }

@@ -21,6 +21,7 @@ type lister func(ctx context.Context, open *session.Opener, cmd *cobra.Command) 
 func complete(root *cobra.Command, g *globalFlags) {
 	flags := map[string]lister{
 		"stack": listStackNames, "color": words("always", "auto", "never", "raw"), "checkpoint": words("end", "every-step", "timed"),
+		"language": words("typescript", "python", "go", "csharp", "java", "yaml", "pcl"), "from": words("yaml", "terraform", "pcl"),
 		"target": listURNs, "exclude": listURNs, "replace": listURNs, "target-replace": listURNs,
 	}
 	one := map[string]lister{

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,6 +95,10 @@ func (*fakeLanguage) Link(ctx context.Context, req *pulumirpc.LinkRequest) (*pul
 	return &pulumirpc.LinkResponse{ImportInstructions: "Import it as fake."}, os.WriteFile(path, text, 0o644)
 }
 
-func (*fakeLanguage) InstallDependencies(_ *pulumirpc.InstallDependenciesRequest, stream pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+// InstallDependencies pretends to install something, unless there is an asset "broken".
+func (*fakeLanguage) InstallDependencies(req *pulumirpc.InstallDependenciesRequest, stream pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
+	if _, err := os.Stat(filepath.Join(req.GetInfo().GetProgramDirectory(), "assets", "broken")); err == nil {
+		return errors.New("there is no package manager")
+	}
 	return stream.Send(&pulumirpc.InstallDependenciesResponse{Stdout: []byte("fake dependencies\n")})
 }

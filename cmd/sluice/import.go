@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/conversion"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/declarations"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/importfile"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/operate"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
+	"github.com/sluice-iac/sluice/property"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -33,7 +36,7 @@ type importFlags struct {
 func newImportCommand(open *session.Opener) *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import [TYPE NAME ID]",
+		Use:   "import [TYPE NAME ID | -- ARGUMENT...]",
 		Short: "Take existing resources under management",
 		Long: "Read resources that exist already from their providers, record them in the state of the stack, and print the\n" +
 			"declarations to copy into the program. The resources do not change and the program does not run.\n\n" +
@@ -43,9 +46,17 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 			"would create, to be completed with IDs:\n\n" +
 			"  {\"resources\": [{\"type\": \"aws:s3/bucket:Bucket\", \"name\": \"logs\", \"id\": \"my-log-bucket\"}]}\n\n" +
 			"Imported resources are protected against deletion unless --protect=false is given. What would be recorded is\n" +
-			"previewed first and has to be confirmed, unless --yes is given.",
-		Args: rangeArgs(0, 3),
+			"previewed first and has to be confirmed, unless --yes is given.\n\n" +
+			"With --from a converter plugin lists the resources, from the state of another tool. The arguments are its own; what\n" +
+			"begins with a hyphen stands behind `--`. If the import fails, the list is left in a file, to be corrected and\n" +
+			"imported with --file:\n\n" +
+			"  sluice import --from terraform terraform.tfstate",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.from == "" {
+				if err := rangeArgs(0, 3)(cmd, args); err != nil {
+					return err
+				}
+			}
 			return importResources(cmd.Context(), open, f, args)
 		},
 	}
@@ -61,23 +72,22 @@ func newImportCommand(open *session.Opener) *cobra.Command {
 	p.BoolVar(&f.protect, "protect", true, "protect the resources against deletion")
 	p.BoolVar(&f.generateCode, "generate-code", true, "print declarations for the program")
 	p.StringVarP(&f.out, "out", "o", "", "write the declarations to this file")
-	p.StringVar(&f.from, "from", "", "not supported: converters of other tools' states")
-	p.StringVar(&f.generateResources, "generate-resources", "", "not supported: it belongs to --from")
+	p.StringVar(&f.from, "from", "", "have this converter list the resources of another tool's state: terraform, ...")
+	p.StringVar(&f.generateResources, "generate-resources", "", "with --from: write the list of resources to this file in any case")
 	return cmd
 }
 
 // importResources runs the command import.
 func importResources(ctx context.Context, open *session.Opener, f *importFlags, args []string) error {
-	if f.from != "" || f.generateResources != "" {
-		return exit.Usagef("--from and --generate-resources need converter plugins, which sluice does not run; " +
-			"list the resources in a file for --file")
-	}
-	if !f.generateCode && f.out != "" {
-		return exit.Usagef("--out says where declarations go, and --generate-code=false that there are none")
-	}
-	list, err := f.list(args)
-	if err != nil {
+	if err := f.check(); err != nil {
 		return err
+	}
+	var list *importfile.File
+	if f.from == "" {
+		var err error
+		if list, err = f.list(args); err != nil {
+			return err
+		}
 	}
 	s, err := operate.Open(ctx, open, &f.Operation)
 	if err != nil {
@@ -87,10 +97,70 @@ func importResources(ctx context.Context, open *session.Opener, f *importFlags, 
 	if err != nil {
 		return err
 	}
+	if f.from != "" {
+		return importConverted(ctx, job, f, args)
+	}
 	if err := completeTypes(ctx, job, list); err != nil {
 		return exit.AsUsage(err)
 	}
-	requests, names, err := importRequests(ctx, s, f, list)
+	return importList(ctx, job, f, list)
+}
+
+// check refuses flags that do not belong together.
+func (f *importFlags) check() error {
+	switch {
+	case f.from != "" && f.file != "":
+		return exit.Usagef("a converter may not be specified in conjunction with an import file") // scripts look for the words
+	case f.from != "" && (f.parent != "" || f.provider != "" || len(f.properties) > 0):
+		return exit.Usagef("--parent, --provider and --properties are for one resource, and a converter lists many; " +
+			"write the list to a file with --generate-resources FILE --preview-only, edit it, and import it with --file")
+	case f.from == "" && f.generateResources != "":
+		return exit.Usagef("--generate-resources belongs to --from: only converters make lists of resources")
+	case !f.generateCode && f.out != "":
+		return exit.Usagef("--out says where declarations go, and --generate-code=false that there are none")
+	}
+	return nil
+}
+
+// importConverted imports what a converter lists. If that fails, or if the user wants the list, it is written to a file.
+func importConverted(ctx context.Context, job *operate.Job, f *importFlags, args []string) error {
+	s := job.Stack
+	encryption := func(ctx context.Context) (property.Encrypter, error) {
+		manager, err := session.SecretsManager(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		return manager.Encrypter(), nil
+	}
+	options := operate.PluginOptions(job, nil, s.Project.Directory())
+	list, err := conversion.State(ctx, job.Terminal, conversion.Tool(f.from), args, encryption, options)
+	if err != nil {
+		return err
+	}
+	if f.generateResources != "" {
+		path, err := conversion.SaveList(list, f.generateResources)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(job.Terminal.Err, "The list of resources is in %s\n", path)
+		return importList(ctx, job, f, list)
+	}
+	err = importList(ctx, job, f, list)
+	if err == nil {
+		return nil
+	}
+	path, saveErr := conversion.SaveList(list, "")
+	if saveErr != nil {
+		return errors.Join(err, saveErr)
+	}
+	fmt.Fprintf(job.Terminal.Err, "The list of resources is in %s; correct it, and import it with `sluice import --file %s`\n",
+		path, format.ShellQuote(path))
+	return err
+}
+
+// importList imports what a list has.
+func importList(ctx context.Context, job *operate.Job, f *importFlags, list *importfile.File) error {
+	requests, names, err := importRequests(ctx, job.Stack, f, list)
 	if err != nil {
 		return exit.AsUsage(err)
 	}

@@ -49,7 +49,7 @@ func newTree(global *globalFlags) *cobra.Command {
 	}
 	group("deploy", "Deploying:",
 		newNewCommand(open), newInstallCommand(open.Terminal), newPreviewCommand(open), newUpCommand(open), newWatchCommand(open), newDestroyCommand(open), newRefreshCommand(open),
-		newImportCommand(open), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
+		newImportCommand(open), newConvertCommand(open.Terminal), newWhyCommand(open), newCancelCommand(open), newRecoverCommand(open))
 	group("keep", "Stacks, settings and where they are kept:",
 		newStackCommand(open), newConfigCommand(open), newStateCommand(open), newLoginCommand(open.Terminal), newLogoutCommand(open.Terminal),
 		newWhoamiCommand(open.Terminal), newPolicyCommand(open.Terminal), newSchemaCommand(open.Terminal), newPackageCommand(open.Terminal))

@@ -2,6 +2,7 @@ package language
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +11,12 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
 // portPatience is how long a plugin may take to write its port: the first start of a language's tools may take minutes
@@ -83,6 +86,18 @@ func (h *host) connect(ctx context.Context, port int) error {
 		return context.Cause(ctx)
 	}
 	return fmt.Errorf("introduce the engine to %s: %s", h.name, status.Convert(err).Message())
+}
+
+// ended returns how the plugin has ended if that is why a call failed; nil if it runs, or if nobody knows.
+func (h *host) ended(err error) error {
+	if status.Code(err) != codes.Unavailable || h.process == nil {
+		return nil
+	}
+	exit := h.process.ExitedWithin(exitPatience)
+	if exit == nil {
+		return nil
+	}
+	return errors.New(terminal.Plain(exit.Error()))
 }
 
 func (h *host) stop() {

@@ -2,7 +2,6 @@ package language
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -155,10 +154,8 @@ func (p *Program) failed(ctx context.Context, h *host, what string, err error) e
 	if cause != nil {
 		return cause
 	}
-	if h.process != nil {
-		if exit := h.process.ExitedWithin(exitPatience); exit != nil {
-			return errors.New(terminal.Plain(exit.Error()))
-		}
+	if exit := h.ended(err); exit != nil {
+		return exit
 	}
 	return fmt.Errorf("%s went away: %s", h.name, status.Convert(err).Message())
 }

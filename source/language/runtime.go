@@ -106,6 +106,9 @@ func (r Runtime) with(ctx context.Context, p source.Project, said func(plugin.Li
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
+		if exit := h.ended(err); exit != nil {
+			return exit
+		}
 		if _, is := status.FromError(err); !is {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}

@@ -165,6 +165,22 @@ func direct(runtime string) source.Runtime {
 	return nil
 }
 
+// Writer returns what writes programs in a language, from PCL: its language plugin, also if programs run without it. A missing
+// plugin is installed if it is to be had by itself. Errors are a *[plugin.MissingError] if there is none.
+func Writer(ctx context.Context, name string, o Options, said func(plugin.Line)) (language.Generator, error) {
+	g := language.Generator{Language: name, Said: said}
+	port, err := attached(name, o.Finder)
+	if g.Engine, g.Port = o.Engine, port; err != nil || port != 0 {
+		return g, err
+	}
+	if slices.Contains([]string{"nodejs", "python", "go"}, name) {
+		o.Acquire = nil // it comes with Pulumi and not by itself
+	}
+	at, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: name}, o.Acquire)
+	g.Executable = at.Executable
+	return g, err
+}
+
 // StartPlugin starts a plugin that is written in a program language: by the language plugin if there is one that can do it,
 // else directly. Errors are those of [StartHosted] and [StartDirect].
 func StartPlugin(ctx context.Context, p source.Project, c source.PluginCommand, o Options) (plugin.Server, error) {

@@ -35,6 +35,14 @@ func Resources(n int) string {
 	return fmt.Sprintf("%d resources", n)
 }
 
+// Files returns "1 file" or "n files".
+func Files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
 // Ago formats how long ago something happened, in the largest unit that fits.
 func Ago(d time.Duration) string {
 	units := []struct {

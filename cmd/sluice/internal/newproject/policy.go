@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
@@ -35,7 +36,7 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 	if err := checkEmpty(directory, o.Force); err != nil {
 		return err
 	}
-	pack := templates.Project{Name: projectNameFrom(filepath.Base(directory)), Description: template.ProjectDescription}
+	pack := templates.Project{Name: workspace.ProjectNameFrom(filepath.Base(directory)), Description: template.ProjectDescription}
 	if _, err := template.Write(directory, pack, o.Force); err != nil {
 		return err
 	}

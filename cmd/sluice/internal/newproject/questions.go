@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func askAll(ctx context.Context, n *creation) error {
 		name = parts[1] // organization/project/stack
 	}
 	n.project = templates.Project{
-		Name:        cmp.Or(name, projectNameFrom(filepath.Base(n.directory))),
+		Name:        cmp.Or(name, workspace.ProjectNameFrom(filepath.Base(n.directory))),
 		Description: cmp.Or(f.Description, n.template.ProjectDescription),
 	}
 	for otherwise := n.project.Name; ; {
@@ -138,12 +137,4 @@ func checkName(ctx context.Context, n *creation) error {
 func askDefault(n *creation, question, otherwise string) (string, error) {
 	answer, err := n.terminal.Ask(fmt.Sprintf("%s (%s): ", question, otherwise))
 	return cmp.Or(answer, otherwise), err
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
-
-// projectNameFrom makes a project name from the name of a directory.
-func projectNameFrom(directory string) string {
-	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
-	return cmp.Or(name[:min(len(name), 100)], "project")
 }

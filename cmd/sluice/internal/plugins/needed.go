@@ -28,9 +28,7 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if p.Project == nil {
 		return nil, exit.AsUsage(workspace.ErrNoProject)
 	}
-	options := p.options()
-	options.Installer = p.Installer
-	options.Note = p.note
+	options := p.Options()
 	directory, entry, err := source.Locate(p.Project.Directory(), p.Project.Main)
 	if err != nil {
 		return nil, exit.AsUsage(err)

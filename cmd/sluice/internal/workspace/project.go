@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -135,6 +137,14 @@ func (r *projectReader) read() {
 
 // IsProjectName reports whether name is a valid project name: one that Pulumi accepts and that is no folder.
 func IsProjectName(name string) bool { return urn.IsName(name) && len(name) <= 100 }
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// ProjectNameFrom makes a project name from the name of a directory.
+func ProjectNameFrom(directory string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(directory, "-"), "-.")
+	return cmp.Or(name[:min(len(name), 100)], "project")
+}
 
 func (r *projectReader) checkName() {
 	if r.err != nil {

@@ -1,0 +1,288 @@
+package conversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/packages"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/templates"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/convert"
+	"github.com/sluice-iac/sluice/source/engine"
+)
+
+// Options define the conversion of a program.
+type Options struct {
+	From         string   // the tool
+	Language     string   // what is to be written; "pcl" for what converters give
+	Out          string   // the folder to write to
+	Name         string   // of the project; "" is that of the converted project, or of the folder
+	Mappings     []string // files with mappings of names
+	Args         []string // for the converter
+	Strict       bool
+	GenerateOnly bool // install nothing
+	Force        bool // write over files that exist
+}
+
+// pcl is the language that converters write and that generators read.
+const pcl = "pcl"
+
+// Program converts the program in the working directory.
+func Program(ctx context.Context, t *terminal.Terminal, o Options) error {
+	j, err := newJob(t, o)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	err = j.run(ctx)
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case j.written:
+		return exit.Cancelledf("interrupted; the program is in %s, and `sluice install` in that folder installs what it needs", j.out)
+	}
+	return exit.Cancelledf("interrupted; nothing is written to %s", j.out)
+}
+
+// job is the conversion of a program.
+type job struct {
+	Options
+	terminal *terminal.Terminal
+	plugins  sluice.PluginOptions
+	mappings map[string][]byte
+	source   string // the absolute folder of the program
+	out      string // the absolute folder to write to
+	work     string // a temporary folder
+	written  bool   // something has been written to out
+}
+
+// newJob checks the options.
+func newJob(t *terminal.Terminal, o Options) (*job, error) {
+	o.From, o.Language = Tool(o.From), runtimeOf(o.Language)
+	switch {
+	case o.Language == "":
+		return nil, exit.Usagef("name the language to write with --language: typescript, python, go, csharp, java, yaml or pcl")
+	case o.From == "":
+		return nil, exit.Usagef("name what to convert from with --from: yaml, terraform, pcl or another converter")
+	case o.Name != "" && !workspace.IsProjectName(o.Name):
+		return nil, exit.Usagef("--name: %q is not a project name: use up to 100 letters, digits, underscores, periods and hyphens", o.Name)
+	}
+	mapped, err := mappings(o.Mappings)
+	if err != nil {
+		return nil, err
+	}
+	places, err := plugins.Find(t)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{Options: o, terminal: t, mappings: mapped, plugins: places.Options()}
+	if j.source, err = os.Getwd(); err != nil {
+		return nil, err
+	}
+	if j.out, err = filepath.Abs(o.Out); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(j.out); err == nil && !info.IsDir() {
+		return nil, exit.Usagef("--out: %s is not a folder", o.Out)
+	}
+	return j, nil
+}
+
+// runtimeOf returns the runtime for what a user calls a language.
+func runtimeOf(language string) string {
+	name := packages.Language(language)
+	if name == "pulumi" {
+		return pcl
+	}
+	return name
+}
+
+func (j *job) run(ctx context.Context) error {
+	var err error
+	if j.work, err = os.MkdirTemp("", "sluice-convert-"); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(j.work) }() // what is left of it is temporary
+	given, err := j.toPCL(ctx)
+	if err != nil {
+		return err
+	}
+	if j.Language == pcl {
+		return j.put(given)
+	}
+	written, err := j.generate(ctx, given)
+	if err != nil {
+		return j.keep(ctx, given, err)
+	}
+	return j.finish(ctx, written)
+}
+
+// toPCL converts the program, and returns the folder with what the converter has given.
+func (j *job) toPCL(ctx context.Context) (string, error) {
+	if j.From == pcl {
+		if !hasPCL(j.source) {
+			return "", exit.Usagef("there is nothing to convert: there is no PCL (*.pp) in %s", j.source)
+		}
+		return j.source, nil
+	}
+	given := filepath.Join(j.work, pcl)
+	if err := os.Mkdir(given, 0o755); err != nil {
+		return "", err
+	}
+	c, err := open(ctx, j.terminal, j.From, j.mappings, j.plugins)
+	if err != nil {
+		return "", err
+	}
+	said, err := c.Program(ctx, convert.Program{Directory: j.source, Target: given, Project: j.out, Args: j.Args})
+	_ = c.Close() // an error of a plugin while it ends changes nothing
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case !show(j.terminal, said):
+		return "", fmt.Errorf("the program could not be converted: %w", errReported)
+	case j.Language == pcl && !isEmpty(given), hasPCL(given):
+		return given, nil
+	}
+	return "", exit.Usagef("there is nothing to convert: the converter %s has found no program in %s", j.From, j.source)
+}
+
+// generate writes the program in its language, and returns the folder with it.
+func (j *job) generate(ctx context.Context, given string) (string, error) {
+	fmt.Fprintf(j.terminal.Err, "Converting to %s\n", j.Language)
+	project, name, err := projectOf(given, j.Name, workspace.ProjectNameFrom(filepath.Base(j.source)))
+	if err != nil {
+		return "", err
+	}
+	j.Name = name
+	written := filepath.Join(j.work, "written")
+	if err := os.Mkdir(written, 0o755); err != nil {
+		return "", err
+	}
+	said, err := sluice.GenerateProgram(ctx, j.Language, convert.Generation{
+		Directory: given, Target: written, Project: project, Strict: j.Strict,
+	}, j.plugins)
+	if err != nil {
+		return "", err
+	}
+	if !show(j.terminal, said) {
+		return "", fmt.Errorf("the program could not be written in the language %s: %w", j.Language, errReported)
+	}
+	if isEmpty(written) {
+		return "", fmt.Errorf("pulumi-language-%s has written nothing; this is a bug in the plugin", j.Language)
+	}
+	if unpublished := parameterized(given); len(unpublished) > 0 {
+		j.terminal.Warn("the program uses packages that plugins make of parameters, for which there are no published SDKs: %s; "+
+			"`sluice package add` generates them", strings.Join(unpublished, ", "))
+	}
+	return written, addAssets(given, written, j.out)
+}
+
+// keep puts the PCL of a program where the user finds it, and returns err with the place. PCL that the user has written stays
+// where it is.
+func (j *job) keep(ctx context.Context, given string, err error) error {
+	if missing := (*plugin.MissingError)(nil); errors.As(err, &missing) {
+		err = withoutGenerator(missing)
+	}
+	if ctx.Err() != nil || j.From == pcl {
+		return err
+	}
+	place, saveErr := savePCL(given, j.out)
+	if saveErr != nil {
+		return errors.Join(err, saveErr)
+	}
+	again := fmt.Sprintf("sluice convert -C %s --from pcl --language %s --out %s", format.ShellQuote(place), j.Language, format.ShellQuote(j.out))
+	if j.Name != "" {
+		again += " --name " + format.ShellQuote(j.Name)
+	}
+	return fmt.Errorf("%w\nthe program is converted to PCL, which is in %s; to go on from there:\n  %s", err, place, again)
+}
+
+// withoutGenerator explains that the language plugin is missing that would write the program. Some are only published as a part
+// of Pulumi's command line.
+func withoutGenerator(missing *plugin.MissingError) error {
+	if !slices.Contains([]string{"nodejs", "python", "go"}, missing.Name) {
+		return fmt.Errorf("programs in this language are written by its language plugin: %w", missing)
+	}
+	return fmt.Errorf("programs in this language are written by its language plugin: %v\n"+
+		"it is a part of Pulumi's command line: unpack %s, and put pulumi-language-%s from there on your $PATH",
+		missing, archive(), missing.Name)
+}
+
+// archive returns where the command line is published whose behaviour sluice has.
+func archive() string {
+	system, machine, ending := runtime.GOOS, runtime.GOARCH, "tar.gz"
+	if machine == "amd64" {
+		machine = "x64"
+	}
+	if system == "windows" {
+		ending = "zip"
+	}
+	return fmt.Sprintf("https://get.pulumi.com/releases/sdk/pulumi-v%s-%s-%s.%s", engine.CompatibilityVersion, system, machine, ending)
+}
+
+// finish puts the program where the user wants it, and installs what it needs.
+func (j *job) finish(ctx context.Context, written string) error {
+	if err := j.put(written); err != nil {
+		return err
+	}
+	if j.GenerateOnly {
+		return nil
+	}
+	project, err := workspace.FindProject(j.out)
+	if err != nil {
+		return fmt.Errorf("the program is in %s, but what it needs is not installed: %w", j.out, err)
+	}
+	if err := install(ctx, j.terminal, project); err != nil {
+		return fmt.Errorf("the program is in %s, but what it needs could not be installed: %w\n`sluice install` in that folder tries again", j.out, err)
+	}
+	return nil
+}
+
+// put copies files to where the user wants them.
+func (j *job) put(from string) error {
+	n, err := put(from, j.out, j.Force)
+	if errors.As(err, new(*templates.ExistsError)) {
+		return fmt.Errorf("nothing is written to %s: %w", j.out, err)
+	}
+	if err != nil {
+		return fmt.Errorf("write to %s: %w", j.out, err)
+	}
+	j.written = true
+	fmt.Fprintf(j.terminal.Out, "Wrote %s to %s\n", format.Files(n), j.out)
+	return nil
+}
+
+// install installs what a program needs.
+func install(ctx context.Context, t *terminal.Terminal, projectFile string) error {
+	project, err := workspace.ReadProject(projectFile)
+	if err != nil {
+		return err
+	}
+	directory, entry, err := source.Locate(project.Directory(), project.Main)
+	if err != nil {
+		return err
+	}
+	options, err := dependencies.Options(t, project)
+	if err != nil {
+		return err
+	}
+	return dependencies.Install(ctx, t, source.Project{
+		Runtime: project.Runtime, Options: project.RuntimeOptions, Root: project.Directory(), Directory: directory, Entry: entry,
+	}, options)
+}

@@ -1,0 +1,212 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/loopback"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
+	"github.com/sluice-iac/sluice/source/language"
+	"github.com/sluice-iac/sluice/source/loader"
+	"github.com/sluice-iac/sluice/source/runtimes"
+)
+
+// Options define how a converter is found and what it is served.
+type Options struct {
+	// Runtimes says where plugins are, what installs missing ones, and how those in source form are run.
+	Runtimes runtimes.Options
+	// Providers starts the providers whose schemas are asked for.
+	Providers providers.Host
+	// Mapper says how names of other tools correspond to those of packages.
+	Mapper codegen.MapperServer
+	// Output receives what the converter prints, from several goroutines; nil discards.
+	Output func(plugin.Line)
+	// Warn is called when somebody else tries to call what is served; nil discards.
+	Warn func(message string)
+}
+
+const (
+	// portPatience is how long a converter may take to write its port: one in source form may have to be compiled
+	// (protocol.md 1.6).
+	portPatience = 10 * time.Minute
+	// exitPatience is how long a converter whose connection broke may take to be known to have died.
+	exitPatience = 2 * time.Second
+)
+
+// Converter is a converter plugin that runs. Its methods may be called one after the other.
+type Converter struct {
+	name   string // "pulumi-converter-terraform"
+	server plugin.Server
+	conn   *grpc.ClientConn
+	rpc    pulumirpc.ConverterClient
+	// mapper and loader are served to the converter, at mapperAddress and loaderAddress.
+	mapper                       *loopback.Server
+	loader                       *loader.Server
+	mapperAddress, loaderAddress string
+}
+
+// Open starts the converter of a name, in the working directory of this process. The caller must Close it. Errors are a
+// *[plugin.MissingError] if there is none and none could be installed.
+func Open(ctx context.Context, name string, o Options) (*Converter, error) {
+	c := &Converter{name: "pulumi-converter-" + name}
+	if err := c.open(ctx, name, o); err != nil {
+		c.Close()
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Converter) open(ctx context.Context, name string, o Options) error {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	var err error
+	if c.server, err = c.start(ctx, name, o); err != nil {
+		return err
+	}
+	patience, cancel := context.WithTimeout(ctx, portPatience)
+	defer cancel()
+	port, err := c.server.Port(patience)
+	if err != nil {
+		return plain(err)
+	}
+	if c.conn, err = plugin.Dial(ctx, port); err != nil {
+		return fmt.Errorf("connect to %s: %w", c.name, c.withExit(err))
+	}
+	c.rpc = pulumirpc.NewConverterClient(c.conn)
+	c.mapper = loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { codegen.RegisterMapperServer(r, o.Mapper) }, o.Warn)
+	c.loader = loader.NewServer(ctx, loader.Options{Providers: o.Providers, Warn: o.Warn})
+	if c.mapperAddress, err = c.mapper.Address(); err != nil {
+		return err
+	}
+	c.loaderAddress, err = c.loader.Address()
+	return err
+}
+
+// start starts the process of a converter, or has a language run it.
+func (c *Converter) start(ctx context.Context, name string, o Options) (plugin.Server, error) {
+	wanted := plugin.Wanted{Kind: plugin.Converter, Name: name}
+	at, err := o.Runtimes.Finder.FindOrAcquire(ctx, wanted, o.Runtimes.Acquire)
+	var written *plugin.LanguageHostedError
+	switch {
+	case err == nil:
+		return plugin.Start(plugin.Command{Name: c.name, Executable: at.Executable, Environment: os.Environ(), Output: o.Output})
+	case errors.As(err, &written):
+		return c.startWritten(ctx, written.Directory, o)
+	}
+	return nil, err
+}
+
+func (c *Converter) startWritten(ctx context.Context, directory string, o Options) (plugin.Server, error) {
+	m, err := source.ReadManifest(directory, plugin.PluginManifest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	server, err := runtimes.StartPlugin(ctx, m.Project(directory), source.PluginCommand{
+		Kind: plugin.Converter, Name: c.name, Directory: here, Environment: os.Environ(), Output: o.Output,
+	}, o.Runtimes)
+	if err != nil {
+		return nil, fmt.Errorf("%s in %s: %w", c.name, directory, err)
+	}
+	return server, nil
+}
+
+// State has a state converted. The arguments are the converter's own; most take the path of a file. If one of the remarks is an
+// error, the state could not be converted.
+func (c *Converter) State(ctx context.Context, args []string) ([]Resource, []source.Remark, error) {
+	req := &pulumirpc.ConvertStateRequest{MapperTarget: c.mapperAddress, Args: args}
+	setLoader(req, c.loaderAddress)
+	answer, err := c.rpc.ConvertState(ctx, req)
+	if err != nil {
+		return nil, nil, c.failed(ctx, "states", err)
+	}
+	resources := make([]Resource, 0, len(answer.GetResources()))
+	for i, r := range answer.GetResources() {
+		resource, err := newResource(r)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s gave a resource that cannot be read, number %d of its answer (%q): %w", c.name, i+1, r.GetName(), err)
+		}
+		resources = append(resources, resource)
+	}
+	return resources, language.Remarks(answer.GetDiagnostics()), nil
+}
+
+// Program is a program to be converted.
+type Program struct {
+	Directory string // has the program
+	Target    string // is where it is to be written, as PCL; it exists and is empty
+	Project   string // is where what is made of that will be in the end, which paths of assets are relative to
+	Args      []string
+}
+
+// Program has a program converted to PCL, the language from which programs in all others are generated. If one of the remarks is an
+// error, the program could not be converted.
+func (c *Converter) Program(ctx context.Context, p Program) ([]source.Remark, error) {
+	answer, err := c.rpc.ConvertProgram(ctx, &pulumirpc.ConvertProgramRequest{
+		SourceDirectory: p.Directory, TargetDirectory: p.Target, GeneratedProjectDirectory: p.Project, Args: p.Args,
+		MapperTarget: c.mapperAddress, LoaderTarget: c.loaderAddress,
+	})
+	if err != nil {
+		return nil, c.failed(ctx, "programs", err)
+	}
+	return language.Remarks(answer.GetDiagnostics()), nil
+}
+
+// failed explains the failure of a call. What the converter itself says is shown without gRPC's words around it.
+func (c *Converter) failed(ctx context.Context, what string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	st := status.Convert(err)
+	switch st.Code() {
+	case codes.Unimplemented:
+		return fmt.Errorf("%s cannot convert %s", c.name, what)
+	case codes.Unavailable:
+		return c.withExit(fmt.Errorf("%s went away: %s", c.name, terminal.Plain(st.Message())))
+	}
+	return fmt.Errorf("%s: %s", c.name, terminal.Plain(st.Message()))
+}
+
+// withExit returns how the converter ended, if it did, instead of an error that it explains.
+func (c *Converter) withExit(err error) error {
+	if exit := c.server.ExitedWithin(exitPatience); exit != nil {
+		return plain(exit)
+	}
+	return err
+}
+
+// plain returns an error whose text has what a plugin printed, without control sequences.
+func plain(err error) error { return errors.New(terminal.Plain(err.Error())) }
+
+// Close ends the converter.
+func (c *Converter) Close() {
+	if c.conn != nil {
+		_ = c.conn.Close() // only fails when it is closed already
+	}
+	if c.server != nil {
+		c.server.Stop()
+	}
+	if c.mapper != nil {
+		_ = c.mapper.Close() // never fails
+		_ = c.loader.Close()
+	}
+}

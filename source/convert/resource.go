@@ -1,0 +1,69 @@
+package convert
+
+import (
+	"fmt"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Resource is a resource of a converted state: what an import needs to know of it (protocol.md 10.9).
+type Resource struct {
+	Type        urn.Type
+	Name        string // by which the other resources refer to it
+	LogicalName string // in the URN; "" is Name
+	ID          string
+	Version     string // of the package; "" for any
+	DownloadURL string
+	Component   bool
+	Remote      bool // of a component: its provider makes it
+
+	// Parent and Provider are names of other resources; "" for none.
+	Parent, Provider string
+	Properties       []string // the inputs to record; none means all
+	// Inputs and Outputs are nil if there are none.
+	Inputs, Outputs  *property.Map
+	Parameterization *Parameterization
+	Extension        *Parameterization
+}
+
+// Parameterization is a plugin with a version and the parameter that it gets, or an extension package with its own.
+type Parameterization struct {
+	Name, Version string
+	Value         []byte
+}
+
+func newResource(r *pulumirpc.ResourceImport) (Resource, error) {
+	more := newer(r)
+	out := Resource{
+		Type: urn.Type(r.GetType()), Name: r.GetName(), LogicalName: r.GetLogicalName(), ID: r.GetId(), Version: r.GetVersion(),
+		DownloadURL: r.GetPluginDownloadURL(), Component: r.GetIsComponent(), Remote: r.GetIsRemote(),
+		Parent: more.text(fieldParent), Provider: more.text(fieldProvider), Properties: more.texts(fieldProperties),
+		Parameterization: more.parameterization(fieldParameterization), Extension: more.parameterization(fieldExtension),
+	}
+	var err error
+	if out.Inputs, err = properties(more[fieldInputs]); err != nil {
+		return out, fmt.Errorf("its inputs: %w", err)
+	}
+	if out.Outputs, err = properties(more[fieldOutputs]); err != nil {
+		return out, fmt.Errorf("its outputs: %w", err)
+	}
+	return out, nil
+}
+
+// properties reads a Struct from its bytes; nil if there is none.
+func properties(encoded [][]byte) (*property.Map, error) {
+	if len(encoded) == 0 {
+		return nil, nil
+	}
+	s := &structpb.Struct{}
+	if err := proto.Unmarshal(encoded[len(encoded)-1], s); err != nil {
+		return nil, err
+	}
+	m, err := property.UnmarshalStruct(s, property.WireOptions{Unknowns: property.RejectUnknowns, KeepSecrets: true, KeepReferences: true})
+	return &m, err
+}
