@@ -71,6 +71,31 @@ func (o PluginOptions) acquire() plugin.Acquire {
 	return o.Installer.Acquire(m)
 }
 
+// NewInstaller returns an installer that also installs what plugins in source form need, with the runtimes of their languages.
+// Where a runtime needs a language plugin that is missing, it installs that, too. Of o the places of plugins, Warn and Note are used.
+func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
+	var installer *install.Installer
+	i.Dependencies = func(ctx context.Context, w install.Written) error {
+		m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
+		if err != nil {
+			return err
+		}
+		service := ServeEngine(ctx)
+		defer func() { _ = service.Close() }() // its error changes nothing
+		options := PluginOptions{
+			Engine: service, ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
+			Installer: installer,
+		}
+		runtime, err := runtimes.Choose(m.Runtime.Name, options.runtimes())
+		if err != nil {
+			return err
+		}
+		return runtime.Install(ctx, m.Project(w.Directory), w.Said)
+	}
+	installer = install.New(i)
+	return installer
+}
+
 // PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see
 // [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {

@@ -101,7 +101,7 @@ func installNeeded(ctx context.Context, places *plugins.Places, f installFlags) 
 	for _, n := range needs {
 		switch {
 		case n.Location != nil && !f.reinstall:
-			fmt.Fprintf(places.Terminal.Err, "%s is there: %s\n", n.Title(), n.Location.Executable)
+			fmt.Fprintf(places.Terminal.Err, "%s is there: %s\n", n.Title(), n.Location.Path())
 		case n.Builtin:
 			fmt.Fprintf(places.Terminal.Err, "%s is not needed: the provider is built in\n", n.Title())
 		default:

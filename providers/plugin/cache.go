@@ -33,11 +33,11 @@ func (f Finder) inCache(k Kind, name, version string) (Location, error) {
 	if best == nil {
 		return Location{}, missing
 	}
+	touch(best.directory + ".lastused")
 	file, ok := executableIn(best.directory, k, name)
 	if !ok {
-		return Location{}, f.noExecutable(k, name, best.directory)
+		return Location{}, noExecutable(k, name, best.directory, FromCache)
 	}
-	touch(best.directory + ".lastused")
 	return located(file, FromCache), nil
 }
 

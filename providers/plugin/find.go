@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,10 +56,13 @@ type Finder struct {
 
 // Location is a plugin that was found.
 type Location struct {
-	Executable string
-	Directory  string // that of the executable
+	Executable string // "" for a plugin in source form
+	Directory  string // that of the executable or of the sources
 	Source     Source
 }
+
+// Path returns what of a plugin is shown: its executable, or the folder of its sources.
+func (l Location) Path() string { return cmp.Or(l.Executable, l.Directory) }
 
 // Source says where a plugin was found.
 type Source string
@@ -115,7 +119,10 @@ func (e *MissingError) Advice() []advice.Advice {
 }
 
 // LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
-type LanguageHostedError struct{ Name, Directory string }
+type LanguageHostedError struct {
+	Name, Directory string
+	Source          Source
+}
 
 func (e *LanguageHostedError) Error() string {
 	return fmt.Sprintf("plugin %q in %s is written in a program language and has no executable; build it, or put an "+
@@ -195,14 +202,31 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 	}
 	file, ok := executableIn(p.Directory, k, name)
 	if !ok {
-		return Location{}, false, f.noExecutable(k, name, p.Directory)
+		return Location{}, false, noExecutable(k, name, p.Directory, FromProject)
 	}
 	return located(file, FromProject), true, nil
 }
 
-func (f Finder) noExecutable(k Kind, name, directory string) error {
-	if _, err := os.Stat(filepath.Join(directory, PluginManifest)); err == nil {
-		return &LanguageHostedError{Name: name, Directory: directory}
+// Manifest returns the name of the file that makes a folder a plugin of a kind in source form (protocol.md 1.10); "" for language
+// plugins, which must be executables: they run the others.
+func Manifest(k Kind) string {
+	switch k {
+	case Language:
+		return ""
+	case Analyzer:
+		return PolicyManifest
+	}
+	return PluginManifest
+}
+
+// isWritten reports whether there is a plugin in source form in a folder.
+func isWritten(directory string, k Kind) bool {
+	return Manifest(k) != "" && exists(filepath.Join(directory, Manifest(k)))
+}
+
+func noExecutable(k Kind, name, directory string, from Source) error {
+	if isWritten(directory, k) {
+		return &LanguageHostedError{Name: name, Directory: directory, Source: from}
 	}
 	return fmt.Errorf("plugin %q: there is no executable %s in %s", name, executableName(k, name), directory)
 }

@@ -73,6 +73,8 @@ func (t *telling) observe(p Progress) {
 			tell(t.messages.Note, "waiting for another process that installs the plugin %s", p.Plugin)
 		case Downloading:
 			tell(t.messages.Note, "installing the plugin %s from %s", p.Plugin, p.URL)
+		case Completing:
+			tell(t.messages.Note, "installing what the plugin %s needs", p.Plugin)
 		}
 	}
 	if p.Phase != Downloading || time.Since(t.last) < pause {

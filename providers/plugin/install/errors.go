@@ -2,6 +2,7 @@ package install
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,10 +47,10 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// Advice says that the plugin can be installed from a file.
+// Advice says that the plugin can be installed from a file, unless it is there and lacks something else.
 func (e *Error) Advice() []advice.Advice {
 	r := e.Request
-	if r.File != "" {
+	if r.File != "" || errors.As(e, new(*DependenciesError)) {
 		return nil
 	}
 	about := advice.Plugin{Kind: string(r.Kind), Name: r.Name, Version: r.Version}

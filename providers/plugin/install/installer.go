@@ -23,6 +23,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Stall is how long a server may send nothing; 0 is a minute.
 	Stall time.Duration
+	// Dependencies installs what a plugin in source form needs, before anybody finds the plugin; nil installs nothing. It may be
+	// called from many goroutines, for different plugins.
+	Dependencies func(context.Context, Written) error
 }
 
 // Installer installs plugins. It may be used from many goroutines, and by many processes at once.
@@ -175,7 +178,7 @@ func (i *Installer) install(ctx context.Context, r Request, sources []source) (I
 			return Installed{}, context.Cause(ctx)
 		}
 		failed.Tries = append(failed.Tries, Try{at, err})
-		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*os.PathError)) {
+		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*DependenciesError)) || errors.As(err, new(*os.PathError)) {
 			break // another source does not make it right
 		}
 	}
@@ -200,7 +203,7 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	}
 	want, from, err := i.expected(ctx, p.request, a)
 	if err == nil {
-		err = i.put(p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+		err = i.put(ctx, p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
 	}
 	if a.file == "" && ctx.Err() == nil {
 		p.forget() // it is installed, or it is not what it should be
@@ -216,7 +219,7 @@ func (i *Installer) fetch(ctx context.Context, p place, c call) error {
 }
 
 // put makes the plugin's folder in a place of its own, and puts it where it is found when it is whole.
-func (i *Installer) put(p place, fill func(half string) error) error {
+func (i *Installer) put(ctx context.Context, p place, fill func(half string) error) error {
 	if err := os.Mkdir(p.half(), 0o700); err != nil {
 		return err
 	}
@@ -232,7 +235,7 @@ func (i *Installer) put(p place, fill func(half string) error) error {
 	if !p.usable(p.half()) {
 		return fmt.Errorf("it has no %s in its first folder", p.request.executable())
 	}
-	return p.commit()
+	return p.commit(func() error { return i.dependencies(ctx, p) })
 }
 
 // unpackFile checks and unpacks one and the same file, whatever happens to its name meanwhile.

@@ -41,18 +41,15 @@ func (p place) complete() bool {
 
 // usable reports whether a folder has what makes it a plugin: an executable, or the description of a program that is one.
 func (p place) usable(directory string) bool {
-	if _, ok := plugin.Executable(directory, p.request.Kind, p.request.Name); ok {
-		return true
-	}
-	return exists(filepath.Join(directory, manifest(p.request.Kind)))
+	_, executable := plugin.Executable(directory, p.request.Kind, p.request.Name)
+	return executable || p.written(directory)
 }
 
-// manifest is the file of a plugin that is written in a program language (protocol.md 1.10).
-func manifest(k plugin.Kind) string {
-	if k == plugin.Analyzer {
-		return plugin.PolicyManifest
-	}
-	return plugin.PluginManifest
+// written reports whether a folder has a plugin in source form.
+func (p place) written(directory string) bool {
+	_, executable := plugin.Executable(directory, p.request.Kind, p.request.Name)
+	manifest := plugin.Manifest(p.request.Kind)
+	return !executable && manifest != "" && exists(filepath.Join(directory, manifest))
 }
 
 func exists(path string) bool {
@@ -97,9 +94,9 @@ func (p place) clean() error {
 	return errors.Join(os.RemoveAll(p.half()), os.RemoveAll(p.old()))
 }
 
-// commit makes a complete folder the plugin. From the first to the last moment of it the mark says that the plugin is not
-// complete, so that a kill leaves nothing that is found.
-func (p place) commit() error {
+// commit makes a complete folder the plugin, and lets finish complete it where it stays: a virtual environment of Python cannot be
+// moved. From the first to the last moment the mark says that the plugin is not complete, so that a kill leaves nothing that is found.
+func (p place) commit(finish func() error) error {
 	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
 		return err
 	}
@@ -111,11 +108,31 @@ func (p place) commit() error {
 	if err := os.Rename(p.half(), p.directory); err != nil {
 		return err
 	}
+	if err := finish(); err != nil {
+		return errors.Join(err, p.revert())
+	}
 	if err := os.Remove(p.partial()); err != nil {
 		return err
 	}
 	_ = os.RemoveAll(p.old()) // in use on Windows perhaps; the next installation removes it
 	return nil
+}
+
+// revert removes a plugin that could not be completed, and puts the one before into its place again. If it fails, the mark stays.
+func (p place) revert() error {
+	if err := os.RemoveAll(p.directory); err != nil {
+		return err
+	}
+	if !exists(p.old()) {
+		return os.Remove(p.partial())
+	}
+	if err := os.Rename(p.old(), p.directory); err != nil {
+		return err
+	}
+	if !p.usable(p.directory) {
+		return nil // it was incomplete before
+	}
+	return os.Remove(p.partial())
 }
 
 // forget removes what has been downloaded.

@@ -47,6 +47,7 @@ const (
 	Waiting     Phase = "waiting" // for another process that installs the same plugin
 	Downloading Phase = "downloading"
 	Unpacking   Phase = "unpacking"
+	Completing  Phase = "completing" // installing what a plugin in source form needs
 	Complete    Phase = "complete"
 )
 

@@ -80,7 +80,7 @@ func (p *Places) need(pkg stages.Package) (Need, error) {
 	case err == nil:
 		need.Location = &found
 	case errors.As(err, &hosted):
-		need.Location = &plugin.Location{Executable: hosted.Directory, Directory: hosted.Directory, Source: plugin.FromProject}
+		need.Location = &plugin.Location{Directory: hosted.Directory, Source: hosted.Source}
 	case !errors.As(err, new(*plugin.MissingError)):
 		return need, err
 	default:
