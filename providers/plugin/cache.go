@@ -117,13 +117,3 @@ func touch(file string) {
 		_ = f.Close()
 	}
 }
-
-// gitPluginName is the local name of a plugin that comes from a git repository: the URL without its scheme, "/" replaced
-// by "_" (protocol.md 1.4).
-func gitPluginName(url string) (string, bool) {
-	rest, ok := strings.CutPrefix(url, "git://")
-	if !ok {
-		return "", false
-	}
-	return strings.ReplaceAll(strings.Trim(rest, "/"), "/", "_"), true
-}

@@ -32,12 +32,13 @@ const (
 	PolicyManifest = "PulumiPolicy.yaml" // a policy pack (protocol.md 7.1)
 )
 
-// ProjectPlugin is a plugin that the project file names: its executable is in Directory.
+// ProjectPlugin is a plugin that the project file names: its executable is in Directory, or its sources are in a git repository.
 type ProjectPlugin struct {
-	Kind      Kind
-	Name      string
-	Version   string // "" fits every request
-	Directory string // absolute
+	Kind        Kind
+	Name        string // of the package, for one that is in a git repository
+	Version     string // "" fits every request
+	Directory   string // absolute; "" for one that is in a git repository
+	DownloadURL string // "git://..."
 }
 
 // Finder finds the executables of plugins (protocol.md 1.3). It only reads, and may be used from many goroutines.
@@ -180,7 +181,7 @@ func located(file string, s Source) Location {
 func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) {
 	var fit []ProjectPlugin
 	for _, p := range f.Project {
-		if p.Kind != k || p.Name != name {
+		if p.Kind != k || p.Name != name || p.Directory == "" {
 			continue
 		}
 		if version != "" && p.Version != "" && p.Version != version {
@@ -225,8 +226,8 @@ func isWritten(directory string, k Kind) bool {
 }
 
 func noExecutable(k Kind, name, directory string, from Source) error {
-	if isWritten(directory, k) {
-		return &LanguageHostedError{Name: name, Directory: directory, Source: from}
+	if folder, is := SourceFolder(directory, k, name); is {
+		return &LanguageHostedError{Name: name, Directory: folder, Source: from}
 	}
 	return fmt.Errorf("plugin %q: there is no executable %s in %s", name, executableName(k, name), directory)
 }

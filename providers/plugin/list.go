@@ -96,7 +96,7 @@ func (f Finder) cache() []Listing {
 			if file, ok := executableIn(c.directory, kind, name); ok {
 				l.Location = located(file, FromCache)
 				list = append(list, l)
-			} else if isWritten(c.directory, kind) {
+			} else if _, is := SourceFolder(c.directory, kind, name); is {
 				l.Location = Location{Directory: c.directory, Source: FromCache}
 				list = append(list, l)
 			}

@@ -35,13 +35,14 @@ func (e *DependenciesError) Unwrap() error { return e.Err }
 
 // dependencies installs what a plugin needs that is in its place, if it is one in source form.
 func (i *Installer) dependencies(ctx context.Context, p place) error {
-	if i.options.Dependencies == nil || !p.written(p.directory) {
+	if _, executable := plugin.Executable(p.directory, p.request.Kind, p.request.Name); executable || i.options.Dependencies == nil {
 		return nil
 	}
+	folder, _ := plugin.SourceFolder(p.directory, p.request.Kind, p.request.Name) // it is usable
 	p.request.observe(Progress{Phase: Completing})
 	var last plugin.Tail
 	err := i.options.Dependencies(ctx, Written{
-		Kind: p.request.Kind, Name: p.request.Name, Directory: p.directory, Said: last.Add,
+		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Said: last.Add,
 	})
 	if err == nil || ctx.Err() != nil {
 		return context.Cause(ctx)

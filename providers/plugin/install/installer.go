@@ -191,8 +191,11 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	if err != nil {
 		return s.place(), err
 	}
-	if l, ok := s.(*local); ok {
-		return a.place(), i.fromFile(ctx, p, l.path)
+	switch s := s.(type) {
+	case *local:
+		return a.place(), i.fromFile(ctx, p, s.path)
+	case *repository:
+		return s.place(), i.put(ctx, p, func(half string) error { return s.checkOut(ctx, p.request, half) })
 	}
 	file := a.file
 	if file == "" {

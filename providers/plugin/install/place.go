@@ -41,15 +41,11 @@ func (p place) complete() bool {
 
 // usable reports whether a folder has what makes it a plugin: an executable, or the description of a program that is one.
 func (p place) usable(directory string) bool {
-	_, executable := plugin.Executable(directory, p.request.Kind, p.request.Name)
-	return executable || p.written(directory)
-}
-
-// written reports whether a folder has a plugin in source form.
-func (p place) written(directory string) bool {
-	_, executable := plugin.Executable(directory, p.request.Kind, p.request.Name)
-	manifest := plugin.Manifest(p.request.Kind)
-	return !executable && manifest != "" && exists(filepath.Join(directory, manifest))
+	if _, executable := plugin.Executable(directory, p.request.Kind, p.request.Name); executable {
+		return true
+	}
+	_, written := plugin.SourceFolder(directory, p.request.Kind, p.request.Name)
+	return written
 }
 
 func exists(path string) bool {

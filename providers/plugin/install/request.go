@@ -17,7 +17,8 @@ type Request struct {
 	Kind    plugin.Kind
 	Name    string
 	Version string // with or without a leading "v"; "" is the latest that the source has
-	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name.
+	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name. One of git
+	// determines the name.
 	Source string
 	// Checksums are the SHA-256 sums of the archive, by "<os>-<arch>". A system that is not named is checked against what the
 	// source publishes, if it does.
@@ -68,6 +69,13 @@ func (r Request) checked() (Request, error) {
 	kinds := []plugin.Kind{plugin.Resource, plugin.Language, plugin.Analyzer, plugin.Converter, plugin.Tool}
 	if !slices.Contains(kinds, r.Kind) {
 		return r, fmt.Errorf("%q is no kind of plugins; there are resource, language, analyzer, converter and tool", r.Kind)
+	}
+	if strings.HasPrefix(r.Source, plugin.GitScheme) {
+		g, err := plugin.ParseGitSource(r.Source)
+		if err != nil {
+			return r, err
+		}
+		r.Name = g.Name()
 	}
 	if err := urn.CheckPluginName(r.Name); err != nil {
 		return r, err

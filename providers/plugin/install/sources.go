@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // source is a place where plugins are published.
@@ -81,19 +83,34 @@ func (i *Installer) sources(r Request) ([]source, error) {
 		}
 		return []source{s}, nil
 	}
-	from := r.Source
-	if from == "" {
-		from = "github://" + publicAPI + "/" + publicOwner + "/" + r.repository()
+	from, err := r.from()
+	if err != nil {
+		return nil, err
 	}
 	overridden, err := override(from, i.env(overridesVariable))
 	if err != nil {
 		return nil, err
+	}
+	if overridden == from && r.Source != "" {
+		overridden = r.Source
 	}
 	list, err := i.sourcesAt(overridden, r)
 	if err == nil && r.Source == "" && overridden == from {
 		list = append(list, &template{i, publicHost, true})
 	}
 	return list, err
+}
+
+// from returns the URL of the plugin's source, as overrides match it: for a git repository its own.
+func (r Request) from() (string, error) {
+	switch {
+	case r.Source == "":
+		return "github://" + publicAPI + "/" + publicOwner + "/" + r.repository(), nil
+	case strings.HasPrefix(r.Source, plugin.GitScheme):
+		g, err := plugin.ParseGitSource(r.Source)
+		return g.Repository, err
+	}
+	return r.Source, nil
 }
 
 // override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
@@ -144,10 +161,10 @@ func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
 	case "file":
 		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
 	case "git":
-		return nil, fmt.Errorf("%s is a repository with the source of a plugin, which is not built here; clone it, build it, "+
-			"and name its folder under `plugins` in the project file", text)
+		g, err := plugin.ParseGitSource(text)
+		return []source{&repository{i, g}}, err
 	}
-	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, https:// or file://", text)
+	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, git://, https:// or file://", text)
 }
 
 // mirror returns the source that replaces all others: a folder, or a URL template.
