@@ -53,7 +53,9 @@ type PluginOptions struct {
 	// the variable [install.AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
 	// there or built-in providers are turned off.
 	Installer *install.Installer
-	Log       *slog.Logger // nil discards
+	// InstallLate leaves plugins that are missing until they are needed; otherwise those that are known are installed before the program starts.
+	InstallLate bool
+	Log         *slog.Logger // nil discards
 }
 
 // acquire returns what installs missing plugins; nil if they are not to be installed.
@@ -100,6 +102,7 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 // [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {
 	host pluginLoader
+	late bool // Prepare does nothing
 
 	mu     sync.Mutex // guards loaded
 	loaded []providers.Provider
@@ -117,7 +120,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		options.EngineAddress = o.Engine.Address
 		options.Output = o.Engine.pluginOutput
 	}
-	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options))}
+	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options)), late: o.InstallLate}
 }
 
 // startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
@@ -184,9 +187,12 @@ type pluginLoader interface {
 // preparing is how many plugins are installed at the same time.
 const preparing = 4
 
-// Prepare installs those of the plugins that are missing, several at the same time, before they are needed. What cannot be
-// installed is an error only for those who load it.
+// Prepare installs those of the plugins that are missing, several at the same time, before they are needed, unless that is turned off.
+// What cannot be installed is an error only for those who load it.
 func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) {
+	if h.late {
+		return
+	}
 	installing := pool.New().WithMaxGoroutines(preparing)
 	for _, spec := range specs {
 		installing.Go(func() { _ = h.host.Prepare(ctx, spec) })

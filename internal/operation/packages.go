@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -43,19 +44,18 @@ type preparer interface {
 }
 
 // prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
-// names, or else those that are recorded. One that cannot be is an error when it is needed.
+// names, and those that are recorded, which what is deleted may need. One that cannot be is an error when it is needed.
 func (o *opened) prepareProviders(ctx context.Context) {
 	host, can := o.Providers.(preparer)
 	if !can {
 		return
 	}
-	ps := o.packages
-	if len(ps) == 0 {
-		ps = o.recordedPackages()
-	}
 	var specs []providers.Spec
-	for _, p := range ps {
-		if p.Name != stages.BuiltinPackage {
+	seen := map[[3]string]bool{}
+	for _, p := range slices.Concat(o.packages, o.recordedPackages()) {
+		plugin := [3]string{p.Name, p.Version, p.DownloadURL}
+		if p.Name != stages.BuiltinPackage && !seen[plugin] {
+			seen[plugin] = true
 			specs = append(specs, p.Spec(nameOf(p)))
 		}
 	}
