@@ -1,7 +1,6 @@
 package install
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -32,20 +31,3 @@ func (e *DependenciesError) Error() string {
 
 // Unwrap returns why.
 func (e *DependenciesError) Unwrap() error { return e.Err }
-
-// dependencies installs what a plugin needs that is in its place, if it is one in source form.
-func (i *Installer) dependencies(ctx context.Context, p place) error {
-	if _, executable := plugin.Executable(p.directory, p.request.Kind, p.request.Name); executable || i.options.Dependencies == nil {
-		return nil
-	}
-	folder, _ := plugin.SourceFolder(p.directory, p.request.Kind, p.request.Name) // it is usable
-	p.request.observe(Progress{Phase: Completing})
-	var last plugin.Tail
-	err := i.options.Dependencies(ctx, Written{
-		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Said: last.Add,
-	})
-	if err == nil || ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return &DependenciesError{Output: last.Text("its last output was:"), Err: err}
-}

@@ -22,13 +22,11 @@ import (
 // repository is a git repository with a plugin in source form. The command git is used, with what the user has configured for it:
 // credentials, proxies, other URLs.
 type repository struct {
-	installer *Installer
-	source    plugin.GitSource
+	source plugin.GitSource
+	env    func(name string) string
 }
 
 func (g *repository) place() string { return shown(g.source.Repository) }
-
-func (g *repository) find(context.Context, Request) (asset, error) { return asset{}, nil }
 
 // latest returns the highest version among the tags v<version>, a stable one if there is one, or else the last commit of the default
 // branch.
@@ -186,11 +184,11 @@ func (g *repository) token() []string {
 		return nil
 	}
 	t := tokens[u.Host]
-	secret := g.installer.env(t.variable)
+	secret := g.env(t.variable)
 	if secret == "" {
 		return nil
 	}
-	n, _ := strconv.Atoi(g.installer.env("GIT_CONFIG_COUNT")) // 0 if there is none
+	n, _ := strconv.Atoi(g.env("GIT_CONFIG_COUNT")) // 0 if there is none
 	return []string{
 		"GIT_CONFIG_COUNT=" + strconv.Itoa(n+1),
 		fmt.Sprintf("GIT_CONFIG_KEY_%d=http.https://%s/.extraHeader", n, u.Host),

@@ -182,7 +182,7 @@ func TestTokensOfGitHostsAreForTheseHosts(t *testing.T) {
 	token := func(url string) []string {
 		g, err := plugin.ParseGitSource(url)
 		require.NoError(t, err)
-		return (&repository{i, g}).token()
+		return (&repository{g, i.env}).token()
 	}
 	require.Equal(t, []string{
 		"GIT_CONFIG_COUNT=4", "GIT_CONFIG_KEY_3=http.https://github.com/.extraHeader",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // Options configure an [Installer].
@@ -194,7 +195,7 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	switch s := s.(type) {
 	case *local:
 		return a.place(), i.fromFile(ctx, p, s.path)
-	case *repository:
+	case inGit:
 		return s.place(), i.put(ctx, p, func(half string) error { return s.checkOut(ctx, p.request, half) })
 	}
 	file := a.file
@@ -264,4 +265,21 @@ func absent(err error) error {
 		return errors.New("there is no such file")
 	}
 	return err
+}
+
+// dependencies installs what a plugin needs that is in its place, if it is one in source form.
+func (i *Installer) dependencies(ctx context.Context, p place) error {
+	if _, executable := plugin.Executable(p.directory, p.request.Kind, p.request.Name); executable || i.options.Dependencies == nil {
+		return nil
+	}
+	folder, _ := plugin.SourceFolder(p.directory, p.request.Kind, p.request.Name) // it is usable
+	p.request.observe(Progress{Phase: Completing})
+	var last plugin.Tail
+	err := i.options.Dependencies(ctx, Written{
+		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Said: last.Add,
+	})
+	if err == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &DependenciesError{Output: last.Text("its last output was:"), Err: err}
 }

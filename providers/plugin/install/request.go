@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -127,4 +128,16 @@ func (r Request) observe(p Progress) {
 		p.Plugin = r.Title()
 		r.Observe(p)
 	}
+}
+
+// shown is a URL without the password that may be in it, and without its query, which may be a signature.
+func shown(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.Redacted()
 }

@@ -45,18 +45,6 @@ func (a asset) place() string {
 	return shown(a.call.url)
 }
 
-// shown is a URL without the password that may be in it, and without its query, which may be a signature.
-func shown(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "…"
-	}
-	return u.Redacted()
-}
-
 // errLatest is returned by sources that cannot be asked for their versions.
 var errLatest = errors.New("this source cannot be asked for the latest version; name the version that is wanted")
 
@@ -162,7 +150,7 @@ func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
 		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
 	case "git":
 		g, err := plugin.ParseGitSource(text)
-		return []source{&repository{i, g}}, err
+		return []source{inGit{&repository{g, i.env}}}, err
 	}
 	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, git://, https:// or file://", text)
 }
@@ -251,6 +239,11 @@ func (f *folder) find(_ context.Context, r Request) (asset, error) {
 	}
 	return a, nil
 }
+
+// inGit is a git repository as a source. It has no archives: what it has is checked out.
+type inGit struct{ *repository }
+
+func (inGit) find(context.Context, Request) (asset, error) { return asset{}, nil }
 
 // github returns the sources for a repository on GitHub. What everybody may read is at a URL that needs no call of the API,
 // whose number is limited.
