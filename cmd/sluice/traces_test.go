@@ -266,5 +266,5 @@ new pulumi.CustomResource("simple:index:Thing", "one", {});
 		require.Equal(t, first, s.GetTraceId())
 		services[s.service] = true
 	}
-	require.True(t, services["sluice"])
+	require.Equal(t, map[string]bool{"sluice": true, "pulumi-sdk-nodejs": true}, services)
 }
