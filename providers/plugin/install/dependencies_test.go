@@ -138,6 +138,13 @@ func TestAKillWhileDependenciesAreInstalledLeavesNothingThatIsFound(t *testing.T
 	require.False(t, found)
 
 	i := New(Options{Home: home, LookupEnv: func(name string) (string, bool) { return n.server.URL, name == mirrorVariable }})
+	i.options.Dependencies = func(context.Context, Written) error { return errors.New("fails") }
+	_, err = i.Install(t.Context(), wanted())
+	require.ErrorContains(t, err, "fails")
+	_, _, found = findsWritten(t, home)
+	require.False(t, found, "what the killed process has left is not a plugin that was there before")
+
+	i.options.Dependencies = nil
 	_, err = i.Install(t.Context(), wanted())
 	require.NoError(t, err)
 	_, _, found = findsWritten(t, home)

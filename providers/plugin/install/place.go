@@ -93,13 +93,18 @@ func (p place) clean() error {
 // commit makes a complete folder the plugin, and lets finish complete it where it stays: a virtual environment of Python cannot be
 // moved. From the first to the last moment the mark says that the plugin is not complete, so that a kill leaves nothing that is found.
 func (p place) commit(finish func() error) error {
+	keep := p.complete() // or else nothing of it may be found again
 	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
 		return err
 	}
-	if exists(p.directory) {
-		if err := os.Rename(p.directory, p.old()); err != nil {
-			return err
-		}
+	var err error
+	if keep {
+		err = os.Rename(p.directory, p.old())
+	} else {
+		err = os.RemoveAll(p.directory)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.Rename(p.half(), p.directory); err != nil {
 		return err
@@ -119,14 +124,10 @@ func (p place) revert() error {
 	if err := os.RemoveAll(p.directory); err != nil {
 		return err
 	}
-	if !exists(p.old()) {
-		return os.Remove(p.partial())
-	}
-	if err := os.Rename(p.old(), p.directory); err != nil {
-		return err
-	}
-	if !p.usable(p.directory) {
-		return nil // it was incomplete before
+	if exists(p.old()) {
+		if err := os.Rename(p.old(), p.directory); err != nil {
+			return err
+		}
 	}
 	return os.Remove(p.partial())
 }
