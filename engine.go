@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sluice-iac/sluice/internal/slot"
+	"github.com/sluice-iac/sluice/internal/tracing"
 	"github.com/sluice-iac/sluice/pipeline"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/stages/standard"
@@ -100,6 +101,41 @@ func via[T slot.Item](r *standard.Run, f pipeline.Flow[T], name string, inserted
 		f = pipeline.Via(f, slot.Guard(name, st, r.Refuse))
 	}
 	return f
+}
+
+// traced performs an operation and makes spans of it if the span of ctx is recorded.
+func (e *Engine) traced(ctx context.Context, k kind) (*Result, error) {
+	info := stages.RunInfo{Organization: e.options.Organization, Project: e.options.Project, Stack: e.options.Stack, DryRun: k.dryRun}
+	ctx, run := tracing.Begin(ctx, k.name, info)
+	if run == nil {
+		return e.perform(ctx, k)
+	}
+	own := *e // the slots of the caller stay as they are
+	own.options.Providers = run.Host(e.options.Providers)
+	own.options.Program = run.Program(e.options.Program)
+	own.options.Observe = run.Observe(e.options.Observe)
+	own.Registered = watched(e.Registered, "registered", run.Registered)
+	own.Located = watched(e.Located, "located", run.Located)
+	own.Checked = watched(e.Checked, "checked", func(i stages.Checked) { run.Stage(i.URN, "analyze") })
+	own.Analyzed = watched(e.Analyzed, "analyzed", func(i stages.Analyzed) { run.Stage(i.URN, "diff") })
+	own.Diffed = watched(e.Diffed, "diffed", func(i stages.Diffed) { run.Stage(i.URN, "build") })
+	own.Built = watched(e.Built, "built", func(i stages.Built) { run.Stage(i.URN, "execute") })
+	own.Executed = watched(e.Executed, "executed", run.Executed)
+	result, err := own.perform(ctx, k)
+	run.End(err)
+	return result, err
+}
+
+// watched returns a slot with one more stage, which looks at each item.
+func watched[T any](s Slot[T], name string, look func(T)) Slot[T] {
+	own := Slot[T]{makers: append([]func() pipeline.Stage[T, T]{}, s.makers...)}
+	own.Insert(func() pipeline.Stage[T, T] {
+		return pipeline.Stage[T, T]{Name: "trace " + name, Run: func(_ context.Context, item T, emit pipeline.Emit[T]) error {
+			look(item)
+			return emit(item)
+		}}
+	})
+	return own
 }
 
 // Preview reports what Update would do. Nothing is changed and nothing recorded.

@@ -61,7 +61,7 @@ func (o Options) withDefaults() Options {
 // operate runs one operation from loading the state to the last event, and writes it into the history of a locked stack.
 func (e *Engine) operate(ctx context.Context, k kind) (*Result, error) {
 	began := time.Now()
-	result, err := e.perform(ctx, k)
+	result, err := e.traced(ctx, k)
 	if s, ok := e.options.State.(lockedStack); ok {
 		s.ended(ctx, k, e.options, began, result, err)
 	}

@@ -60,7 +60,9 @@ type PluginOptions struct {
 	// the variable [install.AcquisitionVariable]. A package that is built in is not installed, unless another version of its plugin is
 	// there or built-in providers are turned off.
 	Installer *install.Installer
-	Log       *slog.Logger // nil discards
+	// InstallLate leaves plugins that are missing until they are needed; otherwise those that are known are installed before the program starts.
+	InstallLate bool
+	Log         *slog.Logger // nil discards
 }
 
 // acquire returns what installs missing plugins; nil if they are not to be installed.
@@ -78,10 +80,36 @@ func (o PluginOptions) acquire() plugin.Acquire {
 	return o.Installer.Acquire(m)
 }
 
+// NewInstaller returns an installer that also installs what plugins in source form need, with the runtimes of their languages.
+// Where a runtime needs a language plugin that is missing, it installs that, too. Of o the places of plugins, Warn and Note are used.
+func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
+	var installer *install.Installer
+	i.Dependencies = func(ctx context.Context, w install.Written) error {
+		m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
+		if err != nil {
+			return err
+		}
+		service := ServeEngine(ctx)
+		defer func() { _ = service.Close() }() // its error changes nothing
+		options := PluginOptions{
+			Engine: service, ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Note: o.Note,
+			Installer: installer,
+		}
+		runtime, err := runtimes.Choose(m.Runtime.Name, options.runtimes())
+		if err != nil {
+			return err
+		}
+		return runtime.Install(ctx, m.Project(w.Directory), w.Said)
+	}
+	installer = install.New(i)
+	return installer
+}
+
 // PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see
 // [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {
 	host pluginLoader
+	late bool // Prepare does nothing
 
 	mu     sync.Mutex // guards loaded
 	loaded []providers.Provider
@@ -102,7 +130,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		options.EngineAddress = o.Engine.Address
 		options.Output = o.Engine.pluginOutput
 	}
-	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options))}
+	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options)), late: o.InstallLate}
 }
 
 // startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
@@ -172,9 +200,13 @@ type pluginLoader interface {
 // preparing is how many plugins are installed at the same time.
 const preparing = 4
 
-// Prepare installs those of the plugins that are missing, several at the same time, before they are needed. What cannot be
-// installed is an error only for those who load it. It returns the specs that a process serves, which takes time to start.
+// Prepare installs those of the plugins that are missing, several at the same time, before they are needed, unless that is turned off.
+// What cannot be installed is an error only for those who load it. It returns the specs that a process serves, which takes time to
+// start.
 func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
+	if h.late {
+		return nil
+	}
 	installing := pool.New().WithMaxGoroutines(preparing)
 	for _, spec := range specs {
 		installing.Go(func() { _ = h.host.Prepare(ctx, spec) })

@@ -56,10 +56,10 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 }
 
 // OpenPolicyPack reads the manifest of the policy pack in a folder, and its configuration from a JSON file, whose name may
-// be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins and the Engine
+// be "". Each operation that has the pack in its [Options] starts it. Of o only the places of plugins, their Installer and the Engine
 // service are used.
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
-	options := policy.Options{Finder: o.Finder(), Debug: o.Debug}
+	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
 	if o.Engine != nil {
 		options.Engine = o.Engine
 	}

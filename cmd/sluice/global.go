@@ -1,16 +1,19 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/traces"
 )
 
 // globalFlags are the flags of all commands.
@@ -20,6 +23,7 @@ type globalFlags struct {
 	log       logFlags
 	profiling string // the beginning of the names of profiles; "" writes none
 	profile   *profile
+	traces    *traces.Traces // nil if there are none
 	ignored   ignoredFlags
 }
 
@@ -27,7 +31,7 @@ type globalFlags struct {
 type logFlags struct {
 	verbosity        int
 	toStandardError  bool
-	traces, toServer string
+	traces, toServer string // where traces are sent; both flags take the same URLs
 }
 
 // ignoredFlags are accepted because scripts give them, and change nothing.
@@ -43,11 +47,11 @@ func (g *globalFlags) add(f *pflag.FlagSet) {
 	f.IntVarP(&g.log.verbosity, "verbose", "v", 0, "from 1: log what the engine does to the standard error, without secrets")
 	f.BoolVar(&g.log.toStandardError, "logtostderr", false, "log to the standard error what is worth knowing; -v 1 logs more")
 	f.StringVar(&g.profiling, "profiling", "", "write profiles of sluice to files whose names begin like this")
-	f.StringVar(&g.log.traces, "tracing", "", "accepted for scripts: traces are not written")
-	f.StringVar(&g.log.toServer, "otel-traces", "", "accepted for scripts: traces are not written")
+	f.StringVar(&g.log.toServer, "otel-traces", "", "send OpenTelemetry traces to this `URL`: file:PATH, grpc://, grpcs://, http:// or https://")
+	f.StringVar(&g.log.traces, "tracing", "", "the same as --otel-traces")
 	f.BoolVarP(&g.ignored.emoji, "emoji", "e", false, "accepted for scripts: there are no emojis")
 	f.BoolVar(&g.ignored.logFlow, "logflow", false, "accepted for scripts: plugins are not asked to log more")
-	for _, name := range []string{"tracing", "otel-traces", "emoji", "logflow"} {
+	for _, name := range []string{"tracing", "emoji", "logflow"} {
 		_ = f.MarkHidden(name) // fails only for flags that do not exist
 	}
 }
@@ -66,8 +70,8 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	if err := g.enterDirectory(); err != nil {
 		return exit.Usagef("--cwd: %w", err)
 	}
-	if g.log.traces != "" || g.log.toServer != "" {
-		t.Warn("traces are not written: sluice has --profiling, and logs with -v 1")
+	if err := g.startTraces(cmd); err != nil {
+		return err
 	}
 	t.Log = g.log.logger(t)
 	if g.profiling == "" {
@@ -80,8 +84,40 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 	return nil
 }
 
-// end writes what is left to write when the command is over.
-func (g *globalFlags) end() error {
+// startTraces begins the traces of the command, if some are wanted.
+func (g *globalFlags) startTraces(cmd *cobra.Command) error {
+	flag, to := "--otel-traces", g.log.toServer
+	if to == "" {
+		flag, to = "--tracing", g.log.traces
+	}
+	t := g.open.Terminal
+	ctx, started, err := traces.Start(cmd.Context(), cmd.CommandPath(), traces.Options{URL: to, Version: sluice.Version, Lookup: t.Lookup})
+	switch {
+	case errors.Is(err, traces.ErrAppdash):
+		t.Warn("%s: %v", flag, err) // scripts give it, and work without
+		return nil
+	case err != nil:
+		return exit.Usagef("%s: %w", flag, err)
+	case started == nil:
+		return nil
+	}
+	g.traces = started
+	cmd.SetContext(ctx)
+	for name, value := range started.Variables() {
+		if err := os.Setenv(name, value); err != nil { // for everything that the command starts
+			return err
+		}
+	}
+	return nil
+}
+
+// end writes what is left to write when the command is over. failure is the error of the command.
+func (g *globalFlags) end(failure error) error {
+	if g.traces != nil {
+		if err := g.traces.End(failure != nil); err != nil {
+			g.open.Terminal.Warn("%v", err)
+		}
+	}
 	if g.profile == nil {
 		return nil
 	}

@@ -79,5 +79,5 @@ func run(ctx context.Context, args []string, s terminal.Streams) (status int) {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err := root.ExecuteContext(ctx)
-	return report(open, errors.Join(err, global.end()))
+	return report(open, errors.Join(err, global.end(err)))
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 )
 
@@ -25,14 +29,17 @@ type installFlags struct {
 func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
-		Use:   "install [KIND NAME [VERSION]]",
+		Use:   "install [KIND NAME|REPOSITORY[@VERSION] [VERSION]]",
 		Short: "Install a plugin, or those that the project needs",
 		Long: "Install a plugin, or those that the program of this directory needs. Without a version, the latest is installed.\n" +
 			"A plugin that is there in that version, or without --exact in a newer one, is not installed again.\n\n" +
+			"A plugin in source form may be in a git repository: name that, and the folder in it if it is not the first. The hash\n" +
+			"of a commit is a version there. What it needs is installed, too.\n\n" +
 			"A download that was cut off goes on where it was. SLUICE_PLUGIN_MIRROR names a folder or a URL that has the\n" +
 			"archives of all plugins, and PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES other places for some.",
 		Example: "  sluice plugin install\n  sluice plugin install resource aws 7.1.0\n" +
 			"  sluice plugin install resource thing 1.2.3 --server https://plugins.example.com/thing\n" +
+			"  sluice plugin install resource github.com/example/things/shop@1.2.3\n" +
 			"  sluice plugin install resource thing 1.2.3 --file pulumi-resource-thing-v1.2.3-linux-amd64.tar.gz",
 		Args: rangeArgs(0, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,6 +73,19 @@ func installNamed(ctx context.Context, places *plugins.Places, args []string, f 
 	r := install.Request{Kind: kind, Name: args[1], Source: f.server, File: f.file, Reinstall: f.reinstall}
 	if len(args) == 3 {
 		r.Version = args[2]
+	}
+	server, version, err := plugin.ParsePackageSource(r.Name)
+	switch {
+	case errors.Is(err, plugin.ErrNoGitSource):
+	case err != nil:
+		return exit.AsUsage(err)
+	case f.server != "" || f.file != "":
+		return exit.Usagef("%s says where the plugin comes from; leave out --server and --file", r.Name)
+	case version != "" && r.Version != "":
+		return exit.Usagef("%s has a version; leave out %s", r.Name, r.Version)
+	default:
+		r.Source, r.Version = server, cmp.Or(version, r.Version)
+		r.Name, _ = plugin.PluginOf(providers.Spec{DownloadURL: server})
 	}
 	switch {
 	case f.file != "" && f.server != "":
@@ -101,7 +121,7 @@ func installNeeded(ctx context.Context, places *plugins.Places, f installFlags) 
 	for _, n := range needs {
 		switch {
 		case n.Location != nil && !f.reinstall:
-			fmt.Fprintf(places.Terminal.Err, "%s is there: %s\n", n.Title(), n.Location.Executable)
+			fmt.Fprintf(places.Terminal.Err, "%s is there: %s\n", n.Title(), n.Location.Path())
 		case n.Builtin:
 			fmt.Fprintf(places.Terminal.Err, "%s is not needed: the provider is built in\n", n.Title())
 		default:

@@ -88,7 +88,7 @@ func entryOf(kind, name, version string, at *plugin.Location) pluginEntry {
 	if at == nil {
 		return e
 	}
-	e.Source, e.Path = string(at.Source), at.Executable
+	e.Source, e.Path = string(at.Source), at.Path()
 	if at.Source != plugin.FromCache {
 		return e
 	}

@@ -16,11 +16,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/internal/nodesdk"
 )
 
 // TestPlugins runs the scripts in testdata/plugins. $SERVER is a server with version 1.0.0 of the plugin "simple" and a wrong
 // checksum for version 6.6.6; $ARCHIVES is the folder that it serves, and $PLATFORM the end of the archives' names. $SIMPLE is the
-// plugin's executable, which is nowhere on the PATH.
+// plugin's executable, which is nowhere on the PATH. $NODE_MODULES has the SDK for Node.js.
 func TestPlugins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real programs")
@@ -40,6 +42,9 @@ func TestPlugins(t *testing.T) {
 		sums += hex.EncodeToString(sum[:]) + "  " + name + "\n"
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(archives, "checksums.txt"), []byte(sums), 0o644))
+	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(modules))
 	server := httptest.NewServer(http.FileServer(http.Dir(archives)))
 	t.Cleanup(server.Close)
 
@@ -50,6 +55,7 @@ func TestPlugins(t *testing.T) {
 		e.Setenv("ARCHIVES", archives)
 		e.Setenv("PLATFORM", platform)
 		e.Setenv("SIMPLE", simple)
+		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		err := setup(e)
 		e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "")
 		return err

@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"stages":    {"urn", "advice", "property", "graph", "pipeline", "state", "providers"},
 	// The items of stages name stack frames of package state.
 	"source": {"urn", "advice", "property", "graph", await, peers, "state", "providers", "stages"},
-	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot"},
+	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
 	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private},
@@ -162,6 +162,18 @@ func TestTheEngineUsesOnlyTheProtocolOfTheSDK(t *testing.T) {
 				t.Errorf("package %s must not import %s", p.path, i)
 			}
 		}
+	}
+}
+
+// Whoever imports the library gets the interface of OpenTelemetry, and what makes and sends spans only if they import that themselves.
+func TestTheLibraryLinksNoExporterOfTraces(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", ".")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "go.opentelemetry.io/otel/trace\n")
+	for _, heavy := range []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "go.opentelemetry.io/proto", "go-git"} {
+		require.NotContains(t, string(out), heavy)
 	}
 }
 

@@ -45,36 +45,35 @@ type preparer interface {
 }
 
 // prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
-// names, or else those that are recorded. One that cannot be is an error when it is needed. It returns those that take time to
-// start and that the program will most likely need.
+// names, and those that are recorded, which what is deleted may need. One that cannot be is an error when it is needed. It returns
+// those that take time to start and that the program will most likely need.
 func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
 	host, can := o.Providers.(preparer)
 	if !can {
 		return nil
 	}
-	ps := o.packages
-	if len(ps) == 0 {
-		ps = o.recordedPackages()
-	}
 	var specs []providers.Spec
-	for _, p := range ps {
-		if p.Name != stages.BuiltinPackage {
+	seen := map[[3]string]bool{}
+	for _, p := range slices.Concat(o.packages, o.recordedPackages()) {
+		plugin := [3]string{p.Name, p.Version, p.DownloadURL}
+		if p.Name != stages.BuiltinPackage && !seen[plugin] {
+			seen[plugin] = true
 			specs = append(specs, p.Spec(nameOf(p)))
 		}
 	}
-	slow := host.Prepare(ctx, specs)
-	if !o.RunsProgram() {
-		return nil
-	}
-	return slices.DeleteFunc(slow, o.isNotRecorded)
+	return slices.DeleteFunc(host.Prepare(ctx, specs), func(s providers.Spec) bool { return !o.willBeNeeded(s) })
 }
 
-// isNotRecorded reports whether something is recorded, but nothing of that package: a program may name packages that it does not
-// use.
-func (o *opened) isNotRecorded(spec providers.Spec) bool {
-	return len(o.base.Resources) > 0 && !slices.ContainsFunc(o.base.Resources, func(r *state.Resource) bool {
-		return r.URN.IsDefaultProvider() && r.Type.ProviderPackage() == spec.Package
-	})
+// willBeNeeded reports whether the program most likely needs a provider: it names the package, and what is recorded, if there is
+// anything, has something of it.
+func (o *opened) willBeNeeded(spec providers.Spec) bool {
+	return o.RunsProgram() &&
+		slices.ContainsFunc(o.packages, func(p stages.Package) bool {
+			return nameOf(p) == spec.Package && p.OwnVersion() == spec.Version
+		}) &&
+		(len(o.base.Resources) == 0 || slices.ContainsFunc(o.base.Resources, func(r *state.Resource) bool {
+			return r.URN.IsDefaultProvider() && r.Type.ProviderPackage() == spec.Package
+		}))
 }
 
 // nameOf returns the name of the package that a package's plugin is started for.

@@ -43,7 +43,8 @@ func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (L
 
 // Prepare installs the plugin that serves spec if it is missing. The errors are those of [Host.Load].
 func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
-	name, _ := pluginOf(spec)
+	spec = h.finder.Complete(spec)
+	name, _ := PluginOf(spec)
 	if _, attached, err := h.attachedPort(name); attached || err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
 
 // locate finds the plugin that serves spec, or installs it.
 func (h *Host) locate(ctx context.Context, spec providers.Spec) (Location, error) {
-	name, version := pluginOf(spec)
+	name, version := PluginOf(spec)
 	acquire := h.options.Acquire
 	if isDynamic(name) {
 		acquire = nil // it is part of the program's SDK

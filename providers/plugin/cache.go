@@ -33,11 +33,11 @@ func (f Finder) inCache(k Kind, name, version string) (Location, error) {
 	if best == nil {
 		return Location{}, missing
 	}
+	touch(best.directory + ".lastused")
 	file, ok := executableIn(best.directory, k, name)
 	if !ok {
-		return Location{}, f.noExecutable(k, name, best.directory)
+		return Location{}, noExecutable(k, name, best.directory, FromCache)
 	}
-	touch(best.directory + ".lastused")
 	at := located(file, FromCache)
 	if best.version != nil {
 		at.Version = best.version.String()
@@ -120,14 +120,4 @@ func touch(file string) {
 	if f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
 		_ = f.Close()
 	}
-}
-
-// gitPluginName is the local name of a plugin that comes from a git repository: the URL without its scheme, "/" replaced
-// by "_" (protocol.md 1.4).
-func gitPluginName(url string) (string, bool) {
-	rest, ok := strings.CutPrefix(url, "git://")
-	if !ok {
-		return "", false
-	}
-	return strings.ReplaceAll(strings.Trim(rest, "/"), "/", "_"), true
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,12 +32,13 @@ const (
 	PolicyManifest = "PulumiPolicy.yaml" // a policy pack (protocol.md 7.1)
 )
 
-// ProjectPlugin is a plugin that the project file names: its executable is in Directory.
+// ProjectPlugin is a plugin that the project file names: its executable is in Directory, or its sources are in a git repository.
 type ProjectPlugin struct {
-	Kind      Kind
-	Name      string
-	Version   string // "" fits every request
-	Directory string // absolute
+	Kind        Kind
+	Name        string // of the package, for one that is in a git repository
+	Version     string // "" fits every request
+	Directory   string // absolute; "" for one that is in a git repository
+	DownloadURL string // "git://..."
 }
 
 // Finder finds the executables of plugins (protocol.md 1.3). It only reads, and may be used from many goroutines.
@@ -55,11 +57,14 @@ type Finder struct {
 
 // Location is a plugin that was found.
 type Location struct {
-	Executable string
-	Directory  string // that of the executable
+	Executable string // "" for a plugin in source form
+	Directory  string // that of the executable or of the sources
 	Source     Source
 	Version    string // of one in the cache; "" if it is not known
 }
+
+// Path returns what of a plugin is shown: its executable, or the folder of its sources.
+func (l Location) Path() string { return cmp.Or(l.Executable, l.Directory) }
 
 // Source says where a plugin was found.
 type Source string
@@ -116,7 +121,10 @@ func (e *MissingError) Advice() []advice.Advice {
 }
 
 // LanguageHostedError says that a plugin is a program for a language plugin rather than an executable (protocol.md 1.10).
-type LanguageHostedError struct{ Name, Directory string }
+type LanguageHostedError struct {
+	Name, Directory string
+	Source          Source
+}
 
 func (e *LanguageHostedError) Error() string {
 	return fmt.Sprintf("plugin %q in %s is written in a program language and has no executable; build it, or put an "+
@@ -174,7 +182,7 @@ func located(file string, s Source) Location {
 func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) {
 	var fit []ProjectPlugin
 	for _, p := range f.Project {
-		if p.Kind != k || p.Name != name {
+		if p.Kind != k || p.Name != name || p.Directory == "" {
 			continue
 		}
 		if version != "" && p.Version != "" && p.Version != version {
@@ -196,14 +204,31 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 	}
 	file, ok := executableIn(p.Directory, k, name)
 	if !ok {
-		return Location{}, false, f.noExecutable(k, name, p.Directory)
+		return Location{}, false, noExecutable(k, name, p.Directory, FromProject)
 	}
 	return located(file, FromProject), true, nil
 }
 
-func (f Finder) noExecutable(k Kind, name, directory string) error {
-	if _, err := os.Stat(filepath.Join(directory, PluginManifest)); err == nil {
-		return &LanguageHostedError{Name: name, Directory: directory}
+// Manifest returns the name of the file that makes a folder a plugin of a kind in source form (protocol.md 1.10); "" for language
+// plugins, which must be executables: they run the others.
+func Manifest(k Kind) string {
+	switch k {
+	case Language:
+		return ""
+	case Analyzer:
+		return PolicyManifest
+	}
+	return PluginManifest
+}
+
+// isWritten reports whether there is a plugin in source form in a folder.
+func isWritten(directory string, k Kind) bool {
+	return Manifest(k) != "" && exists(filepath.Join(directory, Manifest(k)))
+}
+
+func noExecutable(k Kind, name, directory string, from Source) error {
+	if folder, is := SourceFolder(directory, k, name); is {
+		return &LanguageHostedError{Name: name, Directory: folder, Source: from}
 	}
 	return fmt.Errorf("plugin %q: there is no executable %s in %s", name, executableName(k, name), directory)
 }

@@ -99,6 +99,7 @@ func NewHost(o Options) *Host {
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
 // returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
 func (h *Host) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+	spec = h.finder.Complete(spec)
 	if spec.OnlySchema {
 		if r, err := h.recall(ctx, spec); r != nil || err != nil {
 			return r, err
@@ -119,8 +120,8 @@ func (h *Host) load(ctx context.Context, spec providers.Spec) (providers.Provide
 	return c, nil
 }
 
-// pluginOf says which plugin serves a package.
-func pluginOf(spec providers.Spec) (name, version string) {
+// PluginOf returns the name and the version of the plugin that serves a package, as [Finder.Find] takes them.
+func PluginOf(spec providers.Spec) (name, version string) {
 	name, version = spec.Package, spec.Version
 	if spec.Plugin != "" {
 		name = spec.Plugin
@@ -135,7 +136,7 @@ func pluginOf(spec providers.Spec) (name, version string) {
 }
 
 func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error) {
-	name, _ := pluginOf(spec)
+	name, _ := PluginOf(spec)
 	port, attached, err := h.attachedPort(name)
 	if err != nil {
 		return nil, err
@@ -354,7 +355,7 @@ func (h *Host) environment(name string, spec providers.Spec) []string {
 
 // newClient returns a client without features.
 func newClient(conn *grpc.ClientConn, spec providers.Spec, name string, process Server) *client {
-	_, version := pluginOf(spec)
+	_, version := PluginOf(spec)
 	c := &client{
 		rpc: pulumirpc.NewResourceProviderClient(conn), conn: conn, process: process, plugin: name, version: version,
 		pkg: spec.Package,

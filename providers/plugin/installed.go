@@ -1,9 +1,17 @@
 package plugin
 
-import "errors"
+import (
+	"errors"
 
-// Installed reports whether a provider plugin of this name is there, in any version, or attached.
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// Installed reports whether a provider plugin of this name is there, in any version, or attached, or the project names a git
+// repository for it.
 func (h *Host) Installed(name string) bool {
+	if h.finder.Complete(providers.Spec{Package: name}).DownloadURL != "" {
+		return true
+	}
 	if _, attached, err := h.attachedPort(name); attached || err != nil {
 		return true
 	}

@@ -96,6 +96,9 @@ func (f Finder) cache() []Listing {
 			if file, ok := executableIn(c.directory, kind, name); ok {
 				l.Location = located(file, FromCache)
 				list = append(list, l)
+			} else if _, is := SourceFolder(c.directory, kind, name); is {
+				l.Location = Location{Directory: c.directory, Source: FromCache}
+				list = append(list, l)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ type recalled struct {
 // recall returns the plugin that serves spec without starting it; nil if its schema cannot be remembered. Only what was installed
 // stays as it is: a plugin on the PATH, in the project or under a debugger may be built again at any time.
 func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
-	name, _ := pluginOf(spec)
+	name, _ := PluginOf(spec)
 	if _, attached, err := h.attachedPort(name); attached || err != nil {
 		return nil, err
 	}

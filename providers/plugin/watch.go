@@ -5,6 +5,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 )
 
@@ -64,8 +67,18 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	}
 }
 
-// TagRPC implements [stats.Handler].
-func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+// TagRPC tells the plugin the span that the call belongs to, if there is one.
+func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx
+	}
+	headers := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, headers)
+	for name, value := range headers {
+		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
+	}
+	return ctx
+}
 
 // TagConn implements [stats.Handler].
 func (watcher) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }

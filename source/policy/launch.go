@@ -19,8 +19,8 @@ import (
 )
 
 // start starts the pack in the first way that is available (protocol.md 7.2): by the language plugin of its runtime, if
-// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; directly, where that needs no plugin. engine is the
-// address of the Engine service. log is told where a pack waits for a debugger.
+// that can run plugins; by an executable pulumi-analyzer-policy-<runtime>; directly, where that needs no plugin; by a language plugin
+// that is installed now. engine is the address of the Engine service. log is told where a pack waits for a debugger.
 func (p *Pack) start(
 	ctx context.Context, info stages.RunInfo, engine string, output func(plugin.Line), log func(stages.LogMessage),
 ) (plugin.Server, error) {
@@ -35,7 +35,8 @@ func (p *Pack) start(
 	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
 		c.Debug = log
 	}
-	server, err := runtimes.StartHosted(ctx, p.project, c, runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine})
+	options := runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine}
+	server, err := runtimes.StartHosted(ctx, p.project, c, options)
 	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
 		return server, err
 	}
@@ -52,8 +53,29 @@ func (p *Pack) start(
 	if server, err = runtimes.StartDirect(ctx, p.project, c); !errors.Is(err, source.ErrNoPlugins) {
 		return server, err
 	}
-	return nil, fmt.Errorf("its runtime is %q, which needs pulumi-language-%s or pulumi-analyzer-policy-%s, and neither was found; "+
-		"install one, or correct `runtime` in %s (nodejs, python and go need no plugin)", runtime, runtime, runtime, plugin.PolicyManifest)
+	var acquiring error
+	if options.Acquire = p.options.Acquire; options.Acquire != nil {
+		server, err = runtimes.StartHosted(ctx, p.project, c, options)
+		var unsupported *runtimes.UnsupportedRuntimeError
+		if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, &unsupported) {
+			return server, err
+		}
+		if unsupported != nil {
+			acquiring = unsupported.Acquiring
+		}
+	}
+	return nil, p.unsupported(acquiring)
+}
+
+// unsupported is the error of a pack that cannot be run. acquiring says why a language plugin could not be installed, nil if that was not
+// tried.
+func (p *Pack) unsupported(acquiring error) error {
+	runtime, tried := p.project.Runtime, ""
+	if acquiring != nil {
+		tried = "\n" + acquiring.Error()
+	}
+	return fmt.Errorf("its runtime is %q, which needs pulumi-language-%s or pulumi-analyzer-policy-%s, and neither was found; "+
+		"install one, or correct `runtime` in %s (nodejs, python and go need no plugin)%s", runtime, runtime, runtime, plugin.PolicyManifest, tried)
 }
 
 // name returns the name of the process in messages, beside the folder.

@@ -15,6 +15,8 @@ import (
 // Options define where to find the plugins that run packs, and which services packs use.
 type Options struct {
 	Finder plugin.Finder
+	// Acquire installs a language plugin that a pack needs and that is not there; nil installs none.
+	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
 	// Debug says which packs wait for a debugger. Packs are named as their folders.

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,6 +213,42 @@ func TestPacksThatDoNotStart(t *testing.T) {
 			require.ErrorContains(t, err, b.pack[1:], "the folder is named")
 		})
 	}
+}
+
+func TestALanguagePluginIsInstalledForAPack(t *testing.T) {
+	b := newBench(t, "")
+	var wanted []plugin.Wanted
+	home := t.TempDir()
+	finder := plugin.Finder{Home: home, LookupEnv: func(name string) (string, bool) { return b.tools, name == "PATH" }}
+	acquire := func(_ context.Context, w plugin.Wanted) error {
+		wanted = append(wanted, w)
+		self, err := os.Executable()
+		directory := filepath.Join(home, "plugins", "language-fake-v1.0.0")
+		return errors.Join(err, os.MkdirAll(directory, 0o755), os.Symlink(self, filepath.Join(directory, languageHost)))
+	}
+	p, err := Open(b.pack, "", Options{Engine: monitortest.At(b.engine), Finder: finder, Acquire: acquire})
+	require.NoError(t, err)
+	for range 2 {
+		a, err := p.Load(t.Context(), theRun, b.log)
+		require.NoError(t, err)
+		require.NoError(t, a.Close())
+	}
+	require.Equal(t, []plugin.Wanted{{Kind: plugin.Language, Name: "fake"}}, wanted)
+
+	// A shim is good enough, and why there is no plugin is said.
+	p, err = Open(b.pack, "", Options{Engine: monitortest.At(b.engine), Finder: plugin.Finder{LookupEnv: finder.LookupEnv, Home: t.TempDir()}, Acquire: func(context.Context, plugin.Wanted) error {
+		return errors.New("the network is down")
+	}})
+	require.NoError(t, err)
+	_, err = p.Load(t.Context(), theRun, b.log)
+	require.ErrorContains(t, err, "pulumi-language-fake or pulumi-analyzer-policy-fake, and neither was found")
+	require.ErrorContains(t, err, "the network is down")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, filepath.Join(b.tools, shim)))
+	a, err := p.Load(t.Context(), theRun, b.log)
+	require.NoError(t, err)
+	require.NoError(t, a.Close())
 }
 
 func TestANodePackNeedsItsPackages(t *testing.T) {

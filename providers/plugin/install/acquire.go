@@ -44,8 +44,11 @@ func (i *Installer) mayObtain(w plugin.Wanted) error {
 	if i.env(mirrorVariable) != "" {
 		return nil
 	}
-	from, err := override(w.DownloadURL, i.env(overridesVariable))
-	if err != nil || from != w.DownloadURL {
+	from, err := Request{Kind: w.Kind, Name: w.Name, Source: w.DownloadURL}.from()
+	if err != nil {
+		return err
+	}
+	if overridden, err := override(from, i.env(overridesVariable)); err != nil || overridden != from {
 		return err
 	}
 	return fmt.Errorf("%w, as only the recorded state says that it comes from %s", plugin.ErrNotAcquired, w.DownloadURL)
@@ -73,6 +76,8 @@ func (t *telling) observe(p Progress) {
 			tell(t.messages.Note, "waiting for another process that installs the plugin %s", p.Plugin)
 		case Downloading:
 			tell(t.messages.Note, "installing the plugin %s from %s", p.Plugin, p.URL)
+		case Completing:
+			tell(t.messages.Note, "installing what the plugin %s needs", p.Plugin)
 		}
 	}
 	if p.Phase != Downloading || time.Since(t.last) < pause {

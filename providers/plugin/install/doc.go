@@ -2,8 +2,9 @@
 // (protocol.md 1.4, 1.11). Sources are releases on GitHub and GitLab, URL templates, the public download host, a mirror that
 // replaces them all, and local files.
 //
-// It starts no plugin, and does not decide when one is needed.
+// It starts no plugin, and does not decide when one is needed. What a plugin in source form needs is installed by a function
+// that it is given.
 //
 // Invariant: an installation that was cut off at any instant is never found, and what is found has the checksum that was asked
-// for or published.
+// for or published, and what it needs.
 package install

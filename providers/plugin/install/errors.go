@@ -2,10 +2,12 @@ package install
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // Error says why a plugin cannot be installed: what was tried, and how that ended.
@@ -46,10 +48,10 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// Advice says that the plugin can be installed from a file.
+// Advice says that the plugin can be installed from a file, unless it comes from a git repository, or lacks something else.
 func (e *Error) Advice() []advice.Advice {
 	r := e.Request
-	if r.File != "" {
+	if r.File != "" || strings.HasPrefix(r.Source, plugin.GitScheme) || errors.As(e, new(*DependenciesError)) {
 		return nil
 	}
 	about := advice.Plugin{Kind: string(r.Kind), Name: r.Name, Version: r.Version}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/pipeline/await"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // Options configure an [Installer].
@@ -23,6 +24,9 @@ type Options struct {
 	Transport http.RoundTripper
 	// Stall is how long a server may send nothing; 0 is a minute.
 	Stall time.Duration
+	// Dependencies installs what a plugin in source form needs, before anybody finds the plugin; nil installs nothing. It may be
+	// called from many goroutines, for different plugins.
+	Dependencies func(context.Context, Written) error
 }
 
 // Installer installs plugins. It may be used from many goroutines, and by many processes at once.
@@ -175,7 +179,7 @@ func (i *Installer) install(ctx context.Context, r Request, sources []source) (I
 			return Installed{}, context.Cause(ctx)
 		}
 		failed.Tries = append(failed.Tries, Try{at, err})
-		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*os.PathError)) {
+		if errors.As(err, new(*ChecksumError)) || errors.As(err, new(*DependenciesError)) || errors.As(err, new(*os.PathError)) {
 			break // another source does not make it right
 		}
 	}
@@ -188,8 +192,11 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	if err != nil {
 		return s.place(), err
 	}
-	if l, ok := s.(*local); ok {
-		return a.place(), i.fromFile(ctx, p, l.path)
+	switch s := s.(type) {
+	case *local:
+		return a.place(), i.fromFile(ctx, p, s.path)
+	case inGit:
+		return s.place(), i.put(ctx, p, func(half string) error { return s.checkOut(ctx, p.request, half) })
 	}
 	file := a.file
 	if file == "" {
@@ -200,7 +207,7 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	}
 	want, from, err := i.expected(ctx, p.request, a)
 	if err == nil {
-		err = i.put(p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+		err = i.put(ctx, p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
 	}
 	if a.file == "" && ctx.Err() == nil {
 		p.forget() // it is installed, or it is not what it should be
@@ -216,7 +223,7 @@ func (i *Installer) fetch(ctx context.Context, p place, c call) error {
 }
 
 // put makes the plugin's folder in a place of its own, and puts it where it is found when it is whole.
-func (i *Installer) put(p place, fill func(half string) error) error {
+func (i *Installer) put(ctx context.Context, p place, fill func(half string) error) error {
 	if err := os.Mkdir(p.half(), 0o700); err != nil {
 		return err
 	}
@@ -232,7 +239,7 @@ func (i *Installer) put(p place, fill func(half string) error) error {
 	if !p.usable(p.half()) {
 		return fmt.Errorf("it has no %s in its first folder", p.request.executable())
 	}
-	return p.commit()
+	return p.commit(func() error { return i.dependencies(ctx, p) })
 }
 
 // unpackFile checks and unpacks one and the same file, whatever happens to its name meanwhile.
@@ -258,4 +265,21 @@ func absent(err error) error {
 		return errors.New("there is no such file")
 	}
 	return err
+}
+
+// dependencies installs what a plugin needs that is in its place, if it is one in source form.
+func (i *Installer) dependencies(ctx context.Context, p place) error {
+	if _, executable := plugin.Executable(p.directory, p.request.Kind, p.request.Name); executable || i.options.Dependencies == nil {
+		return nil
+	}
+	folder, _ := plugin.SourceFolder(p.directory, p.request.Kind, p.request.Name) // it is usable
+	p.request.observe(Progress{Phase: Completing})
+	var last plugin.Tail
+	err := i.options.Dependencies(ctx, Written{
+		Kind: p.request.Kind, Name: p.request.Name, Directory: folder, Said: last.Add,
+	})
+	if err == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return &DependenciesError{Output: last.Text("its last output was:"), Err: err}
 }

@@ -29,7 +29,7 @@ func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
 		if len(want) > 0 {
 			return errors.New("a folder has no checksum to compare")
 		}
-		return i.put(p, func(half string) error { return os.CopyFS(half, os.DirFS(path)) })
+		return i.put(ctx, p, func(half string) error { return os.CopyFS(half, os.DirFS(path)) })
 	}
 	if !info.Mode().IsRegular() {
 		return errors.New("it is neither a file nor a folder")
@@ -38,7 +38,7 @@ func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
 	if err != nil {
 		return err
 	}
-	return i.put(p, func(half string) error {
+	return i.put(ctx, p, func(half string) error {
 		if isArchive {
 			return i.unpackFile(ctx, p, path, half, want, "")
 		}

@@ -41,18 +41,11 @@ func (p place) complete() bool {
 
 // usable reports whether a folder has what makes it a plugin: an executable, or the description of a program that is one.
 func (p place) usable(directory string) bool {
-	if _, ok := plugin.Executable(directory, p.request.Kind, p.request.Name); ok {
+	if _, executable := plugin.Executable(directory, p.request.Kind, p.request.Name); executable {
 		return true
 	}
-	return exists(filepath.Join(directory, manifest(p.request.Kind)))
-}
-
-// manifest is the file of a plugin that is written in a program language (protocol.md 1.10).
-func manifest(k plugin.Kind) string {
-	if k == plugin.Analyzer {
-		return plugin.PolicyManifest
-	}
-	return plugin.PluginManifest
+	_, written := plugin.SourceFolder(directory, p.request.Kind, p.request.Name)
+	return written
 }
 
 func exists(path string) bool {
@@ -97,25 +90,46 @@ func (p place) clean() error {
 	return errors.Join(os.RemoveAll(p.half()), os.RemoveAll(p.old()))
 }
 
-// commit makes a complete folder the plugin. From the first to the last moment of it the mark says that the plugin is not
-// complete, so that a kill leaves nothing that is found.
-func (p place) commit() error {
+// commit makes a complete folder the plugin, and lets finish complete it where it stays: a virtual environment of Python cannot be
+// moved. From the first to the last moment the mark says that the plugin is not complete, so that a kill leaves nothing that is found.
+func (p place) commit(finish func() error) error {
+	keep := p.complete() // or else nothing of it may be found again
 	if err := os.WriteFile(p.partial(), nil, 0o600); err != nil {
 		return err
 	}
-	if exists(p.directory) {
-		if err := os.Rename(p.directory, p.old()); err != nil {
-			return err
-		}
+	var err error
+	if keep {
+		err = os.Rename(p.directory, p.old())
+	} else {
+		err = os.RemoveAll(p.directory)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.Rename(p.half(), p.directory); err != nil {
 		return err
+	}
+	if err := finish(); err != nil {
+		return errors.Join(err, p.revert())
 	}
 	if err := os.Remove(p.partial()); err != nil {
 		return err
 	}
 	_ = os.RemoveAll(p.old()) // in use on Windows perhaps; the next installation removes it
 	return nil
+}
+
+// revert removes a plugin that could not be completed, and puts the one before into its place again. If it fails, the mark stays.
+func (p place) revert() error {
+	if err := os.RemoveAll(p.directory); err != nil {
+		return err
+	}
+	if exists(p.old()) {
+		if err := os.Rename(p.old(), p.directory); err != nil {
+			return err
+		}
+	}
+	return os.Remove(p.partial())
 }
 
 // forget removes what has been downloaded.

@@ -25,7 +25,11 @@ func TestMain(m *testing.M) {
 	}
 	r := wanted()
 	r.Observe = func(p Progress) { fmt.Println(p.Phase) }
-	if _, err := New(Options{Home: home}).Install(context.Background(), r); err != nil {
+	o := Options{Home: home, Dependencies: func(context.Context, Written) error {
+		time.Sleep(time.Hour) // until the test kills the process
+		return nil
+	}}
+	if _, err := New(o).Install(context.Background(), r); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}

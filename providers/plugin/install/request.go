@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ type Request struct {
 	Kind    plugin.Kind
 	Name    string
 	Version string // with or without a leading "v"; "" is the latest that the source has
-	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name.
+	// Source is where the plugin comes from, a plugin download URL (protocol.md 1.11). "" is the public place of its name. One of git
+	// determines the name.
 	Source string
 	// Checksums are the SHA-256 sums of the archive, by "<os>-<arch>". A system that is not named is checked against what the
 	// source publishes, if it does.
@@ -47,6 +49,7 @@ const (
 	Waiting     Phase = "waiting" // for another process that installs the same plugin
 	Downloading Phase = "downloading"
 	Unpacking   Phase = "unpacking"
+	Completing  Phase = "completing" // installing what a plugin in source form needs
 	Complete    Phase = "complete"
 )
 
@@ -67,6 +70,13 @@ func (r Request) checked() (Request, error) {
 	kinds := []plugin.Kind{plugin.Resource, plugin.Language, plugin.Analyzer, plugin.Converter, plugin.Tool}
 	if !slices.Contains(kinds, r.Kind) {
 		return r, fmt.Errorf("%q is no kind of plugins; there are resource, language, analyzer, converter and tool", r.Kind)
+	}
+	if strings.HasPrefix(r.Source, plugin.GitScheme) {
+		g, err := plugin.ParseGitSource(r.Source)
+		if err != nil {
+			return r, err
+		}
+		r.Name = g.Name()
 	}
 	if err := urn.CheckPluginName(r.Name); err != nil {
 		return r, err
@@ -118,4 +128,16 @@ func (r Request) observe(p Progress) {
 		p.Plugin = r.Title()
 		r.Observe(p)
 	}
+}
+
+// shown is a URL without the password that may be in it, and without its query, which may be a signature.
+func shown(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.Redacted()
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 // source is a place where plugins are published.
@@ -43,18 +45,6 @@ func (a asset) place() string {
 	return shown(a.call.url)
 }
 
-// shown is a URL without the password that may be in it, and without its query, which may be a signature.
-func shown(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	if u.RawQuery != "" {
-		u.RawQuery = "…"
-	}
-	return u.Redacted()
-}
-
 // errLatest is returned by sources that cannot be asked for their versions.
 var errLatest = errors.New("this source cannot be asked for the latest version; name the version that is wanted")
 
@@ -81,19 +71,34 @@ func (i *Installer) sources(r Request) ([]source, error) {
 		}
 		return []source{s}, nil
 	}
-	from := r.Source
-	if from == "" {
-		from = "github://" + publicAPI + "/" + publicOwner + "/" + r.repository()
+	from, err := r.from()
+	if err != nil {
+		return nil, err
 	}
 	overridden, err := override(from, i.env(overridesVariable))
 	if err != nil {
 		return nil, err
+	}
+	if overridden == from && r.Source != "" {
+		overridden = r.Source
 	}
 	list, err := i.sourcesAt(overridden, r)
 	if err == nil && r.Source == "" && overridden == from {
 		list = append(list, &template{i, publicHost, true})
 	}
 	return list, err
+}
+
+// from returns the URL of the plugin's source, as overrides match it: for a git repository its own.
+func (r Request) from() (string, error) {
+	switch {
+	case r.Source == "":
+		return "github://" + publicAPI + "/" + publicOwner + "/" + r.repository(), nil
+	case strings.HasPrefix(r.Source, plugin.GitScheme):
+		g, err := plugin.ParseGitSource(r.Source)
+		return g.Repository, err
+	}
+	return r.Source, nil
 }
 
 // override replaces a URL by that of the first expression that matches it: "regexp=URL,...". $1 and ${name} in the URL are
@@ -144,10 +149,10 @@ func (i *Installer) sourcesAt(text string, r Request) ([]source, error) {
 	case "file":
 		return []source{&folder{filepath.FromSlash(u.Path)}}, nil
 	case "git":
-		return nil, fmt.Errorf("%s is a repository with the source of a plugin, which is not built here; clone it, build it, "+
-			"and name its folder under `plugins` in the project file", text)
+		g, err := plugin.ParseGitSource(text)
+		return []source{inGit{&repository{g, i.env}}}, err
 	}
-	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, https:// or file://", text)
+	return nil, fmt.Errorf("plugins do not come from %q; a source begins with github://, gitlab://, git://, https:// or file://", text)
 }
 
 // mirror returns the source that replaces all others: a folder, or a URL template.
@@ -234,6 +239,11 @@ func (f *folder) find(_ context.Context, r Request) (asset, error) {
 	}
 	return a, nil
 }
+
+// inGit is a git repository as a source. It has no archives: what it has is checked out.
+type inGit struct{ *repository }
+
+func (inGit) find(context.Context, Request) (asset, error) { return asset{}, nil }
 
 // github returns the sources for a repository on GitHub. What everybody may read is at a URL that needs no call of the API,
 // whose number is limited.

@@ -45,7 +45,7 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	installed := sluice.InstalledPlugins(options)
 	for _, p := range installed {
 		a.Plugins = append(a.Plugins, pluginReport{
-			Kind: string(p.Kind), Name: p.Name, Version: p.Version, Path: p.Location.Executable, Source: string(p.Location.Source),
+			Kind: string(p.Kind), Name: p.Name, Version: p.Version, Path: p.Location.Path(), Source: string(p.Location.Source),
 		})
 	}
 	a.Runtimes = lookAtRuntimes(ctx, a.Project, installed)

@@ -13,10 +13,10 @@ import (
 type Program struct {
 	Run                  bool // the program runs although the operation does not need it
 	NoBuiltins           bool // packages without an installed plugin are not served in process
+	InstallLate          bool // no plugin is installed before it is needed
 	SkipConfigValidation bool
 	refresh              optionalBool
 	client               string // the address of the process that serves the program; "" is that the project is the program
-	noPreInstall         bool   // accepted and ignored
 	Debug                Debugger
 }
 
@@ -24,8 +24,7 @@ type Program struct {
 func (p *Program) Add(f *pflag.FlagSet) {
 	f.BoolVar(&p.SkipConfigValidation, "skip-config-validation", false, "do not check the configuration against what the project declares")
 	f.BoolVar(&p.NoBuiltins, "no-builtin-providers", false, "do not serve packages without an installed plugin in process")
-	f.BoolVar(&p.noPreInstall, "skip-plugin-pre-install", false, "accepted for scripts: plugins are looked for when they are needed")
-	_ = f.MarkHidden("skip-plugin-pre-install") // fails only for flags that do not exist
+	f.BoolVar(&p.InstallLate, "skip-plugin-pre-install", false, "do not install missing plugins before the operation, but each when it is needed")
 	f.StringVar(&p.client, "client", "", "run the program that another process serves at this `address`, 127.0.0.1:<port>, instead of the project's")
 	_ = f.MarkHidden("client") // fails only for flags that are not there
 }

@@ -18,7 +18,7 @@ import (
 func Prepare(ctx context.Context, s *session.Stack, kind Kind, f *flags.Operation) (*Job, error) {
 	j := &Job{Stack: s, Terminal: s.Terminal, Kind: kind, Flags: f}
 	j.remarks = &remarks{terminal: s.Terminal, masks: j.masks()}
-	j.installer = install.New(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup})
+	j.installer = sluice.NewInstaller(install.Options{Home: s.Home, LookupEnv: s.Terminal.Lookup}, PluginOptions(j, nil, ""))
 	if err := checkRequiredVersion(s.Project); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
 	"github.com/sluice-iac/sluice/source"
@@ -69,16 +70,18 @@ func (p *Places) needs(packages []stages.Package) ([]Need, error) {
 }
 
 func (p *Places) need(pkg stages.Package) (Need, error) {
-	need := Need{Request: install.Request{
-		Kind: plugin.Resource, Name: pkg.Name, Version: pkg.Version, Source: pkg.DownloadURL, Checksums: pkg.Checksums,
-	}}
+	spec := p.Finder().Complete(providers.Spec{
+		Package: pkg.Name, Version: pkg.Version, DownloadURL: pkg.DownloadURL, Checksums: pkg.Checksums,
+	})
+	need := Need{Request: install.Request{Kind: plugin.Resource, Source: spec.DownloadURL, Checksums: spec.Checksums}}
+	need.Name, need.Version = plugin.PluginOf(spec)
 	found, err := p.Finder().Find(need.Kind, need.Name, need.Version)
 	var hosted *plugin.LanguageHostedError
 	switch {
 	case err == nil:
 		need.Location = &found
 	case errors.As(err, &hosted):
-		need.Location = &plugin.Location{Executable: hosted.Directory, Directory: hosted.Directory, Source: plugin.FromProject}
+		need.Location = &plugin.Location{Directory: hosted.Directory, Source: hosted.Source}
 	case !errors.As(err, new(*plugin.MissingError)):
 		return need, err
 	default:

@@ -30,7 +30,11 @@ func Find(t *terminal.Terminal) (*Places, error) {
 	if err != nil && !errors.Is(err, workspace.ErrNoProject) {
 		return nil, err
 	}
-	return &Places{Terminal: t, Home: home, Project: project, Installer: install.New(install.Options{Home: home, LookupEnv: t.Lookup})}, nil
+	p := &Places{Terminal: t, Home: home, Project: project}
+	options := p.options()
+	options.Note = p.note
+	p.Installer = sluice.NewInstaller(install.Options{Home: home, LookupEnv: t.Lookup}, options)
+	return p, nil
 }
 
 // options are the options of hosts that look in these places.

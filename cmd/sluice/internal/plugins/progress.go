@@ -53,6 +53,8 @@ func (p *progress) observe(request int, n install.Progress) {
 		p.say("downloading %s from %s, going on after %s", n.Plugin, n.URL, format.Bytes(n.Done))
 	case begins && n.Phase == install.Downloading:
 		p.say("downloading %s from %s", n.Plugin, n.URL)
+	case begins && n.Phase == install.Completing:
+		p.say("installing what %s needs", n.Plugin)
 	case n.Phase == install.Complete:
 		p.say("installed %s", n.Plugin)
 	}

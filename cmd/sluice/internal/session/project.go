@@ -26,9 +26,9 @@ func ProjectPlugins(p *workspace.Project) []plugin.ProjectPlugin {
 		return nil
 	}
 	var out []plugin.ProjectPlugin
-	add := func(kind plugin.Kind, plugins []workspace.LocalPlugin) {
+	add := func(kind plugin.Kind, plugins []workspace.NamedPlugin) {
 		for _, p := range plugins {
-			out = append(out, plugin.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path})
+			out = append(out, plugin.ProjectPlugin{Kind: kind, Name: p.Name, Version: p.Version, Directory: p.Path, DownloadURL: p.DownloadURL})
 		}
 	}
 	add(plugin.Resource, p.Plugins.Providers)

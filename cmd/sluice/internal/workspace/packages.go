@@ -210,8 +210,8 @@ func (p Package) node() *yaml.Node {
 	return n
 }
 
-// readPackages adds the packages whose source is a directory to the providers of the project, and the packages that
-// these name in turn (protocol.md 1.3). Installers of plugins handle other sources.
+// readPackages adds the packages whose source is a directory or a git repository to the providers of the project, and the packages
+// that directories name in turn (protocol.md 1.3). Other sources name plugins, which are found by their names.
 func (r *projectReader) readPackages() {
 	if r.err != nil {
 		return
@@ -229,7 +229,11 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 	for i := 0; packages != nil && i+1 < len(packages.Content) && reader.err == nil; i += 2 {
 		name, source := packages.Content[i].Value, reader.packageSource(packages, packages.Content[i].Value)
 		path, local := localPath(directory, source)
-		if !local || seen[name] || reader.err != nil {
+		if seen[name] || reader.err != nil {
+			continue
+		}
+		if !local {
+			reader.gitPackage(packages, packages.Content[i], source)
 			continue
 		}
 		seen[name] = true
@@ -237,7 +241,7 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 			reader.fail(packages.Content[i], err.Error(), "")
 			break
 		}
-		r.p.Plugins.Providers = append(r.p.Plugins.Providers, LocalPlugin{Name: name, Path: path})
+		r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name, Path: path})
 		file := filepath.Join(path, plugin.PluginManifest)
 		data, err := os.ReadFile(file)
 		switch {
@@ -259,6 +263,25 @@ func (r *projectReader) localPackages(doc *document, directory string, seen map[
 	if r.err == nil {
 		r.err = reader.err
 	}
+}
+
+// gitPackage adds a package whose source is a git repository; other sources are left out.
+func (r *projectReader) gitPackage(packages, name *yaml.Node, source string) {
+	server, version, err := plugin.ParsePackageSource(source)
+	if errors.Is(err, plugin.ErrNoGitSource) {
+		return
+	}
+	if err == nil {
+		err = urn.CheckPackageName("package", name.Value)
+	}
+	if err != nil {
+		r.fail(name, err.Error(), "")
+		return
+	}
+	if _, n := child(packages, name.Value); resolve(n).Kind == yaml.MappingNode && version == "" {
+		version = strings.TrimPrefix(r.text(resolve(n), "version", ""), "v")
+	}
+	r.p.Plugins.Providers = append(r.p.Plugins.Providers, NamedPlugin{Name: name.Value, Version: version, DownloadURL: server})
 }
 
 // packageSource returns the source of a package, which the file gives as a string or in a mapping.

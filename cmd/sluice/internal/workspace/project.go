@@ -40,15 +40,17 @@ type Project struct {
 	Warnings []string
 }
 
-// Plugins are the plugins that the project takes from the disk: those that it lists, and packages whose source is a
-// directory.
-type Plugins struct{ Providers, Languages, Analyzers []LocalPlugin }
+// Plugins are the plugins whose places the project names: those that it lists, and packages whose source is a directory or a git
+// repository.
+type Plugins struct{ Providers, Languages, Analyzers []NamedPlugin }
 
-// LocalPlugin is the location of a plugin. An empty version matches every version.
-type LocalPlugin struct {
+// NamedPlugin is the place of a plugin. An empty version matches every version.
+type NamedPlugin struct {
 	Name    string
-	Path    string // absolute
+	Path    string // absolute; "" for one that is in a git repository
 	Version string
+	// DownloadURL is that of a git repository, "" for a plugin on the disk.
+	DownloadURL string
 }
 
 // projectFiles are the names of project files, in search order.
@@ -212,7 +214,7 @@ func (r *projectReader) readPlugins() {
 	}
 }
 
-func (r *projectReader) pluginList(plugins *yaml.Node, key string) []LocalPlugin {
+func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin {
 	_, n := child(plugins, key)
 	if r.err != nil || n == nil || isNull(resolve(n)) {
 		return nil
@@ -222,14 +224,14 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []LocalPlugin
 		r.fail(n, fmt.Sprintf("`plugins.%s` must be a list, not %s", key, describe(n)), "")
 		return nil
 	}
-	var out []LocalPlugin
+	var out []NamedPlugin
 	for _, entry := range n.Content {
 		entry = resolve(entry)
 		if entry.Kind != yaml.MappingNode {
 			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
 			return nil
 		}
-		plugin := LocalPlugin{
+		plugin := NamedPlugin{
 			Name:    r.text(entry, "name", ""),
 			Path:    r.text(entry, "path", ""),
 			Version: r.text(entry, "version", ""),

@@ -77,7 +77,7 @@ Template: misspelled
 	require.Equal(t, map[string]any{"typescript": false, "nodeargs": "--trace", "level": 3.0}, p.RuntimeOptions)
 	require.Equal(t, "file://~", p.BackendURL)
 	require.True(t, p.RefreshAlways)
-	require.Equal(t, []LocalPlugin{{"a", "/x/bin", "1.0.0"}}, p.Plugins.Providers)
+	require.Equal(t, []NamedPlugin{{Name: "a", Path: "/x/bin", Version: "1.0.0"}}, p.Plugins.Providers)
 	require.Len(t, p.Declarations, 3)
 	require.Equal(t, "aws:region", p.Declarations[0].Key.String())
 	require.Equal(t, []string{"/x/Pulumi.yaml:16: `Template` is not used; did you mean `template`?"}, p.Warnings)
@@ -404,6 +404,8 @@ packages:
   tools: {source: libs/tools, version: 1.0.0}
   cloud: {source: terraform-provider, version: 0.9.0, parameters: [a/b]}
   git: github.com/a/b
+  at: {source: "https://gitlab.example.com/a/b.git/c", version: v1.2.0}
+  commit: git://github.com/a/b/c/d@0123abcd
 `,
 		"shop/PulumiPlugin.yaml":   "name: shop\nruntime: yaml\npackages: {base: ../base, shop: ../shop}\n",
 		"libs/tools/executable.sh": "",
@@ -413,9 +415,12 @@ packages:
 	}
 	p, err := ReadProject(filepath.Join(dir, "Pulumi.yaml"))
 	require.NoError(t, err)
-	require.Equal(t, []LocalPlugin{
+	require.Equal(t, []NamedPlugin{
 		{Name: "listed", Path: filepath.Join(dir, "bin")}, {Name: "shop", Path: filepath.Join(dir, "shop")},
 		{Name: "base", Path: filepath.Join(dir, "base")}, {Name: "tools", Path: filepath.Join(dir, "libs/tools")},
+		{Name: "git", DownloadURL: "git://github.com/a/b"},
+		{Name: "at", DownloadURL: "git://gitlab.example.com/a/b.git/c", Version: "1.2.0"},
+		{Name: "commit", DownloadURL: "git://github.com/a/b/c/d", Version: "0.0.0-x0123abcd"},
 	}, p.Plugins.Providers)
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "shop/PulumiPlugin.yaml"), []byte("name: shop\npackages: [x]\n"), 0o644))

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/sluice-iac/sluice/internal/nodesdk"
+)
+
+// collector is a collector of traces, for gRPC and HTTP.
+type collector struct {
+	collectorpb.UnimplementedTraceServiceServer
+	t       *testing.T
+	address string
+
+	mu    sync.Mutex // guards spans
+	spans []*tracepb.ResourceSpans
+}
+
+func newCollector(t *testing.T) *collector {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c := &collector{t: t, address: l.Addr().String()}
+	s := grpc.NewServer()
+	collectorpb.RegisterTraceServiceServer(s, c)
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(s.Stop)
+	return c
+}
+
+func (c *collector) Export(_ context.Context, req *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spans = append(c.spans, req.GetResourceSpans()...)
+	return &collectorpb.ExportTraceServiceResponse{}, nil
+}
+
+// span is a span with its parent.
+type span struct {
+	*tracepb.Span
+	service string
+}
+
+func attribute(s *tracepb.Span, name string) string {
+	for _, a := range s.GetAttributes() {
+		if a.GetKey() == name {
+			return a.GetValue().GetStringValue()
+		}
+	}
+	return ""
+}
+
+// byID returns what has been collected.
+func (c *collector) byID() map[string]span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[string]span{}
+	for _, r := range c.spans {
+		service := ""
+		for _, a := range r.GetResource().GetAttributes() {
+			if a.GetKey() == "service.name" {
+				service = a.GetValue().GetStringValue()
+			}
+		}
+		for _, s := range r.GetScopeSpans() {
+			for _, one := range s.GetSpans() {
+				all[string(one.GetSpanId())] = span{one, service}
+			}
+		}
+	}
+	return all
+}
+
+// paths returns the paths of spans from the first one, with their URNs' names: "sluice up/update/resource x (one)".
+func (c *collector) paths() []string {
+	all := c.byID()
+	var out []string
+	var path func(s span) string
+	path = func(s span) string {
+		text := s.GetName()
+		if u := attribute(s.Span, "sluice.urn"); strings.HasPrefix(text, "resource ") && u != "" {
+			text += " (" + u[strings.LastIndex(u, ":")+1:] + ")"
+		}
+		if above, is := all[string(s.GetParentSpanId())]; is {
+			return path(above) + "/" + text
+		}
+		return text
+	}
+	for _, s := range all {
+		out = append(out, path(s))
+	}
+	return out
+}
+
+func (c *collector) text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var b strings.Builder
+	for _, s := range c.spans {
+		b.WriteString(prototext.Format(s))
+	}
+	return b.String()
+}
+
+const tracedProgram = `name: shop
+runtime: yaml
+config:
+  password: {type: string}
+resources:
+  one:
+    type: simple:index:Thing
+    properties: {password: "${password}"}
+  two:
+    type: simple:index:Thing
+    properties: {from: "${one.id}"}
+`
+
+func TestTracesOfAnUpdateAreATree(t *testing.T) {
+	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
+	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
+	c := newCollector(t)
+	l.env = append(l.env, "TRACEPARENT=00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "OTEL_RESOURCE_ATTRIBUTES=team=infra")
+	l.run(0, "", "up", "--yes", "--skip-preview", "--otel-traces", "grpc://"+c.address)
+	const thing = "sluice up/update/resource simple:index:Thing"
+	call := "pulumirpc.ResourceProvider/"
+	require.Subset(t, c.paths(), []string{
+		"sluice up", "sluice up/update", "sluice up/update/packages of the program", "sluice up/update/install plugins",
+		"sluice up/update/program", "sluice up/update/start provider",
+		thing + " (one)", thing + " (one)/lookup", thing + " (one)/check", thing + " (one)/check/" + call + "Check", thing + " (one)/analyze",
+		thing + " (one)/diff", thing + " (one)/build", thing + " (one)/execute", thing + " (one)/execute/create",
+		thing + " (one)/execute/create/" + call + "Create", thing + " (two)/execute/create/" + call + "Create",
+	})
+	for _, s := range c.byID() {
+		require.Equal(t, "\x01\x23\x45\x67\x89\xab\xcd\xef\x01\x23\x45\x67\x89\xab\xcd\xef", string(s.GetTraceId()), "the trace of the caller")
+		require.Equal(t, "sluice", s.service)
+		require.NotEqual(t, tracepb.Status_STATUS_CODE_ERROR, s.GetStatus().GetCode(), s.GetName())
+		require.GreaterOrEqual(t, s.GetEndTimeUnixNano(), s.GetStartTimeUnixNano())
+		require.NotContains(t, prototext.Format(s), "sluice.unfinished")
+	}
+	require.Contains(t, c.text(), "infra")
+	require.NotContains(t, c.text(), hard)
+
+	// An update that fails: the spans say where, and not with which text.
+	l.run(0, "", "config", "set", "simple:tellOn", "delete one")
+	l.run(0, "", "up", "--yes", "--skip-preview")
+	failing := newCollector(t)
+	l.run(1, "", "destroy", "--yes", "--skip-preview", "--tracing", "grpc://"+failing.address)
+	failed := map[string]bool{}
+	for _, s := range failing.byID() {
+		if s.GetStatus().GetCode() == tracepb.Status_STATUS_CODE_ERROR {
+			failed[s.GetName()] = true
+			require.Empty(t, s.GetStatus().GetMessage())
+		}
+	}
+	require.Equal(t, map[string]bool{"sluice destroy": true, "destroy": true, "delete": true, call + "Delete": true}, failed)
+	require.NotContains(t, failing.text(), hard)
+}
+
+func TestTracesGoToFilesAndByHTTP(t *testing.T) {
+	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
+	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
+	file := l.dir + "/traces.jsonl"
+	l.run(0, "", "preview", "--tracing", "file:"+file)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), hard)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range lines {
+		require.True(t, json.Valid([]byte(line)))
+	}
+	require.Regexp(t, `"name":"preview"`, string(text))
+	require.Regexp(t, `"parentSpanId":"[0-9a-f]{16}"`, string(text))
+	require.Regexp(t, `"traceId":"[0-9a-f]{32}"`, string(text))
+
+	// The standard variables alone are enough.
+	c := &collector{t: t}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var req collectorpb.ExportTraceServiceRequest
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path != "/v1/traces" || r.Header.Get("X-Team") != "infra" || proto.Unmarshal(body, &req) != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		_, _ = c.Export(r.Context(), &req)
+	}))
+	t.Cleanup(server.Close)
+	environment := l.env
+	l.env = append(l.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+server.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-team=infra", "OTEL_SERVICE_NAME=deployer")
+	require.NotContains(t, l.run(0, "", "preview"), "warning")
+	require.Contains(t, c.paths(), "sluice preview/preview/program")
+	require.Contains(t, c.text(), "deployer")
+	l.env = append(l.env, "OTEL_SDK_DISABLED=true")
+	before := len(c.byID())
+	l.run(0, "", "preview")
+	require.Len(t, c.byID(), before)
+	l.env = environment
+}
+
+func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
+	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
+	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nothing
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = silent.Close() })
+	for _, url := range []string{
+		"grpc://" + closed.Addr().String(), "http://me:pw@" + closed.Addr().String(), "grpc://" + silent.Addr().String(), "http://" + silent.Addr().String(),
+	} {
+		began := time.Now()
+		shown := l.run(0, "", "preview", "--otel-traces", url)
+		require.Less(t, time.Since(began), time.Minute)
+		require.Len(t, regexp.MustCompile(`(?m)^warning: traces are missing at `).FindAllString(shown, -1), 1, shown)
+		require.NotContains(t, shown, "me:pw")
+	}
+	for url, says := range map[string]string{
+		"zipkin://x": "is no place for traces", "grpc://": "names no host", "file:": "name the file", "file:/nowhere/x": "no such file",
+	} {
+		require.Contains(t, l.run(2, "", "preview", "--otel-traces", url), says)
+	}
+	require.Contains(t, l.run(0, "", "preview", "--tracing", "tcp://127.0.0.1:7701"), "Appdash")
+}
+
+func TestProgramsAndPluginsBelongToTheTrace(t *testing.T) {
+	l := newLeaks(t, map[string]string{
+		"Pulumi.yaml": "name: shop\nruntime: nodejs\n", "package.json": `{"name": "shop"}`,
+		"index.js": `
+const pulumi = require("@pulumi/pulumi");
+console.log("parent " + process.env.TRACEPARENT + " at " + process.env.PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT);
+new pulumi.CustomResource("simple:index:Thing", "one", {});
+`,
+	})
+	modules, err := filepath.Abs("../../source/nodejs/testdata/program")
+	require.NoError(t, err)
+	require.NoError(t, nodesdk.Install(modules))
+	require.NoError(t, os.Symlink(modules+"/node_modules", l.dir+"/project/node_modules"))
+	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
+	c := newCollector(t)
+	shown := l.run(0, "", "up", "--yes", "--skip-preview", "--otel-traces", "grpc://"+c.address)
+	require.Regexp(t, `parent 00-[0-9a-f]{32}-[0-9a-f]{16}-01 at `+regexp.QuoteMeta(c.address), shown)
+	var first []byte
+	services := map[string]bool{}
+	for _, s := range c.byID() {
+		if first == nil {
+			first = s.GetTraceId()
+		}
+		require.Equal(t, first, s.GetTraceId())
+		services[s.service] = true
+	}
+	require.Equal(t, map[string]bool{"sluice": true, "pulumi-sdk-nodejs": true}, services)
+}

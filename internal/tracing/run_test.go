@@ -1,0 +1,114 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+const one = urn.URN("urn:pulumi:dev::shop::a:b:C::one")
+
+func begun(t *testing.T) (*Run, *tracetest.SpanRecorder) {
+	recorded := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorded))
+	ctx, span := provider.Tracer("test").Start(t.Context(), "caller")
+	t.Cleanup(func() { span.End() })
+	ctx, run := Begin(ctx, "update", stages.RunInfo{Stack: "dev"})
+	require.NotNil(t, run)
+	require.Equal(t, run.ctx, ctx)
+	return run, recorded
+}
+
+// names returns the ended spans with their parents, in order.
+func names(recorded *tracetest.SpanRecorder) []string {
+	known := map[string]string{}
+	for _, s := range recorded.Started() {
+		known[s.SpanContext().SpanID().String()] = s.Name()
+	}
+	var out []string
+	for _, s := range recorded.Ended() {
+		out = append(out, known[s.Parent().SpanID().String()]+" > "+s.Name())
+	}
+	return out
+}
+
+func TestNobodyIsTracedWithoutASpan(t *testing.T) {
+	ctx, run := Begin(t.Context(), "update", stages.RunInfo{})
+	require.Nil(t, run)
+	require.Equal(t, t.Context(), ctx)
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = Begin(ctx, "update", stages.RunInfo{}) }))
+}
+
+func TestWhatGoesNoFurtherIsEnded(t *testing.T) {
+	run, recorded := begun(t)
+	lost := stages.Registered{PendingReply: stages.NewPendingReply(true), Goal: &stages.Goal{Type: "a:b:Lost"}}
+	stopped := stages.Registered{PendingReply: stages.NewPendingReply(true), Goal: &stages.Goal{Type: "a:b:C"}}
+	run.Registered(lost)
+	run.Registered(stopped)
+	run.Located(stages.Located{Registered: stopped, Seq: 1, URN: one})
+	run.Stage(one, "analyze")
+	run.Stage("another", "analyze") // of a stage of the caller's
+	run.End(errors.New("a secret"))
+	require.ElementsMatch(t, []string{
+		"resource a:b:Lost > lookup", "update > resource a:b:Lost", "resource a:b:C > lookup", "resource a:b:C > check",
+		"resource a:b:C > analyze", "update > resource a:b:C", "caller > update",
+	}, names(recorded))
+	for _, s := range recorded.Ended() {
+		require.Empty(t, s.Status().Description)
+		require.Empty(t, s.Events())
+	}
+}
+
+// asked is a provider whose Delete fails.
+type asked struct{ providers.Provider }
+
+func (asked) Package() string { return "a" }
+
+func (asked) Delete(context.Context, providers.DeleteRequest) error { return errors.New("no") }
+
+func TestStepsWithoutARegistrationHaveSpans(t *testing.T) {
+	run, recorded := begun(t)
+	seen := 0
+	observe := run.Observe(func(stages.Event) { seen++ })
+	p, err := run.Host(providers.HostFunc(func(context.Context, providers.Spec) (providers.Provider, error) {
+		return asked{}, nil
+	})).Load(t.Context(), providers.Spec{Package: "a"})
+	require.NoError(t, err)
+	step := stages.StepInfo{Op: stages.OpDelete, URN: one}
+	observe(stages.StepStarted{Step: step})
+	failed := p.Delete(t.Context(), providers.DeleteRequest{URN: one})
+	require.EqualError(t, failed, "no")
+	observe(stages.StepFailed{Step: step, Err: failed})
+	observe(stages.StepDone{Step: stages.StepInfo{Op: stages.OpSame, URN: one}})
+	observe(stages.Ended{})
+	run.End(nil)
+	require.Equal(t, 4, seen)
+	require.Equal(t, []string{
+		"update > start provider", "delete > pulumirpc.ResourceProvider/Delete", "update > delete", "caller > update",
+	}, names(recorded))
+}
+
+func TestAHostThatPreparesStillDoes(t *testing.T) {
+	run, recorded := begun(t)
+	h := &preparing{}
+	run.Host(h).(interface {
+		Prepare(context.Context, []providers.Spec)
+	}).Prepare(t.Context(), []providers.Spec{{Package: "a"}})
+	require.Equal(t, []providers.Spec{{Package: "a"}}, h.prepared)
+	require.Equal(t, []string{"update > install plugins"}, names(recorded))
+}
+
+type preparing struct {
+	providers.Host
+	prepared []providers.Spec
+}
+
+func (p *preparing) Prepare(_ context.Context, specs []providers.Spec) { p.prepared = specs }

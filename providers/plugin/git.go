@@ -1,0 +1,189 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/sluice-iac/sluice/providers"
+)
+
+// GitScheme is the beginning of the download URLs of plugins that are in git repositories.
+const GitScheme = "git://"
+
+// GitSource is a folder of a git repository, which has a plugin in source form (protocol.md 1.4).
+type GitSource struct {
+	Repository string // its URL, "https://github.com/org/repo.git"; with the user and password that were given
+	Path       string // of the folder, "" for the repository's first
+}
+
+// ParseGitSource parses "git://host/org/repo[/path]", in which another scheme, or none, means the same. It is asked for by HTTPS.
+func ParseGitSource(text string) (GitSource, error) {
+	_, rest, has := strings.Cut(text, "://")
+	if !has {
+		rest = text
+	}
+	u, err := url.Parse("https://" + rest)
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return GitSource{}, fmt.Errorf("%q is not of the form git://<host>/<organization>/<repository>[/<path>]", text)
+	}
+	path := strings.Trim(u.Path, "/")
+	if strings.Contains("/"+path+"/", "/../") || strings.Contains("/"+path+"/", "/./") {
+		return GitSource{}, fmt.Errorf("%q leads out of a repository", text)
+	}
+	repository, folder := splitRepository(u.Hostname(), path)
+	if repository == "" {
+		return GitSource{}, fmt.Errorf("%q names no repository; it has the form git://<host>/<organization>/<repository>[/<path>]", text)
+	}
+	u.Path, u.RawPath = "/"+repository, ""
+	return GitSource{Repository: u.String(), Path: folder}, nil
+}
+
+const repositoryEnding = ".git"
+
+// splitRepository splits the path of a URL at the end of its repository: that is after ".git", or else after the second element.
+func splitRepository(host, path string) (repository, folder string) {
+	parts := strings.Split(path, "/")
+	switch at := strings.LastIndex(path+"/", repositoryEnding+"/"); {
+	case host == "dev.azure.com":
+		return path, "" // there is no rule for its folders
+	case host == "gist.github.com" && len(parts) == 2 && parts[1] != "":
+		return strings.TrimSuffix(parts[1], repositoryEnding) + repositoryEnding, ""
+	case at > 0:
+		at += len(repositoryEnding)
+		return path[:at], strings.Trim(path[at:], "/")
+	case len(parts) < 2 || parts[0] == "" || parts[1] == "":
+		return "", ""
+	}
+	return parts[0] + "/" + parts[1] + repositoryEnding, strings.Join(parts[2:], "/")
+}
+
+// Name is the local name of the plugin: host, repository and path, with "_" for "/", and without a user (protocol.md 1.4).
+func (g GitSource) Name() string {
+	_, rest, _ := strings.Cut(g.Repository, "://")
+	if at := strings.LastIndex(strings.SplitN(rest, "/", 2)[0], "@"); at >= 0 {
+		rest = rest[at+1:]
+	}
+	if g.Path != "" {
+		rest += "/" + g.Path
+	}
+	return strings.ReplaceAll(rest, "/", "_")
+}
+
+// gitPluginName is the local name of the plugin that a download URL of git means. What is malformed gets a name under which
+// nothing is.
+func gitPluginName(downloadURL string) (string, bool) {
+	rest, is := strings.CutPrefix(downloadURL, GitScheme)
+	if !is {
+		return "", false
+	}
+	g, err := ParseGitSource(downloadURL)
+	if err != nil {
+		return strings.ReplaceAll(strings.Trim(rest, "/"), "/", "_"), true
+	}
+	return g.Name(), true
+}
+
+// Complete returns spec with the git repository that the project names for its package, unless the program names a place itself.
+func (f Finder) Complete(spec providers.Spec) providers.Spec {
+	if spec.DownloadURL != "" && !spec.Recorded || spec.Parameterization != nil {
+		return spec
+	}
+	for _, p := range f.Project {
+		if p.Kind != Resource || p.Name != spec.Package || p.DownloadURL == "" {
+			continue
+		}
+		if p.Version != "" || spec.DownloadURL != p.DownloadURL {
+			spec.Version = p.Version // that of the program is the package's own
+		}
+		spec.DownloadURL, spec.Recorded = p.DownloadURL, false
+	}
+	return spec
+}
+
+// ErrNoGitSource says that a text is no source of plugins in a git repository, but perhaps a name.
+var ErrNoGitSource = errors.New("it names no git repository")
+
+var (
+	hasHost  = regexp.MustCompile(`^[^./][^/]*\.[a-z]+(:[0-9]+)?/`)
+	isCommit = regexp.MustCompile(`^[0-9a-fA-F]{4,64}$`)
+)
+
+// CommitVersion is the beginning of versions that mean a commit; its hash follows (protocol.md 1.4).
+const CommitVersion = "0.0.0-x"
+
+// ParsePackageSource parses the source of a package that is in a git repository, "github.com/org/repo[/path][@version]", into the
+// download URL and the version of its plugin; the version is "" if the source has none. A commit's hash is a version as well. The
+// error is [ErrNoGitSource] for what is something else.
+func ParsePackageSource(text string) (downloadURL, version string, err error) {
+	source, isURL := text, false
+	for _, scheme := range []string{GitScheme, "https://"} {
+		if rest, is := strings.CutPrefix(text, scheme); is {
+			source, isURL = rest, true
+		}
+	}
+	if !isURL && !hasHost.MatchString(source) {
+		return "", "", ErrNoGitSource
+	}
+	if at := strings.LastIndexByte(source, '@'); at > strings.LastIndexByte(source, '/') {
+		source, version = source[:at], source[at+1:]
+		if version, err = gitVersion(version); err != nil {
+			return "", "", fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	if _, err := ParseGitSource(source); err != nil {
+		return "", "", err
+	}
+	return GitScheme + source, version, nil
+}
+
+func gitVersion(text string) (string, error) {
+	// A commit may consist of digits alone, but what looks like a version is one.
+	if v, err := semver.NewVersion(text); err == nil && strings.Contains(text, ".") {
+		return v.String(), nil
+	}
+	if isCommit.MatchString(text) {
+		return CommitVersion + text, nil
+	}
+	return "", fmt.Errorf("%q is neither a version, such as 1.2.3, nor the hash of a commit", text)
+}
+
+// SourceFolder returns the folder with the sources of a plugin in source form, below the folder that the plugin is installed in,
+// and whether there is one. They are not in the same one if the plugin comes from a folder of a git repository.
+func SourceFolder(directory string, k Kind, name string) (string, bool) {
+	_, rest, inFolder := strings.Cut(name, repositoryEnding+"_")
+	if !inFolder {
+		return directory, isWritten(directory, k)
+	}
+	return folderNamed(directory, k, rest)
+}
+
+// folderNamed finds the folder whose path below directory has that name with "_" for "/".
+func folderNamed(directory string, k Kind, name string) (string, bool) {
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return "", false
+	}
+	for _, e := range entries {
+		rest, begins := strings.CutPrefix(name, e.Name())
+		folder := filepath.Join(directory, e.Name())
+		if !begins || !e.IsDir() {
+			continue
+		}
+		if rest == "" && isWritten(folder, k) {
+			return folder, true
+		}
+		if rest, deeper := strings.CutPrefix(rest, "_"); deeper {
+			if found, ok := folderNamed(folder, k, rest); ok {
+				return found, true
+			}
+		}
+	}
+	return "", false
+}
