@@ -130,14 +130,6 @@ func (c *client) variables(e *encoder, inputs property.Map) map[string]string {
 	return out
 }
 
-// place names the plugin and, if the engine has started it, the place where it is.
-func (c *client) place() string {
-	if c.process == nil {
-		return c.plugin
-	}
-	return c.process.Title()
-}
-
 // configureError reads what an error of Configure says about missing settings of a package.
 func configureError(c *client, err error) error {
 	st, ok := status.FromError(err)
@@ -145,7 +137,11 @@ func configureError(c *client, err error) error {
 		return err
 	}
 	if st.Code() == codes.Unimplemented {
-		return fmt.Errorf("plugin %s is no resource provider, it cannot be configured: %w", c.place(), err)
+		title := c.plugin
+		if c.process != nil {
+			title = c.process.Title() // with the place where it is
+		}
+		return fmt.Errorf("plugin %s is no resource provider, it cannot be configured: %w", title, err)
 	}
 	for _, d := range st.Details() {
 		missing, ok := d.(*pulumirpc.ConfigureErrorMissingKeys)

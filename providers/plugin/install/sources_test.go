@@ -211,7 +211,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		"a name":        {func(r *Request) { r.Name = "../x" }, nil, `"../x"`},
 		"a version":     {func(r *Request) { r.Version = "newest" }, nil, `"newest" is no version; write one such as 1.2.3`},
 		"a scheme":      {func(r *Request) { r.Source = "ftp://x" }, nil, `plugins do not come from "ftp://x"`},
-		"a repository":  {func(r *Request) { r.Source = "git://x.example/y" }, nil, "git://x.example/y is a repository with the source of a plugin, which is not built here"},
+		"a repository":  {func(r *Request) { r.Source = "git://x.example/y" }, nil, `"git://x.example/y" names no repository`},
 		"no owner":      {func(r *Request) { r.Source = "github://x.example" }, nil, "is not of the form github://<host>/<organization>"},
 		"a longer path": {func(r *Request) { r.Source = "github://x.example/a/b/c" }, nil, "is not of the form github://"},
 		"no project":    {func(r *Request) { r.Source = "gitlab://x.example" }, nil, "is not of the form gitlab://"},

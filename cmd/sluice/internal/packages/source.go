@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func NewReader(ctx context.Context, t *terminal.Terminal) (*Reader, error) {
 func (r *Reader) Close() error { return r.service.Close() }
 
 // Read returns the package that somebody has written: the name of a package of the project, the name of a plugin, perhaps with a
-// version, the folder or the executable of a plugin, or a file with a schema, "-" being the standard input. The parameters are for the
+// version, its git repository, its folder or its executable, or a file with a schema, "-" being the standard input. The parameters are for the
 // plugin. server is where the plugin can be obtained, "" for the usual places.
 func (r *Reader) Read(ctx context.Context, written string, parameters []string, server string) (*Package, error) {
 	text, err := r.readFile(written)
@@ -137,9 +138,16 @@ func (r *Reader) entry(written string) (workspace.Package, error) {
 		return workspace.Package{Source: absolute}, err
 	case isPath:
 		return workspace.Package{}, exit.AsUsage(fmt.Errorf("%s is no plugin: %w", written, err))
+	}
+	server, tag, err := plugin.ParsePackageSource(written)
+	switch {
+	case err == nil:
+		return workspace.Package{Source: strings.TrimPrefix(server, plugin.GitScheme), Version: tag}, nil
+	case !errors.Is(err, plugin.ErrNoGitSource):
+		return workspace.Package{}, exit.AsUsage(err)
 	case strings.Contains(name, "/"):
-		return workspace.Package{}, exit.Usagef("%s is a repository or a package of the hosted service, which sluice does not read\n"+
-			"Clone the repository and name the folder, or name the plugin of the package as in `random@4.0.0`", written)
+		return workspace.Package{}, exit.Usagef("%s is a package of the hosted service, which sluice does not read\n"+
+			"Name the plugin of the package as in `random@4.0.0`, or its repository as in `github.com/example/things`", written)
 	}
 	if err := urn.CheckPackageName("package", name); err != nil {
 		return workspace.Package{}, exit.AsUsage(err)
@@ -157,6 +165,10 @@ type pluginPlace struct {
 // place finds the plugin of a package, whose folder must be absolute if it has one.
 func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 	at := pluginPlace{options: r.Options, spec: providers.Spec{Package: entry.Source, Version: entry.Version, DownloadURL: entry.Server}}
+	if server, _, err := plugin.ParsePackageSource(entry.Source); err == nil {
+		at.spec.Package, at.spec.DownloadURL = path.Base(entry.Source), server
+		return at, nil
+	}
 	if !filepath.IsAbs(entry.Source) {
 		if err := urn.CheckPackageName("package", entry.Source); err != nil {
 			return at, exit.AsUsage(fmt.Errorf("the source of the package %q: %w", entry.Name, err))
