@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/sluice-iac/sluice/internal/javasdk"
 	"github.com/sluice-iac/sluice/internal/nodesdk"
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
+	"github.com/sluice-iac/sluice/pipeline/await"
 )
 
 // TestEndToEnd runs the scripts in testdata/e2e with real programs, which use the SDKs for Node.js, Python, Java and Go, and with the
@@ -81,10 +83,26 @@ func goCaches(t *testing.T) []string {
 	return []string{"GOCACHE=" + dirs[0], "GOMODCACHE=" + dirs[1]}
 }
 
+// executables are the programs that tests have built. To link one takes seconds, so each is built once.
+var executables struct {
+	directory string // removed when all tests are over
+	built     await.Flight[string, string]
+}
+
+// build makes binary the executable of a package.
 func build(t *testing.T, binary, pkg string) {
 	t.Helper()
-	out, err := exec.Command("go", "build", "-o", binary, pkg).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	file, err := executables.built.Do(t.Context(), pkg, func() (string, error) {
+		file := filepath.Join(executables.directory, strings.NewReplacer("/", "_", ".", "_").Replace(pkg))
+		out, err := exec.Command("go", "build", "-o", file, pkg).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+		return file, err
+	})
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Dir(binary), 0o755))
+	require.NoError(t, os.Link(file, binary))
 }
 
 // scripts returns the parameters that all scripts of command lines share.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 
 // TestMain makes sluice and the plugins of the tests available as commands of the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"sluice":                func() { os.Exit(realMain()) },
 		"pulumi":                func() { os.Exit(realMain()) },
 		"pulumi-language-fake":  serveFakeLanguage,
@@ -24,6 +25,21 @@ func TestMain(m *testing.M) {
 		"holdlock":              holdLock,
 		"callengine":            callEngine,
 	})
+}
+
+// tests are all tests, and what they build.
+type tests struct{ *testing.M }
+
+// Run runs the tests.
+func (m tests) Run() int {
+	directory, err := os.MkdirTemp("", "sluice-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	executables.directory = directory
+	defer os.RemoveAll(directory)
+	return m.M.Run()
 }
 
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("testdata/script")) }
