@@ -34,7 +34,7 @@ type Analyzer interface {
 type AnalyzerInfo struct {
 	Name    string
 	Version string // without a leading "v"; "" when there is none
-	// Directory is where the policies come from, "" for those that are in no directory.
+	// Directory is where the policies come from, as the caller has given it, "" for those that are in no directory.
 	Directory string
 	Policies  []PolicyInfo // ordered by name
 }

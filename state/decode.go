@@ -37,6 +37,9 @@ func (p *SecretsProvider) Identity() string {
 // ErrVersion is wrapped by the errors for versions of the file format that cannot be read.
 var ErrVersion = errors.New("unsupported checkpoint version")
 
+// ErrTooOld is the [ErrVersion] of exports from before there were versions.
+var ErrTooOld = fmt.Errorf("%w 0", ErrVersion)
+
 // DecodeError says what in a state file cannot be read.
 type DecodeError struct {
 	Name  string  // of the file
@@ -89,9 +92,8 @@ func DecodeExport(ctx context.Context, data []byte, o DecodeOptions) (*Snapshot,
 	env, err := readEnvelope(data)
 	switch {
 	case errors.Is(err, ErrVersion):
-		err = fmt.Errorf("the deployment is newer than what this version of sluice understands: %w", err)
 	case err == nil && !env.versioned:
-		err = fmt.Errorf("%w: the deployment is too old, its version must be from 1 to %d", ErrVersion, versionFeatures)
+		err = fmt.Errorf("%w: the version must be from 1 to %d", ErrTooOld, versionFeatures)
 	case err == nil && env.latest == nil:
 		err = errors.New(`there is no "deployment" in it; it must be the output of a stack export`)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/about"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 )
 
@@ -23,7 +22,7 @@ func newAboutCommand(open *session.Opener) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a := about.Look(cmd.Context(), open, stack)
 			if asJSON {
-				return format.JSON(open.Terminal.Out, a)
+				return about.WriteJSON(open.Terminal, a)
 			}
 			return about.Write(open.Terminal, a)
 		},

@@ -44,6 +44,7 @@ func newNewCommand(open *session.Opener) *cobra.Command {
 	p.StringVar(&f.Directory, "dir", "", "where to put the project; made if need be (default the current directory)")
 	p.StringVar(&f.SecretsProvider, "secrets-provider", "default", "how secrets are encrypted: passphrase, default, which is the same, or the URL of a key service")
 	f.Settings.Add(p)
+	flags.AddRuntimeOptions(p, &f.RuntimeOptions)
 	p.BoolVarP(&f.Force, "force", "f", false, "write into a directory that is not empty, over files that are there")
 	flags.AddYes(p, &f.Yes, "ask nothing and take the defaults")
 	p.BoolVarP(&f.GenerateOnly, "generate-only", "g", false, "only write the files: make no stack and install nothing")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/newproject"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -59,6 +60,7 @@ func newPolicyNewCommand(t *terminal.Terminal) *cobra.Command {
 	}
 	p := cmd.Flags()
 	p.StringVar(&o.Directory, "dir", "", "where to put the policy pack; made if need be (default the current directory)")
+	flags.AddRuntimeOptions(p, &o.RuntimeOptions)
 	p.BoolVarP(&o.Force, "force", "f", false, "write into a directory that is not empty, over files that are there")
 	p.BoolVarP(&o.GenerateOnly, "generate-only", "g", false, "only write the files: install nothing")
 	p.BoolP("offline", "o", false, "accepted for scripts: templates are never downloaded")

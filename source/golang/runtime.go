@@ -2,6 +2,8 @@ package golang
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -58,7 +60,7 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 	return plugin.Start(command)
 }
 
-// Install downloads the modules that a program needs, unless that is built already.
+// Install downloads the modules that a program needs, unless that is built already. A program without go.sum, as templates are, gets one.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	if p.Option("binary") != "" {
 		return nil
@@ -66,7 +68,11 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if _, err := os.Stat(filepath.Join(p.Directory, "vendor", "modules.txt")); err == nil {
 		return nil // everything is there
 	}
-	return direct.Install(ctx, p.Directory, said, "install Go", "go", "mod", "download")
+	how := "download"
+	if _, err := os.Stat(filepath.Join(p.Directory, "go.sum")); errors.Is(err, fs.ErrNotExist) {
+		how = "tidy"
+	}
+	return direct.Install(ctx, p.Directory, said, "install Go", "go", "mod", how)
 }
 
 // About returns the go command.

@@ -35,7 +35,8 @@ const (
 // Analyzer is a running policy pack. It satisfies stages.Analyzer; its methods may be called from many goroutines.
 type Analyzer struct {
 	served    plugin.Server
-	directory string
+	directory string // absolute
+	given     string // the directory as the caller has given it
 	conn      *grpc.ClientConn
 	rpc       pulumirpc.AnalyzerClient
 	info      stages.AnalyzerInfo // complete when Load returns
@@ -102,7 +103,7 @@ func (a *Analyzer) describe(ctx context.Context) (description, error) {
 		return description{}, fmt.Errorf("failed to get analyzer info: %w", a.failed(ctx, "ask", err))
 	}
 	d := description{configurable: answer.GetSupportsConfig(), initial: map[string]setting{}}
-	a.info = stages.AnalyzerInfo{Name: cmp.Or(answer.GetName(), filepath.Base(a.directory)), Version: answer.GetVersion(), Directory: a.directory}
+	a.info = stages.AnalyzerInfo{Name: cmp.Or(answer.GetName(), filepath.Base(a.directory)), Version: answer.GetVersion(), Directory: a.given}
 	for _, p := range answer.GetPolicies() {
 		x := described{PolicyInfo: stages.PolicyInfo{
 			Name: p.GetName(), Level: levelOf(p.GetEnforcementLevel()), Type: stages.PolicyType(p.GetPolicyType()), Severity: severityOf(p.GetSeverity()),

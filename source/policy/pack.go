@@ -26,6 +26,7 @@ type Options struct {
 // Pack is a policy pack on disk. It may be loaded several times, one after the other.
 type Pack struct {
 	directory string // absolute
+	given     string // the directory as the caller has given it
 	project   source.Project
 	version   string // of the manifest, "" when it gives none
 	config    map[string]setting
@@ -50,7 +51,7 @@ func Open(directory, configFile string, o Options) (*Pack, error) {
 		return nil, err
 	}
 	return &Pack{
-		directory: absolute, project: m.Project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
+		directory: absolute, given: directory, project: m.Project(absolute), version: m.Version, config: config, hasConfig: configFile != "", options: o,
 	}, nil
 }
 
@@ -70,7 +71,7 @@ func (p *Pack) Load(ctx context.Context, run stages.RunInfo, log func(stages.Log
 	if err != nil {
 		return nil, fmt.Errorf("the policy pack in %s did not start: %w", p.directory, err)
 	}
-	a := &Analyzer{served: s, directory: p.directory}
+	a := &Analyzer{served: s, directory: p.directory, given: p.given}
 	if err := p.boot(ctx, a, run, engine, log); err != nil {
 		_ = a.Close() // it is stopped in any case
 		return nil, err

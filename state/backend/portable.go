@@ -53,7 +53,12 @@ var errDangerous = advice.With(errors.New("importing this file could be dangerou
 // encrypted by the provider that it names, or by this stack's if it names none.
 func (s *fileStack) Import(ctx context.Context, export []byte, force bool) (warnings []string, err error) {
 	snapshot, err := state.DecodeExport(ctx, export, state.DecodeOptions{Name: "the deployment"})
-	if err != nil {
+	switch { // scripts look for the words of the first two
+	case errors.Is(err, state.ErrTooOld):
+		return nil, fmt.Errorf("the stack '%s' is too old: %w", s.ref.Name, err)
+	case errors.Is(err, state.ErrVersion):
+		return nil, fmt.Errorf("the stack '%s' is newer than what this version of the Pulumi CLI understands: %w", s.ref.Name, err)
+	case err != nil:
 		return nil, err
 	}
 	var problems []error

@@ -3,6 +3,7 @@ package about
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 
 	"github.com/sluice-iac/sluice"
@@ -12,6 +13,9 @@ import (
 	"github.com/sluice-iac/sluice/source/engine"
 	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 )
+
+// noStack begins the error that says why the report is about no stack. Scripts look for it.
+const noStack = "Failed to get information about the current stack"
 
 // Look returns a report about stack, or about the selected stack if stack is "". It adds all failures to the errors of
 // the report.
@@ -61,8 +65,9 @@ func Look(ctx context.Context, open *session.Opener, stack string) *Report {
 	a.Backend, err = lookAtBackend(ctx, open.Terminal.Lookup, home, project)
 	report(err)
 	if project != nil && a.Backend != nil && err == nil {
-		a.Stack, err = lookAtStack(ctx, open, stack)
-		report(err)
+		if a.Stack, err = lookAtStack(ctx, open, stack); err != nil {
+			report(fmt.Errorf("%s: %w", noStack, err))
+		}
 	}
 	return a
 }

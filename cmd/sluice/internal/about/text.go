@@ -2,11 +2,20 @@ package about
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
+
+// WriteJSON writes the report for programs. That no stack is selected is an error there: what reads it expects a stack or an error.
+func WriteJSON(t *terminal.Terminal, a *Report) error {
+	if a.Project != nil && a.Stack == nil && !slices.ContainsFunc(a.Errors, func(e string) bool { return strings.HasPrefix(e, noStack) }) {
+		a.Errors = append(a.Errors, noStack+": none is selected")
+	}
+	return format.JSON(t.Out, a)
+}
 
 // Write writes the report for people. Errors are warnings.
 func Write(t *terminal.Terminal, a *Report) error {
@@ -21,7 +30,10 @@ func Write(t *terminal.Terminal, a *Report) error {
 			fmt.Fprintf(&b, "    %s\n", strings.TrimRight(fmt.Sprintf("%-*s  %s", width, r[0], format.Printable(r[1])), " "))
 		}
 	}
-	tool := [][2]string{{"behaves as", "Pulumi " + a.CLI.PulumiVersion}, {"built with", a.CLI.GoVersion + " for " + a.Host.OS + "/" + a.Host.Arch}}
+	tool := [][2]string{
+		{"behaves as", "Pulumi " + a.CLI.PulumiVersion}, {"built for", a.Host.OS + "/" + a.Host.Arch},
+		{"Go Version", a.CLI.GoVersion}, {"Go Compiler", a.CLI.GoCompiler}, // as Pulumi writes it, for those who look for it
+	}
 	if a.CLI.Commit != "" {
 		tool = append(tool, [2]string{"built from", a.CLI.Commit})
 	}

@@ -28,7 +28,7 @@ func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOpt
 	}, err
 }
 
-// Install installs what a program needs.
+// Install installs what a program needs, and says so.
 func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options sluice.PluginOptions) error {
 	service := sluice.ServeEngine(ctx)
 	defer func() { _ = service.Close() }() // its error changes nothing
@@ -39,7 +39,7 @@ func Install(ctx context.Context, t *terminal.Terminal, p source.Project, option
 	}
 	fmt.Fprintf(t.Out, "Installing what %s needs\n", p.Directory)
 	var mu sync.Mutex // the two streams of a process are read by different goroutines
-	return runtime.Install(ctx, p, func(l plugin.Line) {
+	err = runtime.Install(ctx, p, func(l plugin.Line) {
 		mu.Lock()
 		defer mu.Unlock()
 		out := t.Out
@@ -51,4 +51,9 @@ func Install(ctx context.Context, t *terminal.Terminal, p source.Project, option
 			fmt.Fprintln(out)
 		}
 	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(t.Out, "Finished installing dependencies") // scripts look for these words
+	return err
 }

@@ -9,6 +9,7 @@ import (
 type Options struct {
 	// Title is the first line, for example "Updating (dev):".
 	Title     string
+	Noun      string // what is under way, for example "update" or "preview"
 	IsPreview bool
 
 	Out io.Writer // for people

@@ -31,18 +31,37 @@ func (p stepPrinter) policiesSection(m *model) string {
 	}
 	var b strings.Builder
 	b.WriteString(p.style.bold("Policies:") + "\n")
-	for i, pack := range m.summary.Policies {
-		before := m.summary.Policies[:i]
-		if slices.ContainsFunc(before, func(x stages.AnalyzerInfo) bool { return x.Name == pack.Name && x.Version == pack.Version }) {
-			continue // it cannot be distinguished from that one
-		}
+	for _, pack := range byName(m.summary.Policies) {
 		p.pack(&b, m.policies, pack)
 	}
 	return b.String()
 }
 
-func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack stages.AnalyzerInfo) {
-	ofPack := func(n stages.PolicyName) bool { return n.Pack == pack.Name && n.Version == pack.Version }
+// namedPack is the policy packs of one name and version. What is reported about one of them cannot be told from what is reported
+// about another.
+type namedPack struct {
+	name, version string
+	directories   []string
+}
+
+// byName returns the packs in their order, with those of one name and version as one.
+func byName(packs []stages.AnalyzerInfo) []namedPack {
+	var out []namedPack
+	for _, pack := range packs {
+		i := slices.IndexFunc(out, func(x namedPack) bool { return x.name == pack.Name && x.version == pack.Version })
+		if i < 0 {
+			i = len(out)
+			out = append(out, namedPack{name: pack.Name, version: pack.Version})
+		}
+		if pack.Directory != "" {
+			out[i].directories = append(out[i].directories, cleanLine(pack.Directory))
+		}
+	}
+	return out
+}
+
+func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack namedPack) {
+	ofPack := func(n stages.PolicyName) bool { return n.Pack == pack.name && n.Version == pack.version }
 	violations := slices.DeleteFunc(slices.Clone(m.violations), func(v stages.PolicyViolation) bool { return !ofPack(v.Policy) })
 	remediations := slices.DeleteFunc(slices.Clone(m.remediations), func(r stages.PolicyRemediation) bool {
 		return !ofPack(r.Policy) || property.EqualMaps(r.Before, r.After)
@@ -55,12 +74,12 @@ func (p stepPrinter) pack(b *strings.Builder, m policyModel, pack stages.Analyze
 		}
 		mark = "⚠️"
 	}
-	title := cleanLine(pack.Name)
-	if pack.Version != "" {
-		title += "@v" + cleanLine(pack.Version)
+	title := cleanLine(pack.name)
+	if pack.version != "" {
+		title += "@v" + cleanLine(pack.version)
 	}
-	if pack.Directory != "" {
-		title += " (local: " + cleanLine(pack.Directory) + ")"
+	if len(pack.directories) > 0 {
+		title += " (local: " + strings.Join(pack.directories, "; ") + ")"
 	}
 	fmt.Fprintf(b, "    %s %s\n", mark, title)
 	p.remediated(b, remediations)

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -166,7 +167,7 @@ func (p stepPrinter) ending(s *stages.Summary) string {
 		}
 	}
 	if s.Result == stages.Canceled {
-		text += "\n" + p.style.paint(yellow, "The operation was cancelled before it was complete.") + "\n"
+		text += "\n" + p.style.paint(yellow, fmt.Sprintf("error: %s canceled before it was complete", cmp.Or(p.Noun, "operation"))) + "\n" // clients look for it
 	}
 	waited := p.limitWaits(s.LimitWaits)
 	if s.IsPreview {

@@ -15,9 +15,10 @@ type Options struct {
 	Directory         string
 	SecretsProvider   string
 	Settings          flags.Settings
-	Force             bool // overwrite existing files
-	Yes               bool // ask nothing
-	GenerateOnly      bool // make no stack and install nothing
+	RuntimeOptions    map[string]string // added to those of the template
+	Force             bool              // overwrite existing files
+	Yes               bool              // ask nothing
+	GenerateOnly      bool              // make no stack and install nothing
 }
 
 // creation is a project that is being made.

@@ -35,11 +35,12 @@ func New(ctx context.Context, open *session.Opener, f Options) error {
 	if err != nil {
 		return errors.Join(err, undo())
 	}
-	if err := checkRuntime(n); err != nil {
+	p, options, runs, err := program(n)
+	if err != nil {
 		return err
 	}
-	if !f.GenerateOnly {
-		if err := install(ctx, n); err != nil {
+	if !f.GenerateOnly && runs {
+		if err := install(ctx, n, p, options); err != nil {
 			return err
 		}
 	}

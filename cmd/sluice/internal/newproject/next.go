@@ -21,11 +21,7 @@ func sayWhatIsNext(n *creation, before string) error {
 		fmt.Fprintf(&b, "    cd %s\n", to)
 	}
 	if n.options.GenerateOnly {
-		if tool, err := installerOf(n); err == nil && tool != nil {
-			for _, step := range tool.steps {
-				fmt.Fprintf(&b, "    %s\n", strings.Join(step, " "))
-			}
-		}
+		b.WriteString("    sluice install\n")
 		fmt.Fprintf(&b, "    sluice stack init %s\n", n.stack)
 	}
 	b.WriteString("    sluice up\n")

@@ -21,6 +21,8 @@ type PolicyOptions struct {
 	Directory    string
 	Force        bool // overwrite existing files
 	GenerateOnly bool // install nothing
+	// RuntimeOptions are added to those of the template.
+	RuntimeOptions map[string]string
 }
 
 // NewPolicyPack makes a policy pack. Its name is that of the folder.
@@ -36,7 +38,9 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 	if err := checkEmpty(directory, o.Force); err != nil {
 		return err
 	}
-	pack := templates.Project{Name: workspace.ProjectNameFrom(filepath.Base(directory)), Description: template.ProjectDescription}
+	pack := templates.Project{
+		Name: workspace.ProjectNameFrom(filepath.Base(directory)), Description: template.ProjectDescription, RuntimeOptions: o.RuntimeOptions,
+	}
 	if _, err := template.Write(directory, pack, o.Force); err != nil {
 		return err
 	}
@@ -45,6 +49,9 @@ func NewPolicyPack(ctx context.Context, t *terminal.Terminal, o PolicyOptions) e
 		if err := InstallPolicyPack(ctx, t, directory); err != nil {
 			return fmt.Errorf("%w\nthe policy pack is made; run `sluice policy install` in %s before you use it", err, directory)
 		}
+	}
+	if o.GenerateOnly {
+		fmt.Fprintf(t.Out, "To install what it needs, run `sluice policy install %s`\n", format.ShellQuote(directory))
 	}
 	_, err = fmt.Fprintf(t.Out, "\nThe policy pack is ready. To have it judge what a program declares, in the folder of the project:\n\n    sluice preview --policy-pack %s\n",
 		format.ShellQuote(directory))

@@ -63,7 +63,7 @@ func askAll(ctx context.Context, n *creation) error {
 	}
 	n.project = templates.Project{
 		Name:        cmp.Or(name, workspace.ProjectNameFrom(filepath.Base(n.directory))),
-		Description: cmp.Or(f.Description, n.template.ProjectDescription),
+		Description: cmp.Or(f.Description, n.template.ProjectDescription), RuntimeOptions: f.RuntimeOptions,
 	}
 	for otherwise := n.project.Name; ; {
 		if name == "" && n.asks {

@@ -23,7 +23,7 @@ func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, exit.AsUsage(fmt.Errorf("--plan: %w", err))
+		return nil, exit.AsUsage(fmt.Errorf("%w, the file that --plan names", err)) // clients look for "error: open" and the name
 	}
 	plan, err := sluice.DecodePlan(ctx, path, content, secrets)
 	if err != nil {

@@ -55,7 +55,7 @@ func prepareConfig(ctx context.Context, j *Job) error {
 	}
 	if !f.Program.SkipConfigValidation && (j.runsProgram() || j.Kind.AsksProgram) {
 		if err := workspace.Validate(ctx, s.Project, s.Name(), values, missing, dec); err != nil {
-			return err
+			return fmt.Errorf("validating stack config: %w", err) // scripts look for these words
 		}
 	}
 	config, err := workspace.EngineConfig(ctx, values, dec)

@@ -66,13 +66,14 @@ func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned 
 }
 
 func displayOptions(j *Job, preview bool, expected int) display.Options {
-	title := j.Kind.Doing
+	title, noun := j.Kind.Doing, j.Kind.Noun
 	if preview {
-		title = j.Kind.Previewing
+		title, noun = j.Kind.Previewing, "preview"
 	}
 	t := j.Terminal
 	options := j.Flags.Display.Options()
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
+	options.Noun = noun
 	options.Out, options.Color, options.Width = t.Out, t.Colored(), t.Width
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"

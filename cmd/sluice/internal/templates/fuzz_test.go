@@ -23,7 +23,7 @@ func FuzzPersonalize(f *testing.F) {
 		if yaml.Unmarshal([]byte(text), &before) != nil {
 			return
 		}
-		got, err := personalize(text, "shop", description)
+		got, err := personalize(text, Project{Name: "shop", Description: description})
 		if err != nil {
 			return
 		}

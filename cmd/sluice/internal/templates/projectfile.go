@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -58,36 +59,70 @@ func (t *Template) describe(text []byte) error {
 	return nil
 }
 
-// personalize sets the name and description in a project file, and removes the section "template". Without a name it leaves the name as it is. Everything else
-// stays unchanged, comments and empty lines included. It refuses a file in which entries are not whole lines.
-func personalize(text, name, description string) (string, error) {
-	original := text
-	for _, edit := range []struct{ key, value string }{{"template", ""}, {"description", description}, {"name", name}} {
-		if edit.key == "name" && name == "" {
-			continue
-		}
-		var err error
-		if text, err = replaceEntry(text, edit.key, edit.value); err != nil {
-			return "", err
-		}
-	}
-	before, err := entries(original)
+// personalize sets the name, the description and the runtime options in a project file, and removes the section "template". Without a
+// name or options it leaves those as they are. Everything else stays unchanged, comments and empty lines included. It refuses a file in
+// which entries are not whole lines.
+func personalize(text string, p Project) (string, error) {
+	wanted, err := entries(text)
 	if err != nil {
 		return "", err
 	}
-	if name != "" {
-		before["name"] = name
+	edits := []edit{{key: "template"}, {key: "description"}}
+	if p.Description != "" {
+		edits[1].value = p.Description
 	}
-	if description != "" {
-		before["description"] = description
-	} else {
-		delete(before, "description")
+	if p.Name != "" {
+		edits = append(edits, edit{"name", p.Name})
 	}
-	delete(before, "template")
-	if after, err := entries(text); err != nil || !reflect.DeepEqual(before, after) {
+	if len(p.RuntimeOptions) > 0 {
+		runtime, err := withOptions(wanted["runtime"], p.RuntimeOptions)
+		if err != nil {
+			return "", err
+		}
+		edits = append(edits, edit{"runtime", runtime})
+	}
+	for _, e := range edits {
+		if text, err = replaceEntry(text, e); err != nil {
+			return "", err
+		}
+		if wanted[e.key] = e.value; e.value == nil {
+			delete(wanted, e.key)
+		}
+	}
+	if after, err := entries(text); err != nil || !reflect.DeepEqual(wanted, after) {
 		return "", errors.New("the name cannot be set in this project file; begin each entry at the beginning of a line of its own")
 	}
 	return text, nil
+}
+
+// edit is a new value of a top-level entry. The value nil removes it.
+type edit struct {
+	key   string
+	value any
+}
+
+// withOptions returns a runtime, which is a name or a mapping, with more options. "true" and "false" become booleans, as in a file.
+func withOptions(runtime any, more map[string]string) (map[string]any, error) {
+	out := map[string]any{"name": runtime}
+	if m, ok := runtime.(map[string]any); ok {
+		out = maps.Clone(m)
+	}
+	options := map[string]any{}
+	switch old := out["options"].(type) {
+	case nil:
+	case map[string]any:
+		options = maps.Clone(old)
+	default:
+		return nil, errors.New("the options of its runtime are no mapping")
+	}
+	for name, text := range more {
+		options[name] = text
+		if text == "true" || text == "false" {
+			options[name] = text == "true"
+		}
+	}
+	out["options"] = options
+	return out, nil
 }
 
 func entries(text string) (map[string]any, error) {
@@ -98,16 +133,23 @@ func entries(text string) (map[string]any, error) {
 // unusualBreaks end a line in YAML, and in nothing else that edits or shows the file.
 const unusualBreaks = "\r\u0085\u2028\u2029"
 
-// replaceEntry replaces the lines of a top-level entry, or removes them if value is empty. It inserts a missing entry
-// before the first one.
-func replaceEntry(text, key, value string) (string, error) {
+// replaceEntry replaces the lines of a top-level entry, or removes them. It inserts a missing entry before the first one.
+func replaceEntry(text string, e edit) (string, error) {
 	line := ""
-	if value != "" {
+	switch value := e.value.(type) {
+	case nil:
+	case string:
 		quoted, err := quote(value)
 		if err != nil {
 			return "", err
 		}
-		line = key + ": " + quoted
+		line = e.key + ": " + quoted
+	default:
+		lines, err := yaml.Marshal(map[string]any{e.key: value})
+		if err != nil {
+			return "", err
+		}
+		line = string(lines)
 	}
 	if strings.ContainsAny(strings.ReplaceAll(text, "\r\n", "\n"), unusualBreaks) {
 		return "", errors.New("the project file has unusual line breaks; end each line with LF or CR LF")
@@ -125,7 +167,7 @@ func replaceEntry(text, key, value string) (string, error) {
 	lines := strings.SplitAfter(text, "\n")
 	entries := doc.Content[0].Content
 	for i := 0; i < len(entries); i += 2 {
-		if entries[i].Value != key {
+		if entries[i].Value != e.key {
 			continue
 		}
 		from, to := entries[i].Line-1, len(lines)

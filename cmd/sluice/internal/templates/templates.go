@@ -67,7 +67,7 @@ func (e *UnknownError) Error() string {
 	if strings.Contains(e.Name, "://") || strings.HasPrefix(e.Name, "git@") {
 		return fmt.Sprintf("templates are not downloaded: fetch %s yourself and name its folder, or use one of %s", e.Name, built)
 	}
-	return fmt.Sprintf("there is no template %q; there are %s, and any folder with a %s can be named", e.Name, built, e.kind.file)
+	return fmt.Sprintf("there is no template %q, and templates are not downloaded; there are %s, and any folder with a %s can be named", e.Name, built, e.kind.file)
 }
 
 // Names lists the built-in templates in the order in which they are offered.

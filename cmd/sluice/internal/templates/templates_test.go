@@ -68,7 +68,7 @@ func TestPersonalizeTouchesNothingElse(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := personalize(c.text, "shop", "")
+			got, err := personalize(c.text, Project{Name: "shop"})
 			if c.want == "" {
 				require.Error(t, err)
 				return
@@ -77,9 +77,30 @@ func TestPersonalizeTouchesNothingElse(t *testing.T) {
 			require.Equal(t, c.want, got)
 		})
 	}
-	got, err := personalize("name: x\ndescription: old\nruntime: go\n", "on", "a\nb")
+	got, err := personalize("name: x\ndescription: old\nruntime: go\n", Project{Name: "on", Description: "a\nb"})
 	require.NoError(t, err)
 	require.Equal(t, "name: \"on\"\ndescription: |-\n    a\n    b\nruntime: go\n", got)
+}
+
+func TestRuntimeOptionsAreAddedToProjectFile(t *testing.T) {
+	more := map[string]string{"toolchain": "uv", "typescript": "false"}
+	merged := "    options:\n        toolchain: uv\n        typescript: false\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"a name":               {"runtime: nodejs\n# kept\nmain: x\n", "runtime:\n    name: nodejs\n" + merged + "# kept\nmain: x\n"},
+		"other options":        {"runtime: {name: python, options: {toolchain: pip}}\n", "runtime:\n    name: python\n" + merged},
+		"no options":           {"runtime:\n  name: go\n  options:\n", "runtime:\n    name: go\n" + merged},
+		"options are no table": {"runtime: {name: go, options: [a]}\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := personalize(c.text, Project{RuntimeOptions: more})
+			if c.want == "" {
+				require.ErrorContains(t, err, "the options of its runtime are no mapping")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, got)
+		})
+	}
 }
 
 // folder writes the files of a template into a new folder.

@@ -13,7 +13,11 @@ import (
 )
 
 // Project is the data that completes a template.
-type Project struct{ Name, Description string }
+type Project struct {
+	Name, Description string
+	// RuntimeOptions are added to those of the template, and replace those of the same name.
+	RuntimeOptions map[string]string
+}
 
 // ExistsError reports the files of a template that already exist.
 type ExistsError struct{ Files []string }
@@ -81,11 +85,11 @@ func (t *Template) render(p Project) (map[string][]byte, error) {
 		}
 		switch {
 		case path == t.kind.file:
-			name := p.Name
+			personal := p
 			if !t.kind.named {
-				name = ""
+				personal.Name = ""
 			}
-			text, err := personalize(string(content), name, p.Description)
+			text, err := personalize(string(content), personal)
 			if err != nil {
 				return fmt.Errorf("the template %s: %s: %w", t.Name, t.kind.file, err)
 			}

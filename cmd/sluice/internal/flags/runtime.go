@@ -1,0 +1,45 @@
+package flags
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// AddRuntimeOptions registers the flag with more options for the runtime of what a template makes.
+func AddRuntimeOptions(f *pflag.FlagSet, options *map[string]string) {
+	f.Var((*runtimeOptions)(options), "runtime-options", "options of the runtime, which replace those of the template, such as toolchain=uv; may be repeated")
+}
+
+// runtimeOptions is the value of a flag with pairs of names and values, separated by commas.
+type runtimeOptions map[string]string
+
+// Type implements [pflag.Value].
+func (o *runtimeOptions) Type() string { return "NAME=VALUE" }
+
+// String implements [pflag.Value].
+func (o *runtimeOptions) String() string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(*o)) {
+		pairs = append(pairs, name+"="+(*o)[name])
+	}
+	return strings.Join(pairs, ",")
+}
+
+// Set implements [pflag.Value]. It adds to what the flag has already.
+func (o *runtimeOptions) Set(text string) error {
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		if !found || name == "" || value == "" {
+			return fmt.Errorf("%q is not NAME=VALUE", pair)
+		}
+		if *o == nil {
+			*o = runtimeOptions{}
+		}
+		(*o)[name] = value
+	}
+	return nil
+}
