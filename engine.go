@@ -30,6 +30,8 @@ type Engine struct {
 	Built      Slot[stages.Built]      // after build: the steps are decided, none is taken
 	Executed   Slot[stages.Executed]   // after execute: the steps are over and the program has its reply
 
+	submitted Slot[stages.Submitted] // before register; for traces
+
 	options Options
 }
 
@@ -52,8 +54,18 @@ func (s *Slot[T]) Insert(newStage func() pipeline.Stage[T, T]) {
 	s.makers = append(s.makers, newStage)
 }
 
+// stages makes the stages for one operation.
+func (s *Slot[T]) stages() []pipeline.Stage[T, T] {
+	var out []pipeline.Stage[T, T]
+	for _, make := range s.makers {
+		out = append(out, make())
+	}
+	return out
+}
+
 // slots are the stages of one operation that callers have put into the slots of an engine.
 type slots struct {
+	submitted  []pipeline.Stage[stages.Submitted, stages.Submitted]
 	registered []pipeline.Stage[stages.Registered, stages.Registered]
 	located    []pipeline.Stage[stages.Located, stages.Located]
 	checked    []pipeline.Stage[stages.Checked, stages.Checked]
@@ -66,6 +78,7 @@ type slots struct {
 // newSlots makes the stages for one operation.
 func (e *Engine) newSlots() (s slots, _ error) {
 	var errs [7]error
+	s.submitted = e.submitted.stages()
 	s.registered, errs[0] = slot.Make("Registered", e.Registered.makers)
 	s.located, errs[1] = slot.Make("Located", e.Located.makers)
 	s.checked, errs[2] = slot.Make("Checked", e.Checked.makers)
@@ -82,7 +95,11 @@ func Standard(o Options) *Engine { return &Engine{options: o.withDefaults()} }
 // assemble joins the stages of one run.
 func (s slots) assemble(r *standard.Run) pipeline.Flow[stages.Executed] {
 	own := r.Stages()
-	registered := via(r, pipeline.Via(r.Submissions(), own.Register), "Registered", s.registered)
+	submitted := r.Submissions()
+	for _, st := range s.submitted {
+		submitted = pipeline.Via(submitted, st)
+	}
+	registered := via(r, pipeline.Via(submitted, own.Register), "Registered", s.registered)
 	located := via(r, pipeline.Via(registered, own.Lookup), "Located", s.located)
 	if r.RefreshesEach() {
 		located = pipeline.Via(located, own.Refresh)
@@ -114,6 +131,7 @@ func (e *Engine) traced(ctx context.Context, k kind) (*Result, error) {
 	own.options.Providers = run.Host(e.options.Providers)
 	own.options.Program = run.Program(e.options.Program)
 	own.options.Observe = run.Observe(e.options.Observe)
+	own.submitted = watched(e.submitted, "submitted", run.Submitted)
 	own.Registered = watched(e.Registered, "registered", run.Registered)
 	own.Located = watched(e.Located, "located", run.Located)
 	own.Checked = watched(e.Checked, "checked", func(i stages.Checked) { run.Stage(i.URN, "analyze") })

@@ -34,7 +34,7 @@ func InstalledPlugins(o PluginOptions) []plugin.Listing {
 
 // PluginOptions say where provider plugins are looked for, and what they get from the engine.
 type PluginOptions struct {
-	// Engine receives the log messages of the plugins.
+	// Engine receives the log messages of the plugins, and tells them schemas.
 	Engine *EngineService
 	// Directory is the program's directory, in which plugins run; "" is that of the process.
 	Directory string
@@ -108,8 +108,11 @@ func NewInstaller(i install.Options, o PluginOptions) *install.Installer {
 // PluginHost starts provider plugins as processes, and serves some packages itself if no plugin for them is installed (see
 // [BuiltinProviders]). It may be used by several operations, one after the other.
 type PluginHost struct {
-	host pluginLoader
-	late bool // Prepare does nothing
+	host      pluginLoader
+	plugins   *plugin.Host // without the providers that are built in
+	installed func() []string
+	late      bool // Prepare does nothing
+	engine    *EngineService
 
 	mu     sync.Mutex // guards loaded
 	loaded []providers.Provider
@@ -127,10 +130,15 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		options.Note = func(text string) { o.Note(text) }
 	}
 	if o.Engine != nil {
-		options.EngineAddress = o.Engine.Address
+		options.EngineAddress, options.SchemasAddress = o.Engine.Address, o.Engine.Address
 		options.Output = o.Engine.pluginOutput
 	}
-	return &PluginHost{host: newBuiltins(o, plugin.NewHost(options)), late: o.InstallLate}
+	plugins := plugin.NewHost(options)
+	h := &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, late: o.InstallLate, engine: o.Engine}
+	if o.Engine != nil {
+		o.Engine.host.CompareAndSwap(nil, h)
+	}
+	return h
 }
 
 // startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
@@ -174,9 +182,17 @@ func (o PluginOptions) Finder() plugin.Finder {
 func (o PluginOptions) runtimes() runtimes.Options {
 	options := runtimes.Options{Finder: o.Finder(), Acquire: o.acquire()}
 	if o.Engine != nil {
-		options.Engine = o.Engine
+		options.Engine, options.Schemas = o.Engine, o.schemas()
 	}
 	return options
+}
+
+// schemas returns the Engine service, which there must be, with somebody who answers for it.
+func (o PluginOptions) schemas() source.Service {
+	if o.Engine.host.Load() == nil {
+		NewPluginHost(o)
+	}
+	return o.Engine
 }
 
 // Load starts a plugin.
@@ -219,6 +235,9 @@ func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []prov
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
 // normally ends its plugins itself.
 func (h *PluginHost) Close() error {
+	if h.engine != nil {
+		h.engine.host.CompareAndSwap(h, nil)
+	}
 	h.mu.Lock()
 	loaded := h.loaded
 	h.loaded = nil
@@ -322,10 +341,10 @@ func OpenConverter(ctx context.Context, tool string, o ConverterOptions) (*Conve
 	described, service := o.Plugins.warning(ctx)
 	asked := described
 	asked.NoBuiltins = true
-	mappings, schemas := NewPluginHost(asked), NewPluginHost(described)
+	schemas, mappings := NewPluginHost(described), NewPluginHost(asked)
 	c := &Converter{used: []io.Closer{mappings, schemas, service}}
 	mapper := &convert.Mapper{
-		Tool: tool, Given: o.Mappings, Host: mappings, Installed: described.providers(), Warn: described.Warn,
+		Tool: tool, Given: o.Mappings, Host: mappings, Installed: described.providers, Warn: described.Warn,
 	}
 	options := described.converting(schemas)
 	options.Mapper, options.Output = mapper, o.Output

@@ -29,11 +29,11 @@ func NewProgram(files source.Project, o PluginOptions) (source.Program, error) {
 
 // NewInlineProgram returns a program that consists of functions of another process, which serves it at a port of this machine as a
 // language plugin would: the inline programs of the Automation API. That process is not stopped when the program is closed. Of o
-// only the Engine service is used.
+// only the Engine service is used, and the places of plugins if that has no host yet.
 func NewInlineProgram(files source.Project, port int, o PluginOptions) source.Program {
 	options := language.Options{Port: port, Inline: true}
 	if o.Engine != nil {
-		options.Engine = o.Engine
+		options.Engine, options.Schemas = o.Engine, o.schemas()
 	}
 	return language.New(files, options)
 }
@@ -61,7 +61,7 @@ func NewYAMLProgram(files source.Project, host providers.Host) source.Program {
 func OpenPolicyPack(directory, configFile string, o PluginOptions) (*policy.Pack, error) {
 	options := policy.Options{Finder: o.Finder(), Acquire: o.acquire(), Debug: o.Debug}
 	if o.Engine != nil {
-		options.Engine = o.Engine
+		options.Engine, options.Schemas = o.Engine, o.schemas()
 	}
 	return policy.Open(directory, configFile, options)
 }

@@ -4,26 +4,74 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/providers/native"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source/convert"
 	"github.com/sluice-iac/sluice/source/engine"
+	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/stages"
 )
 
-// EngineService is the gRPC service to which programs and plugins send their log messages, on the loopback interface
+// EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
 // (protocol.md 5.1). With it in its [Options], an operation receives the messages; outside of operations they are dropped.
+// And they ask it for the schemas of packages and for mappings of names (protocol.md 5.3), which come from the plugins of the first
+// [PluginHost] with this service that is not closed.
 // One service may serve several operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
 	server *engine.Server
 	sink   atomic.Pointer[func(stages.LogMessage)] // nil drops
+	host   atomic.Pointer[PluginHost]              // is asked for schemas and mappings
 }
 
 // ServeEngine returns a new service. It listens when the first program or plugin is started that gets its address. The end of
 // ctx stops it as Close does. Close must be called in any case.
 func ServeEngine(ctx context.Context) *EngineService {
 	e := &EngineService{}
-	e.server = engine.NewServer(ctx, e.log)
+	e.server = engine.NewServer(ctx, e.log, engine.With(e.serveSchemas))
 	return e
+}
+
+// mappedTool is the tool whose names the mappings are of that programs and plugins ask for without naming one.
+const mappedTool = "terraform"
+
+// errNoPlugins is returned to who asks for a schema while nobody uses plugins.
+var errNoPlugins = status.Error(codes.Unavailable, "the engine uses no plugins at the moment, and knows no schemas")
+
+// serveSchemas adds the Loader and the Mapper to the server, at the same address.
+func (e *EngineService) serveSchemas(r grpc.ServiceRegistrar) {
+	loader.Register(r, loader.Options{Providers: providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+		h := e.host.Load()
+		if h == nil {
+			return nil, errNoPlugins
+		}
+		return SchemaHost(h).Load(ctx, spec)
+	})})
+	codegen.RegisterMapperServer(r, &convert.Mapper{
+		Tool: mappedTool, Warn: e.warn,
+		Host: providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+			h := e.host.Load()
+			if h == nil {
+				return nil, errNoPlugins
+			}
+			return h.plugins.Load(ctx, spec) // providers that are built in know no other tools
+		}),
+		Installed: func() []string {
+			if h := e.host.Load(); h != nil {
+				return h.installed()
+			}
+			return nil
+		},
+	})
+}
+
+func (e *EngineService) warn(message string) {
+	e.log(stages.LogMessage{Severity: stages.Warning, Message: message + "\n"})
 }
 
 func (e *EngineService) log(m stages.LogMessage) {
@@ -32,7 +80,7 @@ func (e *EngineService) log(m stages.LogMessage) {
 	}
 }
 
-// Address returns "127.0.0.1:<port>". The first call begins to listen there.
+// Address returns "127.0.0.1:<port>", where all that it serves is. The first call begins to listen there.
 func (e *EngineService) Address() (string, error) { return e.server.Address() }
 
 // SocketAddress returns the address for those who can dial Unix sockets, "unix://<path>". Where there can be no such socket, it

@@ -8,6 +8,12 @@ type Host interface {
 	Load(ctx context.Context, spec Spec) (Provider, error)
 }
 
+// Preparer is a host that can make providers available before they are loaded.
+type Preparer interface {
+	// Prepare makes them available, all at the same time, and returns those that take time to start.
+	Prepare(ctx context.Context, specs []Spec) []Spec
+}
+
 // Spec says which provider to start.
 type Spec struct {
 	Package          string            // name of the package to serve

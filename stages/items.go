@@ -20,6 +20,8 @@ type Submitted struct {
 	Register *RegisterRequest
 	Read     *ReadRequest
 	Internal *Goal // made by the engine: a default provider
+	// Caller is the context of the call that waits; nil for what the engine makes itself.
+	Caller context.Context //nolint:containedctx // the item is gone when the call is
 }
 
 // String names the item for messages about a panic.

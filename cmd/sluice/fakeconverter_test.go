@@ -210,8 +210,12 @@ func (*fakeProvider) GetMappings(_ context.Context, r *pulumirpc.GetMappingsRequ
 	return &pulumirpc.GetMappingsResponse{Providers: []string{"things"}}, nil
 }
 
-// GetMapping returns a mapping in the form of the fake converter.
+// GetMapping returns a mapping in the form of the fake converter, or the one that there is for Terraform, which has no name before it
+// is asked for.
 func (*fakeProvider) GetMapping(_ context.Context, r *pulumirpc.GetMappingRequest) (*pulumirpc.GetMappingResponse, error) {
+	if r.GetKey() == "terraform" && r.GetProvider() == "" {
+		return &pulumirpc.GetMappingResponse{Provider: "tffake", Data: []byte("its names")}, nil
+	}
 	if r.GetKey() != "fake" || r.GetProvider() != "things" {
 		return &pulumirpc.GetMappingResponse{}, nil
 	}

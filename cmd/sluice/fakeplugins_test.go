@@ -14,6 +14,7 @@ import (
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	codegenrpc "github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	grpcstatus "google.golang.org/grpc/status"
@@ -59,7 +60,8 @@ type fakeProgram struct {
 		After   []string
 	}
 	Outputs map[string]any
-	Print   string // written to the log
+	Asks    []string // packages: their schemas and what they are for another tool become outputs
+	Print   string   // written to the log
 	Fail    string
 }
 
@@ -129,6 +131,16 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 		}
 		urns[r.Name] = out.GetUrn()
 	}
+	for _, name := range p.Asks {
+		answer, err := asked(ctx, req.GetLoaderTarget(), req.GetMapperTarget(), name)
+		if err != nil {
+			return err
+		}
+		if p.Outputs == nil {
+			p.Outputs = map[string]any{}
+		}
+		p.Outputs[name] = answer
+	}
 	outputs, err := structpb.NewStruct(p.Outputs)
 	if err != nil {
 		return err
@@ -149,14 +161,48 @@ func (p *fakeProgram) run(ctx context.Context, req *pulumirpc.RunRequest, m pulu
 // duration of a create, and "fail" makes it fail.
 type fakeProvider struct {
 	pulumirpc.UnimplementedResourceProviderServer
-	dir string
+	dir  string
+	told *pulumirpc.ProviderHandshakeRequest // nil of an older provider
 }
 
 func (*fakeProvider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
 }
 
-func (*fakeProvider) CheckConfig(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+// Handshake keeps the addresses of the services if FAKE_ASKS, the name of a package, is set. Without that it is an older provider.
+func (p *fakeProvider) Handshake(
+	ctx context.Context, req *pulumirpc.ProviderHandshakeRequest,
+) (*pulumirpc.ProviderHandshakeResponse, error) {
+	if os.Getenv("FAKE_ASKS") == "" {
+		return p.UnimplementedResourceProviderServer.Handshake(ctx, req)
+	}
+	p.told = req
+	return &pulumirpc.ProviderHandshakeResponse{AcceptSecrets: true, AcceptResources: true}, nil
+}
+
+// asked asks for the schema of a package, and whether the package has names for another tool.
+func asked(ctx context.Context, loader, mapper, name string) (string, error) {
+	schema, err := loaded(ctx, loader, &codegenrpc.GetSchemaRequest{Package: name})
+	if err != nil {
+		return "", err
+	}
+	conn := dialTest(mapper)
+	defer conn.Close()
+	answer, err := codegenrpc.NewMapperClient(conn).GetMapping(ctx, &codegenrpc.GetMappingRequest{Provider: "tf" + name, PulumiProvider: name})
+	return fmt.Sprintf("%s mapped by %s", schema, answer.GetData()), err
+}
+
+// CheckConfig writes what the package FAKE_ASKS is.
+func (p *fakeProvider) CheckConfig(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	if p.told != nil {
+		answer, err := asked(ctx, p.told.GetLoaderTarget(), p.told.GetMapperTarget(), os.Getenv("FAKE_ASKS"))
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile("answer", []byte(answer), 0o600); err != nil {
+			return nil, err
+		}
+	}
 	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
 }
 

@@ -30,6 +30,7 @@ type collector struct {
 	collectorpb.UnimplementedTraceServiceServer
 	t       *testing.T
 	address string
+	delay   time.Duration // of its answers
 
 	mu    sync.Mutex // guards spans
 	spans []*tracepb.ResourceSpans
@@ -46,7 +47,12 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-func (c *collector) Export(_ context.Context, req *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
+func (c *collector) Export(ctx context.Context, req *collectorpb.ExportTraceServiceRequest) (*collectorpb.ExportTraceServiceResponse, error) {
+	select {
+	case <-time.After(c.delay):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.spans = append(c.spans, req.GetResourceSpans()...)
@@ -139,12 +145,12 @@ func TestTracesOfAnUpdateAreATree(t *testing.T) {
 	c := newCollector(t)
 	l.env = append(l.env, "TRACEPARENT=00-0123456789abcdef0123456789abcdef-0123456789abcdef-01", "OTEL_RESOURCE_ATTRIBUTES=team=infra")
 	l.run(0, "", "up", "--yes", "--skip-preview", "--otel-traces", "grpc://"+c.address)
-	const thing = "sluice up/update/resource simple:index:Thing"
+	const thing = "sluice up/update/program/resource simple:index:Thing"
 	call := "pulumirpc.ResourceProvider/"
 	require.Subset(t, c.paths(), []string{
 		"sluice up", "sluice up/update", "sluice up/update/packages of the program", "sluice up/update/install plugins",
 		"sluice up/update/program", "sluice up/update/start provider",
-		thing + " (one)", thing + " (one)/lookup", thing + " (one)/check", thing + " (one)/check/" + call + "Check", thing + " (one)/analyze",
+		thing + " (one)", thing + " (one)/register", thing + " (one)/lookup", thing + " (one)/check", thing + " (one)/check/" + call + "Check", thing + " (one)/analyze",
 		thing + " (one)/diff", thing + " (one)/build", thing + " (one)/execute", thing + " (one)/execute/create",
 		thing + " (one)/execute/create/" + call + "Create", thing + " (two)/execute/create/" + call + "Create",
 	})
@@ -240,6 +246,19 @@ func TestACollectorThatIsNotThereCostsOneWarning(t *testing.T) {
 	require.Contains(t, l.run(0, "", "preview", "--tracing", "tcp://127.0.0.1:7701"), "Appdash")
 }
 
+// A collector has as much time for a request as the standard variables say.
+func TestASlowCollectorGetsTheTimeThatItIsGiven(t *testing.T) {
+	l := newLeaks(t, map[string]string{"Pulumi.yaml": tracedProgram})
+	l.run(0, "", "config", "set", "simple:directory", l.dir+"/cloud")
+	l.env = append(l.env, "OTEL_EXPORTER_OTLP_TIMEOUT=60000")
+	slow := newCollector(t)
+	slow.delay = 4 * time.Second
+	require.NotContains(t, l.run(0, "", "preview", "--otel-traces", "grpc://"+slow.address), "traces are missing")
+	require.Contains(t, slow.paths(), "sluice preview/preview/program")
+	l.env = append(l.env, "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=1")
+	require.Contains(t, l.run(0, "", "preview", "--otel-traces", "grpc://"+slow.address), "traces are missing")
+}
+
 func TestProgramsAndPluginsBelongToTheTrace(t *testing.T) {
 	l := newLeaks(t, map[string]string{
 		"Pulumi.yaml": "name: shop\nruntime: nodejs\n", "package.json": `{"name": "shop"}`,
@@ -267,4 +286,6 @@ new pulumi.CustomResource("simple:index:Thing", "one", {});
 		services[s.service] = true
 	}
 	require.Equal(t, map[string]bool{"sluice": true, "pulumi-sdk-nodejs": true}, services)
+	call := "sluice up/update/program/grpc.pulumirpc.ResourceMonitor/RegisterResource"
+	require.Subset(t, c.paths(), []string{call, call + "/resource simple:index:Thing (one)/execute/create"})
 }

@@ -39,16 +39,11 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	return ps, nil
 }
 
-// preparer is a host that can make providers available before they are loaded. It returns those that take time to start.
-type preparer interface {
-	Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec
-}
-
 // prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program
 // names, and those that are recorded, which what is deleted may need. One that cannot be is an error when it is needed. It returns
 // those that take time to start and that the program will most likely need.
 func (o *opened) prepareProviders(ctx context.Context) []providers.Spec {
-	host, can := o.Providers.(preparer)
+	host, can := o.Providers.(providers.Preparer)
 	if !can {
 		return nil
 	}

@@ -18,15 +18,17 @@ type host struct {
 	run  *Run
 }
 
+var _ providers.Preparer = host{}
+
 // Prepare lets the host make providers available before they are loaded, if it can.
-func (h host) Prepare(ctx context.Context, specs []providers.Spec) {
-	if p, can := h.host.(interface {
-		Prepare(ctx context.Context, specs []providers.Spec)
-	}); can {
-		ctx, span := h.run.tracer.Start(trace.ContextWithSpan(ctx, h.run.span), "install plugins")
-		p.Prepare(ctx, specs)
-		span.End()
+func (h host) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
+	p, can := h.host.(providers.Preparer)
+	if !can {
+		return nil
 	}
+	ctx, span := h.run.tracer.Start(trace.ContextWithSpan(ctx, h.run.span), "install plugins")
+	defer span.End()
+	return p.Prepare(ctx, specs)
 }
 
 // Load starts a provider.

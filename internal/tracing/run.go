@@ -23,6 +23,10 @@ type Run struct {
 	span   trace.Span
 
 	mu sync.Mutex // guards the rest
+	// program is the context with the span of the program while it runs; nil else.
+	program context.Context
+	// submitted are the registrations that are not complete yet.
+	submitted map[*stages.PendingReply]*resource
 	// entering are the registrations that have no URN yet. resources are those that are under way.
 	entering  map[stages.Identity]*resource
 	resources map[urn.URN]*resource
@@ -30,7 +34,8 @@ type Run struct {
 
 // resource is one registration on its way, or a resource with a step and no registration.
 type resource struct {
-	open []opened // the registration, then its stage, then its step; the last is what goes on
+	below context.Context // with the span that all this is below; nil is that of the operation
+	open  []opened        // the registration, then its stage, then its step; the last is what goes on
 }
 
 // opened is a span that has not ended.
@@ -48,6 +53,7 @@ func Begin(ctx context.Context, operation string, info stages.RunInfo) (context.
 	}
 	r := &Run{
 		tracer: caller.TracerProvider().Tracer(scope), entering: map[stages.Identity]*resource{}, resources: map[urn.URN]*resource{},
+		submitted: map[*stages.PendingReply]*resource{},
 	}
 	r.ctx, r.span = r.tracer.Start(ctx, operation, trace.WithAttributes(
 		attribute.String("sluice.project", info.Project), attribute.String("sluice.stack", info.Stack),
@@ -60,6 +66,9 @@ func Begin(ctx context.Context, operation string, info stages.RunInfo) (context.
 func (r *Run) End(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	for _, x := range r.submitted {
+		x.close()
+	}
 	for _, x := range r.entering {
 		x.close()
 	}
@@ -88,6 +97,9 @@ func (x *resource) close() {
 // begin opens a span below what goes on.
 func (r *Run) begin(x *resource, name string, attributes ...attribute.KeyValue) {
 	parent := r.ctx
+	if x.below != nil {
+		parent = x.below
+	}
 	if len(x.open) > 0 {
 		parent = x.open[len(x.open)-1].ctx
 	}
@@ -103,24 +115,69 @@ func (x *resource) endTo(n int, err error) {
 	}
 }
 
-// at returns the context of what goes on about a resource, that of ctx with its span.
+// at returns the context of what goes on about a resource, that of ctx with its span. What is about none is below the span of ctx.
 func (r *Run) at(ctx context.Context, u urn.URN) context.Context {
-	span := r.span
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if x := r.resources[u]; x != nil && len(x.open) > 0 {
-		span = x.open[len(x.open)-1].span
+		return trace.ContextWithSpan(ctx, x.open[len(x.open)-1].span)
 	}
-	r.mu.Unlock()
-	return trace.ContextWithSpan(ctx, span)
+	if u == "" {
+		return trace.ContextWithSpan(ctx, trace.SpanFromContext(r.callOf(ctx)))
+	}
+	return trace.ContextWithSpan(ctx, r.span)
+}
+
+// callOf returns the context of a call of the program: its own if it says to which span of this trace it belongs, else that of the
+// program. It needs the lock.
+func (r *Run) callOf(ctx context.Context) context.Context {
+	switch own := trace.SpanContextFromContext(ctx); {
+	case own.IsValid() && own.TraceID() == r.span.SpanContext().TraceID():
+		return ctx
+	case r.program != nil:
+		return r.program
+	}
+	return r.ctx
+}
+
+// Submitted says that a registration or a read has come in. What a provider constructs goes no further: the calls of the provider are
+// in the place of its spans.
+func (r *Run) Submitted(i stages.Submitted) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x := &resource{}
+	if i.Caller != nil {
+		x.below = r.callOf(i.Caller)
+	}
+	switch {
+	case i.Register != nil && i.Register.Remote:
+		return
+	case i.Register != nil:
+		r.enter(x, i.Register.Type)
+	case i.Read != nil:
+		r.enter(x, i.Read.Type)
+	case i.Internal != nil:
+		r.enter(x, i.Internal.Type)
+	}
+	r.begin(x, "register")
+	r.submitted[i.PendingReply] = x
+}
+
+func (r *Run) enter(x *resource, t urn.Type) {
+	r.begin(x, "resource "+string(t), attribute.String("sluice.type", string(t)))
 }
 
 // Registered says that a registration is complete and has not been located.
 func (r *Run) Registered(i stages.Registered) {
-	x := &resource{}
-	t := typeOf(i)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.begin(x, "resource "+string(t), attribute.String("sluice.type", string(t)))
+	x := r.submitted[i.PendingReply]
+	delete(r.submitted, i.PendingReply)
+	if x == nil { // a stage of the caller's has made it
+		x = &resource{}
+		r.enter(x, typeOf(i))
+	}
+	x.endTo(1, nil)
 	r.begin(x, "lookup")
 	r.entering[i.Identity()] = x
 }
@@ -242,7 +299,16 @@ func (p program) Packages(ctx context.Context) ([]stages.Package, error) {
 
 func (p program) Run(ctx context.Context, host source.Host) error {
 	ctx, span := p.run.tracer.Start(trace.ContextWithSpan(ctx, p.run.span), "program")
+	p.run.running(ctx)
+	defer p.run.running(nil)
 	err := p.Program.Run(ctx, host)
 	end(span, err)
 	return err
+}
+
+// running says that the program runs, in this context, or with nil that it does not any more.
+func (r *Run) running(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.program = ctx
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/stages"
@@ -96,19 +97,40 @@ func TestStepsWithoutARegistrationHaveSpans(t *testing.T) {
 	}, names(recorded))
 }
 
+// ahead is a host that prepares.
+type ahead struct{ providers.Host }
+
+func (ahead) Prepare(_ context.Context, specs []providers.Spec) []providers.Spec { return specs }
+
 func TestAHostThatPreparesStillDoes(t *testing.T) {
 	run, recorded := begun(t)
-	h := &preparing{}
-	run.Host(h).(interface {
-		Prepare(context.Context, []providers.Spec)
-	}).Prepare(t.Context(), []providers.Spec{{Package: "a"}})
-	require.Equal(t, []providers.Spec{{Package: "a"}}, h.prepared)
+	specs := []providers.Spec{{Package: "simple"}}
+	prepared, can := run.Host(ahead{}).(providers.Preparer)
+	require.True(t, can)
+	require.Equal(t, specs, prepared.Prepare(t.Context(), specs))
 	require.Equal(t, []string{"update > install plugins"}, names(recorded))
+	require.Nil(t, run.Host(providers.HostFunc(nil)).(providers.Preparer).Prepare(t.Context(), specs))
 }
 
-type preparing struct {
-	providers.Host
-	prepared []providers.Spec
+// A registration is below the call of an SDK that says its span, else below the program.
+func TestRegistrationsAreBelowTheirCalls(t *testing.T) {
+	run, recorded := begun(t)
+	program, span := run.tracer.Start(run.ctx, "program")
+	run.running(program)
+	call, sdk := run.tracer.Start(program, "call")
+	other := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
+	for name, caller := range map[urn.Type]context.Context{"a:b:Silent": t.Context(), "a:b:Told": call, "a:b:Foreign": other} {
+		q := stages.NewPendingReply(true)
+		run.Submitted(stages.Submitted{PendingReply: q, Register: &stages.RegisterRequest{Type: name}, Caller: caller})
+		run.Registered(stages.Registered{PendingReply: q, Goal: &stages.Goal{Type: name}})
+	}
+	run.Submitted(stages.Submitted{PendingReply: stages.NewPendingReply(true), Internal: &stages.Goal{Type: "a:b:Own"}})
+	sdk.End()
+	span.End()
+	run.running(nil)
+	run.End(nil)
+	require.Subset(t, names(recorded), []string{
+		"program > resource a:b:Silent", "call > resource a:b:Told", "program > resource a:b:Foreign", "update > resource a:b:Own",
+		"resource a:b:Told > register", "resource a:b:Own > register",
+	})
 }
-
-func (p *preparing) Prepare(_ context.Context, specs []providers.Spec) { p.prepared = specs }

@@ -26,8 +26,9 @@ type Options struct {
 	// EngineAddress returns the address of the Engine service, "127.0.0.1:<port>", to which plugins send their log messages. It
 	// is called for each plugin; nil if there is no such service.
 	EngineAddress func() (string, error)
-	// LoaderTarget, MapperTarget and ResolverTarget are the addresses of those services; "" where there is none.
-	LoaderTarget, MapperTarget, ResolverTarget string
+	// SchemasAddress returns the address of the Loader and the Mapper service, which plugins are told in the handshake. It is called for
+	// each plugin; nil if there are none.
+	SchemasAddress func() (string, error)
 
 	// Directory is the program's directory, in which plugins run; "" is the engine's own.
 	Directory string
@@ -89,12 +90,18 @@ func NewHost(o Options) *Host {
 		o.Note = func(string) {}
 	}
 	if o.EngineAddress == nil {
-		o.EngineAddress = func() (string, error) { return "", nil }
+		o.EngineAddress = nowhere
+	}
+	if o.SchemasAddress == nil {
+		o.SchemasAddress = nowhere
 	}
 	return &Host{options: o, streams: &streams{}, finder: Finder{
 		Project: o.ProjectPlugins, Home: o.Home, Bundled: o.Bundled, LookupEnv: o.LookupEnv, Warn: o.Warn,
 	}}
 }
+
+// nowhere is the address of a service that there is not.
+func nowhere() (string, error) { return "", nil }
 
 // Load starts the plugin that serves spec, shakes hands, and parameterizes it if spec says so. The provider that it
 // returns has not been configured. Errors are a *[MissingError] when the plugin is not there and was not installed.
@@ -253,18 +260,24 @@ func (h *Host) client(
 // attached, which is how it knows (protocol.md 1.9).
 func (h *Host) introduction(directory string) (*pulumirpc.ProviderHandshakeRequest, error) {
 	engine, err := h.options.EngineAddress()
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := h.options.SchemasAddress()
+	if err != nil {
+		return nil, err
+	}
 	return &pulumirpc.ProviderHandshakeRequest{
 		EngineAddress:               engine,
 		ConfigureWithUrn:            true,
 		SupportsViews:               true,
 		SupportsRefreshBeforeUpdate: !h.finder.isSet("PULUMI_DISABLE_REFRESH_BEFORE_UPDATE"),
 		InvokeWithPreview:           true,
-		MapperTarget:                optional(h.options.MapperTarget),
-		LoaderTarget:                optional(h.options.LoaderTarget),
-		ResolverTarget:              optional(h.options.ResolverTarget),
+		MapperTarget:                optional(schemas),
+		LoaderTarget:                optional(schemas),
 		RootDirectory:               optional(directory),
 		ProgramDirectory:            optional(directory),
-	}, err
+	}, nil
 }
 
 // logVersion asks for the plugin's own version, which is only for the log: a plugin need not have one.

@@ -22,13 +22,13 @@ type Exit struct {
 
 // Run runs a process that serves nothing, such as a program, to its end. Like a plugin it has a process group of its
 // own, of which nothing is left when Run returns. At the end of ctx the group is interrupted, and killed if it does not
-// end; the error is ctx's cause then. Other errors say that the process could not be started.
+// end; the error is ctx's cause then. If ctx has a span, the process gets that as its TRACEPARENT. Other errors say that the process could not be started.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Exit{}, err
 	}
 	cmd := exec.CommandContext(ctx, c.Executable, c.Args...)
-	cmd.Dir, cmd.Env = c.Directory, c.Environment
+	cmd.Dir, cmd.Env = c.Directory, traced(ctx, c.Environment)
 	cmd.Cancel = func() error { process.InterruptGroup(cmd.Process); return nil }
 	cmd.WaitDelay = stopPatience
 

@@ -5,9 +5,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 )
 
@@ -65,19 +62,6 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 		w.detailed.Store(len(s.Trailer.Get(detailsKey)) > 0)
 		w.answered.Store(true)
 	}
-}
-
-// TagRPC tells the plugin the span that the call belongs to, if there is one.
-func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
-	if !trace.SpanContextFromContext(ctx).IsValid() {
-		return ctx
-	}
-	headers := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, headers)
-	for name, value := range headers {
-		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
-	}
-	return ctx
 }
 
 // TagConn implements [stats.Handler].

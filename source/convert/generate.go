@@ -6,7 +6,6 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"github.com/sluice-iac/sluice/source"
-	"github.com/sluice-iac/sluice/source/loader"
 	"github.com/sluice-iac/sluice/source/runtimes"
 )
 
@@ -18,16 +17,15 @@ type Generation struct {
 	Strict    bool   // refuses what is merely doubtful
 }
 
-// Generate has the language plugin of a runtime write a program in its language. o.Mapper is not used. Errors are those of
+// Generate has the language plugin of a runtime write a program in its language, with the schemas that o.Runtimes serves. Nothing else of o
+// but Output is used. Errors are those of
 // [runtimes.Writer]. If one of the remarks is an error, the program is not usable.
 func Generate(ctx context.Context, runtime string, g Generation, o Options) ([]source.Remark, error) {
 	writer, err := runtimes.Writer(ctx, runtime, o.Runtimes, o.Output)
 	if err != nil {
 		return nil, err
 	}
-	service := loader.NewServer(ctx, loader.Options{Providers: o.Providers, Warn: o.Warn})
-	defer func() { _ = service.Close() }() // never fails
-	address, err := service.Address()
+	address, err := source.AddressOf(o.Runtimes.Schemas)
 	if err != nil {
 		return nil, err
 	}

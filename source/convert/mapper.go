@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/proto/go/codegen"
 
+	"github.com/sluice-iac/sluice/pipeline/await"
 	"github.com/sluice-iac/sluice/providers"
 )
 
@@ -24,20 +25,22 @@ type Mapper struct {
 	Given map[string][]byte
 	// Host starts providers. It may install them.
 	Host providers.Host
-	// Installed are the names of the providers that are there.
-	Installed []string
+	// Installed returns the names of the providers that are there; nil if none are known.
+	Installed func() []string
 	// Warn is called for providers that cannot be asked, once for each; nil discards.
 	Warn func(message string)
 
-	mu      sync.Mutex // guards what follows; held while providers are asked, since many questions are about one of them
-	answers map[string][]byte
-	offers  map[string]offer
+	// A provider that is asked may ask itself, so nobody waits for another question than the own one.
+	answers await.Flight[string, []byte]
+	offers  await.Flight[string, offer]
+	// broken are the providers that could not say what they have mappings for when others were meant. They are not asked again.
+	broken sync.Map // by offerKey
 }
 
 // offer is what one provider has mappings for.
 type offer struct {
 	names []string
-	only  providers.MappingResponse // of a provider that names none
+	first providers.MappingResponse // the one that was asked for first; of a provider that names none its only one
 }
 
 // GetMapping returns a mapping, without data if nobody has one.
@@ -47,20 +50,12 @@ func (m *Mapper) GetMapping(ctx context.Context, req *codegen.GetMappingRequest)
 	}
 	tool := cmp.Or(newer(req).text(fieldEcosystem), m.Tool)
 	likely := likelyProvider(req)
-	key := req.GetProvider() + " " + offerKey(tool, likely)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if data, known := m.answers[key]; known {
-		return &codegen.GetMappingResponse{Data: data}, nil
-	}
-	data, err := m.find(ctx, tool, req.GetProvider(), likely)
+	data, err := m.answers.Do(ctx, req.GetProvider()+" "+offerKey(tool, likely), func() ([]byte, error) {
+		return m.find(ctx, tool, req.GetProvider(), likely)
+	})
 	if err != nil {
 		return nil, err
 	}
-	if m.answers == nil {
-		m.answers = map[string][]byte{}
-	}
-	m.answers[key] = data
 	return &codegen.GetMappingResponse{Data: data}, nil
 }
 
@@ -80,9 +75,11 @@ func likelyProvider(req *codegen.GetMappingRequest) providers.Spec {
 // find asks one provider after the other. That the likely one cannot be asked is only a warning: another may know.
 func (m *Mapper) find(ctx context.Context, tool, name string, likely providers.Spec) ([]byte, error) {
 	candidates := []providers.Spec{likely}
-	for _, installed := range slices.Sorted(slices.Values(m.Installed)) {
-		if installed != likely.Package || likely.Parameterization != nil {
-			candidates = append(candidates, providers.Spec{Package: installed})
+	for _, installed := range m.installed() {
+		other := providers.Spec{Package: installed}
+		_, broken := m.broken.Load(offerKey(tool, other))
+		if !broken && (installed != likely.Package || likely.Parameterization != nil) {
+			candidates = append(candidates, other)
 		}
 	}
 	for i, spec := range candidates {
@@ -96,55 +93,78 @@ func (m *Mapper) find(ctx context.Context, tool, name string, likely providers.S
 		case err != nil && i == 0:
 			return nil, fmt.Errorf("ask the provider %s for its %s mapping of %q: %w", spec.Package, tool, name, err)
 		case err != nil:
-			m.leaveOut(tool, spec, err)
+			if _, before := m.broken.LoadOrStore(offerKey(tool, spec), true); !before {
+				m.leftOut(tool, spec, err)
+			}
 		}
 	}
 	return nil, nil
 }
 
+// installed returns the names of the other providers that can be asked, in their order.
+func (m *Mapper) installed() []string {
+	if m.Installed == nil {
+		return nil
+	}
+	return slices.Sorted(slices.Values(m.Installed()))
+}
+
 // ask asks one provider. It returns nil if that has no mapping, or cannot be started.
-func (m *Mapper) ask(ctx context.Context, tool, name string, spec providers.Spec) (data []byte, err error) {
-	known, asked := m.offers[offerKey(tool, spec)]
-	if asked && !slices.Contains(known.names, name) {
-		return known.mapping(name), nil
+func (m *Mapper) ask(ctx context.Context, tool, name string, spec providers.Spec) ([]byte, error) {
+	known, err := m.offers.Do(ctx, offerKey(tool, spec), func() (offer, error) { return m.askFirst(ctx, tool, name, spec) })
+	switch {
+	case err != nil:
+		return nil, err
+	case known.first.Provider == name:
+		return known.first.Data, nil
+	case !slices.Contains(known.names, name):
+		return nil, nil
 	}
 	p, err := m.Host.Load(ctx, spec)
 	if err != nil {
-		if ctx.Err() == nil {
-			m.leaveOut(tool, spec, err)
-		}
-		return nil, nil
+		return nil, err
+	}
+	answer, err := mappingOf(ctx, p, tool, name)
+	return answer.Data, errors.Join(err, p.Close())
+}
+
+// askFirst asks a provider what it has mappings for. One that cannot be started has none.
+func (m *Mapper) askFirst(ctx context.Context, tool, name string, spec providers.Spec) (o offer, err error) {
+	p, err := m.Host.Load(ctx, spec)
+	if cause := context.Cause(ctx); cause != nil {
+		return offer{}, cause
+	}
+	if err != nil {
+		m.leftOut(tool, spec, err)
+		return offer{}, nil
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	if !asked {
-		if known, err = offerOf(ctx, p, tool); err != nil {
-			return nil, err
-		}
-		m.keep(tool, spec, known)
+	if o.names, err = p.Mappings(ctx, tool); err != nil {
+		return o, err
 	}
-	if !slices.Contains(known.names, name) {
-		return known.mapping(name), nil
+	switch {
+	case len(o.names) == 0:
+		o.first, err = p.Mapping(ctx, providers.MappingRequest{Key: tool})
+	case slices.Contains(o.names, name):
+		o.first, err = mappingOf(ctx, p, tool, name)
 	}
+	return o, err
+}
+
+// mappingOf asks for a mapping that a provider has named.
+func mappingOf(ctx context.Context, p providers.Provider, tool, name string) (providers.MappingResponse, error) {
 	answer, err := p.Mapping(ctx, providers.MappingRequest{Key: tool, Provider: name})
 	if err == nil && answer.Provider != name {
 		err = fmt.Errorf("it answers with that of %q; this is a bug in the provider", answer.Provider)
 	}
-	return answer.Data, err
+	return answer, err
 }
 
-// leaveOut warns of a provider that cannot be asked, which has no mappings from then on.
-func (m *Mapper) leaveOut(tool string, spec providers.Spec, err error) {
-	m.keep(tool, spec, offer{})
+// leftOut warns of a provider that cannot be asked.
+func (m *Mapper) leftOut(tool string, spec providers.Spec, err error) {
 	if m.Warn != nil {
 		m.Warn(fmt.Sprintf("the provider %s cannot be asked how names of %s correspond to its own: %v", spec.Package, tool, err))
 	}
-}
-
-func (m *Mapper) keep(tool string, spec providers.Spec, o offer) {
-	if m.offers == nil {
-		m.offers = map[string]offer{}
-	}
-	m.offers[offerKey(tool, spec)] = o
 }
 
 // offerKey names a provider and a tool.
@@ -154,22 +174,4 @@ func offerKey(tool string, spec providers.Spec) string {
 		parts = append(parts, p.Plugin, string(p.Value))
 	}
 	return fmt.Sprintf("%q", parts)
-}
-
-// offerOf asks a provider what it has mappings for.
-func offerOf(ctx context.Context, p providers.Provider, tool string) (offer, error) {
-	names, err := p.Mappings(ctx, tool)
-	if err != nil || len(names) > 0 {
-		return offer{names: names}, err
-	}
-	only, err := p.Mapping(ctx, providers.MappingRequest{Key: tool})
-	return offer{only: only}, err
-}
-
-// mapping returns the mapping of a provider that names none, if it is the one that is asked for.
-func (o offer) mapping(name string) []byte {
-	if o.only.Provider != name {
-		return nil
-	}
-	return o.only.Data
 }

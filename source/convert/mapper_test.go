@@ -61,10 +61,12 @@ func newMapper(known ...*providertest.Fake) (*convert.Mapper, *cloud, *[]string)
 	c := &cloud{started: map[string]int{}, known: map[string]*providertest.Fake{}}
 	warned := &[]string{}
 	m := &convert.Mapper{Tool: "terraform", Host: c, Warn: func(text string) { *warned = append(*warned, text) }}
+	var installed []string
 	for _, p := range known {
 		c.known[p.Package()] = p
-		m.Installed = append(m.Installed, p.Package())
+		installed = append(installed, p.Package())
 	}
+	m.Installed = func() []string { return installed }
 	return m, c, warned
 }
 
@@ -137,4 +139,18 @@ func TestAConverterCanNameTheToolAndAParameter(t *testing.T) {
 		Package:          "mine",
 		Parameterization: &providers.Parameterization{Plugin: "terraform-provider", Value: []byte("v")},
 	}, c.specs[len(c.specs)-1])
+}
+
+// While a provider is asked, it may ask for a mapping itself.
+func TestAProviderThatIsAskedMayAsk(t *testing.T) {
+	bridge, aws := knows("bridge", "terraform", "bridge"), knows("aws", "terraform", "aws")
+	m, c, warned := newMapper(bridge, aws)
+	answer := bridge.OnMappings
+	bridge.OnMappings = func(ctx context.Context, key string) ([]string, error) {
+		require.Equal(t, "aws knows aws", ask(t, m, &codegen.GetMappingRequest{Provider: "aws"}))
+		return answer(ctx, key)
+	}
+	require.Equal(t, "bridge knows bridge", ask(t, m, &codegen.GetMappingRequest{Provider: "bridge"}))
+	require.Equal(t, map[string]int{"aws": 1, "bridge": 1}, c.started)
+	require.Empty(t, *warned)
 }

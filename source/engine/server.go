@@ -33,6 +33,11 @@ type Option func(*handler)
 // Version sets the version that the server reports: semver without a leading "v".
 func Version(v string) Option { return func(h *handler) { h.version = v } }
 
+// With makes the server offer the services that register adds, too, at the same address.
+func With(register func(grpc.ServiceRegistrar)) Option {
+	return func(h *handler) { h.others = append(h.others, register) }
+}
+
 // NewServer returns a server that gives messages to sink, which may be nil and may be called from many goroutines. It listens
 // when it is asked for its address. The end of ctx stops it like Close, which must be called in any case.
 func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Option) *Server {
@@ -41,8 +46,7 @@ func NewServer(ctx context.Context, sink func(stages.LogMessage), options ...Opt
 		o(h)
 	}
 	h.setLog(sink)
-	s := loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { pulumirpc.RegisterEngineServer(r, h) }, h.warn)
-	return &Server{Server: s, handler: h}
+	return &Server{Server: loopback.NewServer(ctx, h.register, h.warn), handler: h}
 }
 
 // SetLog makes sink get all further messages; nil drops them. One server outlives the runs of a command, and each run
@@ -52,8 +56,16 @@ func (s *Server) SetLog(sink func(stages.LogMessage)) { s.handler.setLog(sink) }
 type handler struct {
 	pulumirpc.UnsafeEngineServer
 	version string
+	others  []func(grpc.ServiceRegistrar)
 	sink    atomic.Pointer[func(stages.LogMessage)]
 	root    atomic.Pointer[string]
+}
+
+func (h *handler) register(r grpc.ServiceRegistrar) {
+	pulumirpc.RegisterEngineServer(r, h)
+	for _, other := range h.others {
+		other(r)
+	}
 }
 
 func (h *handler) setLog(sink func(stages.LogMessage)) {

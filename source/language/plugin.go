@@ -47,6 +47,10 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	if err != nil {
 		return nil, err
 	}
+	schemas, err := source.AddressOf(o.Schemas)
+	if err != nil {
+		return nil, err
+	}
 	h, err := startHost(ctx, p, o, engine, func(plugin.Line) {})
 	if err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 	defer release()
 	stream, err := h.client.RunPlugin(running, &pulumirpc.RunPluginRequest{
 		Pwd: cmp.Or(c.Directory, p.Directory), Args: c.Args, Env: c.Environment, Info: info, Kind: string(c.Kind), Name: c.Name,
-		AttachDebugger: c.Debug != nil,
+		AttachDebugger: c.Debug != nil, LoaderTarget: schemas,
 	})
 	if err == nil {
 		err = x.awaitPort(stream)

@@ -43,6 +43,8 @@ type Options struct {
 	// Engine is the Engine service, whose address the plugin gets when it is started; nil when there is none. A run whose Host
 	// has another one starts the plugin again.
 	Engine source.Service
+	// Schemas serves the Loader and the Mapper, whose address programs and plugins get; nil when there are none.
+	Schemas source.Service
 }
 
 // Program is a program that a language plugin runs. The plugin is started by the first call that needs it and kept
@@ -190,6 +192,10 @@ func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunReques
 	if err != nil {
 		return nil, fmt.Errorf("start the monitor for %s: %w", p.project.Program(), err)
 	}
+	schemas, err := source.AddressOf(p.options.Schemas)
+	if err != nil {
+		return nil, fmt.Errorf("offer schemas to %s: %w", p.project.Program(), err)
+	}
 	run := host.Monitor.Info()
 	return &pulumirpc.RunRequest{
 		Project: run.Project, Stack: run.Stack, Organization: run.Organization,
@@ -197,7 +203,7 @@ func (p *Program) request(host source.Host, engine string) (*pulumirpc.RunReques
 		Pwd: p.project.Directory, Program: p.project.Entry,
 		Args: p.arguments(engine), Config: run.Config, ConfigSecretKeys: run.ConfigSecretKeys,
 		DryRun: run.DryRun, Parallel: int32(min(run.Parallel, math.MaxInt32)),
-		MonitorAddress: monitor, Info: program, AttachDebugger: p.project.Debug,
+		MonitorAddress: monitor, LoaderTarget: schemas, MapperTarget: schemas, Info: program, AttachDebugger: p.project.Debug,
 	}, nil
 }
 

@@ -25,7 +25,7 @@ type Options struct {
 	Providers providers.Host
 	// Known are schemas of packages that need not have a provider.
 	Known []Known
-	// Warn is called when a caller is refused; nil discards.
+	// Warn is called when a caller of a [Server] is refused; nil discards.
 	Warn func(message string)
 }
 
@@ -41,8 +41,12 @@ func NewServer(ctx context.Context, o Options) *Server {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	h := &handler{options: o}
-	return &Server{loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { codegenrpc.RegisterLoaderServer(r, h) }, o.Warn)}
+	return &Server{loopback.NewServer(ctx, func(r grpc.ServiceRegistrar) { Register(r, o) }, o.Warn)}
+}
+
+// Register adds the service to those of another server.
+func Register(r grpc.ServiceRegistrar, o Options) {
+	codegenrpc.RegisterLoaderServer(r, &handler{options: o})
 }
 
 type handler struct {

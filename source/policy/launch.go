@@ -35,7 +35,7 @@ func (p *Pack) start(
 	if p.options.Debug.Plugin(filepath.Base(p.directory)) {
 		c.Debug = log
 	}
-	options := runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine}
+	options := runtimes.Options{Finder: p.options.Finder, Engine: p.options.Engine, Schemas: p.options.Schemas}
 	server, err := runtimes.StartHosted(ctx, p.project, c, options)
 	if !errors.Is(err, source.ErrNoPlugins) && !errors.As(err, new(*runtimes.UnsupportedRuntimeError)) {
 		return server, err

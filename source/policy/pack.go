@@ -19,6 +19,8 @@ type Options struct {
 	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
+	// Schemas serves the Loader and the Mapper to packs that are plugins of a language; nil when there are none.
+	Schemas source.Service
 	// Debug says which packs wait for a debugger. Packs are named as their folders.
 	Debug source.Debug
 }

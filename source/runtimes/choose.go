@@ -34,6 +34,8 @@ type Options struct {
 	Acquire plugin.Acquire
 	// Engine is the Engine service; nil when there is none.
 	Engine source.Service
+	// Schemas serves the Loader and the Mapper; nil when there are none.
+	Schemas source.Service
 	// Providers starts the providers that a YAML program needs the schemas of; nil when there are none.
 	Providers providers.Host
 }
@@ -93,11 +95,11 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 		return nil, err
 	}
 	if port != 0 {
-		return language.Runtime{Options: language.Options{Port: port, Engine: o.Engine}}, nil
+		return language.Runtime{Options: language.Options{Port: port, Engine: o.Engine, Schemas: o.Schemas}}, nil
 	}
 	found, err := o.Finder.Find(plugin.Language, runtime, "")
 	if err == nil {
-		return language.Runtime{Options: language.Options{Executable: found.Executable, Engine: o.Engine}}, nil
+		return language.Runtime{Options: language.Options{Executable: found.Executable, Engine: o.Engine, Schemas: o.Schemas}}, nil
 	}
 	if !errors.As(err, new(*plugin.MissingError)) {
 		return nil, err
@@ -106,7 +108,7 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 	if o.Acquire == nil || direct(runtime) != nil {
 		return nil, &unsupported
 	}
-	return language.Runtime{Options: language.Options{Engine: o.Engine, Locate: func(ctx context.Context) (string, error) {
+	return language.Runtime{Options: language.Options{Engine: o.Engine, Schemas: o.Schemas, Locate: func(ctx context.Context) (string, error) {
 		return acquired(ctx, runtime, o, unsupported)
 	}}}, nil
 }

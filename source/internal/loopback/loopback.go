@@ -61,7 +61,7 @@ type Server struct {
 // must be called in any case.
 func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn func(message string)) *Server {
 	s := &Server{health: health.NewServer(), report: &report{warn: warn}}
-	s.grpc = grpc.NewServer(
+	s.grpc = grpc.NewServer(append(spans(ctx),
 		grpc.Creds(peer.Credentials(s.report.add)),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.MaxSendMsgSize(MaxMessage),
@@ -73,7 +73,7 @@ func NewServer(ctx context.Context, register func(grpc.ServiceRegistrar), warn f
 		grpc.WriteBufferSize(bufferSize),
 		grpc.InitialWindowSize(windowSize),
 		grpc.InitialConnWindowSize(windowSize),
-	)
+	)...)
 	healthpb.RegisterHealthServer(s.grpc, s.health)
 	register(s.grpc)
 	s.unbind = context.AfterFunc(ctx, s.stop)

@@ -104,7 +104,7 @@ func (m *monitor) Register(ctx context.Context, req *stages.RegisterRequest) (*s
 	defer done()
 	defer m.Families.registering(req.Parent)()
 	q := stages.NewPendingReply(req.SupportsResultReporting)
-	if !m.intake.Put(stages.Submitted{PendingReply: q, Register: req}) {
+	if !m.intake.Put(stages.Submitted{PendingReply: q, Register: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.Wait(ctx)
@@ -129,7 +129,7 @@ func (m *monitor) Read(ctx context.Context, req *stages.ReadRequest) (*stages.Re
 	}
 	defer done()
 	q := stages.NewPendingReply(true)
-	if !m.intake.Put(stages.Submitted{PendingReply: q, Read: req}) {
+	if !m.intake.Put(stages.Submitted{PendingReply: q, Read: req, Caller: ctx}) {
 		return nil, stages.ErrShutDown
 	}
 	reply, err := q.Wait(ctx)

@@ -1,12 +1,9 @@
 package traces
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"os"
 	"sync"
 
@@ -32,18 +29,18 @@ func (c *file) Stop(context.Context) error {
 
 // UploadTraces writes a line.
 func (c *file) UploadTraces(_ context.Context, spans []*tracepb.ResourceSpans) error {
+	for _, resource := range spans {
+		for _, scope := range resource.GetScopeSpans() {
+			for _, s := range scope.GetSpans() {
+				s.TraceId, s.SpanId, s.ParentSpanId = shownInHex(s.GetTraceId()), shownInHex(s.GetSpanId()), shownInHex(s.GetParentSpanId())
+				for _, l := range s.GetLinks() {
+					l.TraceId, l.SpanId = shownInHex(l.GetTraceId()), shownInHex(l.GetSpanId())
+				}
+			}
+		}
+	}
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(&tracepb.TracesData{ResourceSpans: spans})
 	if err != nil {
-		return err
-	}
-	// The encoding of OTLP has the bytes of IDs in hexadecimal digits.
-	var tree any
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	if err := errors.Join(decoder.Decode(&tree), hexadecimal(tree)); err != nil {
-		return err
-	}
-	if text, err = json.Marshal(tree); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -52,29 +49,12 @@ func (c *file) UploadTraces(_ context.Context, spans []*tracepb.ResourceSpans) e
 	return err
 }
 
-// hexadecimal replaces the IDs in a tree.
-func hexadecimal(tree any) error {
-	var errs []error
-	switch tree := tree.(type) {
-	case []any:
-		for _, v := range tree {
-			errs = append(errs, hexadecimal(v))
-		}
-	case map[string]any:
-		for key, v := range tree {
-			text, isText := v.(string)
-			switch key {
-			case "traceId", "spanId", "parentSpanId":
-				id, err := base64.StdEncoding.DecodeString(text)
-				if !isText || err != nil {
-					errs = append(errs, err)
-					continue
-				}
-				tree[key] = hex.EncodeToString(id)
-			default:
-				errs = append(errs, hexadecimal(v))
-			}
-		}
+// shownInHex returns bytes that JSON shows as the hexadecimal digits of an ID, as OTLP wants it. The JSON of protocol buffers has bytes in
+// base64, of which those digits are a part, and IDs have 8 or 16 bytes, so nothing has to be padded.
+func shownInHex(id []byte) []byte {
+	shown, err := base64.StdEncoding.DecodeString(hex.EncodeToString(id))
+	if err != nil {
+		return id // it is no ID
 	}
-	return errors.Join(errs...)
+	return shown
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,6 +38,7 @@ func (o Options) env(name string) string {
 // Traces are the traces of one command.
 type Traces struct {
 	place    string // where they go, for messages
+	patience time.Duration
 	provider *sdktrace.TracerProvider
 	span     trace.Span
 	// variables are what programs and plugins get in their environment.
@@ -46,11 +48,18 @@ type Traces struct {
 	err error      // the first that was reported
 }
 
-// The time that a collector has: for one request, and at the end of the command for the rest.
-const (
-	requestPatience = 2 * time.Second
-	endPatience     = 3 * time.Second
-)
+// defaultPatience is the time that a collector has for a request, and at the end of the command for all that is left.
+const defaultPatience = 2 * time.Second
+
+// patience is that time if the variables of OpenTelemetry say nothing else, in milliseconds.
+func (o Options) patience() time.Duration {
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"} {
+		if n, err := strconv.Atoi(strings.TrimSpace(o.env(name))); err == nil && n > 0 {
+			return time.Duration(n) * time.Millisecond
+		}
+	}
+	return defaultPatience
+}
 
 // queue is how many spans may wait to be sent. What does not fit is lost; nothing waits.
 const queue = 1 << 16
@@ -62,18 +71,19 @@ func Start(ctx context.Context, command string, o Options) (context.Context, *Tr
 	if err != nil || to.scheme == "" {
 		return ctx, nil, err
 	}
+	to.patience = o.patience()
 	exporter, err := to.exporter(ctx)
 	if err != nil {
 		return ctx, nil, err
 	}
-	t := &Traces{place: to.shown, variables: map[string]string{}}
+	t := &Traces{place: to.shown, patience: to.patience, variables: map[string]string{}}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(t.failed))
 	about, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "sluice"), attribute.String("service.version", o.Version)), resource.WithFromEnv())
 	if err != nil {
 		t.failed(err) // a malformed OTEL_RESOURCE_ATTRIBUTES; the rest is used
 	}
-	batches := []sdktrace.BatchSpanProcessorOption{sdktrace.WithExportTimeout(requestPatience)}
+	batches := []sdktrace.BatchSpanProcessorOption{sdktrace.WithExportTimeout(to.patience)}
 	if o.env("OTEL_BSP_MAX_QUEUE_SIZE") == "" {
 		batches = append(batches, sdktrace.WithMaxQueueSize(queue))
 	}
@@ -110,7 +120,7 @@ func (t *Traces) End(failed bool) error {
 		t.span.SetStatus(codes.Error, "")
 	}
 	t.span.End()
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
 	err := t.provider.Shutdown(ctx)
 	t.mu.Lock()
@@ -130,6 +140,8 @@ type destination struct {
 	shown              string // without a password
 	// forPrograms is the address of a collector to which SDKs can send their spans by gRPC, "" if there is none.
 	forPrograms string
+	// patience is how long a request may take.
+	patience time.Duration
 }
 
 // The kinds of destinations. Those without a URL are what the standard variables of the environment say.
@@ -211,8 +223,8 @@ func (o Options) standard() destination {
 // exporter returns what sends spans. It connects to nothing yet.
 func (d destination) exporter(ctx context.Context) (sdktrace.SpanExporter, error) {
 	// Nothing is tried again: whoever deploys does not wait for a collector.
-	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(requestPatience)}
-	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(requestPatience)}
+	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(d.patience)}
+	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(d.patience)}
 	switch d.scheme {
 	case toFile:
 		f, err := os.OpenFile(d.path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

@@ -1,0 +1,49 @@
+package plugin
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+)
+
+// spanHeaders returns what tells others the span that they are called in: "traceparent" and what goes with it. It is nil where there is
+// no span.
+func spanHeaders(ctx context.Context) map[string]string {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return nil
+	}
+	headers := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, headers)
+	return headers
+}
+
+// traced returns the environment of a process that runs within the span of ctx. A nil environment is that of the engine.
+func traced(ctx context.Context, environment []string) []string {
+	headers := spanHeaders(ctx)
+	if headers == nil {
+		return environment
+	}
+	if environment == nil {
+		environment = os.Environ()
+	}
+	environment = slices.Clone(environment)
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		environment = append(environment, strings.ToUpper(name)+"="+headers[name])
+	}
+	return environment
+}
+
+// TagRPC tells the plugin the span that the call belongs to, if there is one.
+func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	for name, value := range spanHeaders(ctx) {
+		ctx = metadata.AppendToOutgoingContext(ctx, name, value)
+	}
+	return ctx
+}
