@@ -93,33 +93,54 @@ func find(ctx context.Context, p source.Project, isPlugin bool) (environment, er
 
 // place returns the folder of the virtual environment, "" for none. It need not exist.
 func (e environment) place(ctx context.Context, p source.Project, isPlugin bool) (string, error) {
-	named := p.Option("virtualenv")
-	switch {
+	switch named := p.Option("virtualenv"); {
 	case e.toolchain == poetry:
 		return poetryPlace(ctx, p)
 	case e.toolchain == uv:
-		named = cmp.Or(named, ".venv")
-		if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
-			return filepath.Join(lock, named), nil
-		}
+		return uvPlace(p), nil
 	case named == "" && isPlugin:
-		named = "venv"
+		return inProject(p, "venv"), nil
 	case named == "":
 		return "", nil
+	default:
+		return inProject(p, named), nil
 	}
+}
+
+// inProject returns the folder of a virtual environment that is called like this.
+func inProject(p source.Project, named string) string {
 	if filepath.IsAbs(named) {
-		return named, nil
+		return named
 	}
 	if inProgram := filepath.Join(p.Directory, named); !exists(filepath.Join(p.Root, named)) && exists(inProgram) {
-		return inProgram, nil
+		return inProgram
 	}
-	return filepath.Join(p.Root, named), nil
+	return filepath.Join(p.Root, named)
+}
+
+func uvPlace(p source.Project) string {
+	named := cmp.Or(p.Option("virtualenv"), ".venv")
+	if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
+		return filepath.Join(lock, named)
+	}
+	return inProject(p, named)
+}
+
+// uvVariables are those that have uv use the virtual environment that the project names.
+func uvVariables(p source.Project) []string {
+	if p.Option("virtualenv") == "" {
+		return nil
+	}
+	return []string{"UV_PROJECT_ENVIRONMENT=" + uvPlace(p)}
 }
 
 func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 	path, err := exec.LookPath("poetry")
 	if err != nil {
 		return "", errors.New("poetry was not found on your $PATH; install it with `pipx install poetry`, or choose another `toolchain` in the runtime's options")
+	}
+	if err := checkDeclared(p, poetry); err != nil {
+		return "", err
 	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "poetry", Executable: path, Args: []string{"env", "info", "--path"}, Directory: p.Directory, Environment: os.Environ(),
@@ -137,7 +158,7 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 func (e environment) makes(p source.Project) string {
 	switch e.toolchain {
 	case uv:
-		return "`uv sync` in " + p.Directory
+		return "`" + strings.Join(append(uvVariables(p), "uv sync"), " ") + "` in " + p.Directory
 	case poetry:
 		return "`poetry install` in " + p.Directory
 	}
@@ -146,6 +167,9 @@ func (e environment) makes(p source.Project) string {
 
 // missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
 func (e environment) missing(p source.Project) error {
+	if err := checkDeclared(p, e.toolchain); err != nil {
+		return err
+	}
 	install := e.makes(p)
 	if info, err := os.Stat(e.folder); err == nil && info.IsDir() {
 		if target, err := os.Readlink(filepath.Join(e.folder, binaries(), "python")); err == nil {

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -181,7 +183,11 @@ func (r *projectReader) readRuntime() {
 		r.fail(n, "`runtime` has no `name`", "add `name: nodejs` or another language to it")
 		return
 	}
+	r.warnAboutOthers(n, "`runtime`", "name", "options")
 	if options := r.mapping(n, "options"); options != nil {
+		if known := runtimes.OptionNames(r.p.Runtime); known != nil {
+			r.warnAboutOthers(options, "the options of the runtime "+r.p.Runtime, known...)
+		}
 		v, err := r.doc.value(options)
 		if err != nil {
 			r.err = err
@@ -207,6 +213,7 @@ func (r *projectReader) readPlugins() {
 	if plugins == nil {
 		return
 	}
+	r.warnAboutOthers(plugins, "`plugins`", "providers", "languages", "analyzers")
 	r.p.Plugins = Plugins{
 		Providers: r.pluginList(plugins, "providers"),
 		Languages: r.pluginList(plugins, "languages"),
@@ -231,6 +238,7 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin
 			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
 			return nil
 		}
+		r.warnAboutOthers(entry, "`plugins."+key+"`", "name", "path", "version")
 		plugin := NamedPlugin{
 			Name:    r.text(entry, "name", ""),
 			Path:    r.text(entry, "path", ""),
@@ -294,6 +302,21 @@ var knownFields = [...]string{
 	"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend",
 	"options", "plugins", "packages", "template", "requiredPulumiVersion", "resources", "outputs", "variables",
 	"components", "pulumi", "configuration", "sdks", "artifacts",
+}
+
+// warnAboutOthers warns of the fields of a mapping that nothing reads.
+func (r *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key := resolve(mapping.Content[i])
+		if slices.Contains(known, key.Value) || key.Value == "<<" {
+			continue
+		}
+		advice := fmt.Sprintf("what is known: `%s`", strings.Join(known, "`, `"))
+		if near := runtimes.Near(key.Value, known); near != "" {
+			advice = fmt.Sprintf("did you mean `%s`?", near)
+		}
+		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", r.doc.path, key.Line, key.Value, what, advice))
+	}
 }
 
 func (r *projectReader) warnAboutTypos() {
