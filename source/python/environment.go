@@ -139,9 +139,6 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 	if err != nil {
 		return "", errors.New("poetry was not found on your $PATH; install it with `pipx install poetry`, or choose another `toolchain` in the runtime's options")
 	}
-	if err := checkDeclared(p, poetry); err != nil {
-		return "", err
-	}
 	stdout, stderr, exit, err := plugin.Output(ctx, plugin.Command{
 		Name: "poetry", Executable: path, Args: []string{"env", "info", "--path"}, Directory: p.Directory, Environment: os.Environ(),
 	})
@@ -149,6 +146,9 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 		return "", err
 	}
 	if exit.Code != 0 || strings.TrimSpace(stdout) == "" {
+		if err := checkDeclared(p, poetry); err != nil {
+			return "", err
+		}
 		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, direct.Below(stderr))
 	}
 	return strings.TrimSpace(stdout), nil
@@ -167,15 +167,15 @@ func (e environment) makes(p source.Project) string {
 
 // missing says what is wrong with a virtual environment that has no interpreter, and which command makes it.
 func (e environment) missing(p source.Project) error {
-	if err := checkDeclared(p, e.toolchain); err != nil {
-		return err
-	}
 	install := e.makes(p)
 	if info, err := os.Stat(e.folder); err == nil && info.IsDir() {
 		if target, err := os.Readlink(filepath.Join(e.folder, binaries(), "python")); err == nil {
 			return fmt.Errorf("the virtual environment %s is for a Python that is no longer there (%s); remove it and make it again with %s", e.folder, target, install)
 		}
 		return fmt.Errorf("%s is no virtual environment: it has no %s; make one with %s", e.folder, filepath.Join(binaries(), "python"), install)
+	}
+	if err := checkDeclared(p, e.toolchain); err != nil {
+		return fmt.Errorf("the virtual environment %s does not exist: %w", e.folder, err)
 	}
 	return fmt.Errorf("the virtual environment %s does not exist; make it with %s", e.folder, install)
 }

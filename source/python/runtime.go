@@ -149,11 +149,11 @@ func checkDeclared(p source.Project, t toolchain) error {
 	case pip:
 		return nil
 	case poetry:
-		mend = "`poetry init --no-interaction`, and then `poetry add` with each package that the program needs,"
+		mend = "`poetry init` and `poetry add pulumi`"
 	case uv:
-		mend = "`uv init --bare` and `uv add pulumi`"
+		mend = "`uv init` and `uv add pulumi`"
 		if exists(filepath.Join(p.Directory, "requirements.txt")) {
-			mend = "`uv init --bare` and `uv add -r requirements.txt`"
+			mend = "`uv init` and `uv add -r requirements.txt`"
 		}
 	}
 	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s there, or choose the runtime option `toolchain: pip`",

@@ -57,7 +57,7 @@ func (e *UnsupportedRuntimeError) Error() string {
 	}
 	meant := ""
 	if name := Meant(e.Runtime); name != "" && name != e.Runtime {
-		meant = fmt.Sprintf(": did you mean `runtime: %s`?", name)
+		meant = fmt.Sprintf("; did you mean `runtime: %s`?", name)
 	}
 	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
 		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, bun, python, go, java and yaml need no plugin)%s",

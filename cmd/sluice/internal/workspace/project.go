@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/sluice-iac/sluice/source/runtimes"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -185,7 +183,7 @@ func (r *projectReader) readRuntime() {
 	}
 	r.warnAboutOthers(n, "`runtime`", "name", "options")
 	if options := r.mapping(n, "options"); options != nil {
-		if known := runtimes.OptionNames(r.p.Runtime); known != nil {
+		if known := optionNames(r.p.Runtime); known != nil {
 			r.warnAboutOthers(options, "the options of the runtime "+r.p.Runtime, known...)
 		}
 		v, err := r.doc.value(options)
@@ -302,21 +300,6 @@ var knownFields = [...]string{
 	"name", "runtime", "main", "description", "author", "website", "license", "config", "stackConfigDir", "backend",
 	"options", "plugins", "packages", "template", "requiredPulumiVersion", "resources", "outputs", "variables",
 	"components", "pulumi", "configuration", "sdks", "artifacts",
-}
-
-// warnAboutOthers warns of the fields of a mapping that nothing reads.
-func (r *projectReader) warnAboutOthers(mapping *yaml.Node, what string, known ...string) {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		key := resolve(mapping.Content[i])
-		if slices.Contains(known, key.Value) || key.Value == "<<" {
-			continue
-		}
-		advice := fmt.Sprintf("what is known: `%s`", strings.Join(known, "`, `"))
-		if near := runtimes.Near(key.Value, known); near != "" {
-			advice = fmt.Sprintf("did you mean `%s`?", near)
-		}
-		r.p.Warnings = append(r.p.Warnings, fmt.Sprintf("%s:%d: `%s` in %s is not used; %s", r.doc.path, key.Line, key.Value, what, advice))
-	}
 }
 
 func (r *projectReader) warnAboutTypos() {

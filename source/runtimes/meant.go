@@ -8,23 +8,6 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// OptionNames returns the options of a runtime, nil if they are not known: those of a language plugin are its own.
-func OptionNames(runtime string) []string {
-	switch runtime {
-	case "nodejs":
-		return []string{"nodeargs", "packagemanager", "tsconfig", "typescript"}
-	case "python":
-		return []string{"toolchain", "typechecker", "virtualenv"}
-	case "go":
-		return []string{"binary", "buildTarget"}
-	case "java":
-		return []string{"binary", "use-executor"}
-	case "yaml":
-		return []string{"compiler"}
-	}
-	return nil
-}
-
 // Meant returns the runtime that somebody may mean who writes name, "" if there is none.
 func Meant(name string) string {
 	name = strings.ToLower(name)
@@ -40,11 +23,11 @@ func Meant(name string) string {
 	case "yml":
 		return "yaml"
 	}
-	return Near(name, []string{"nodejs", "bun", "python", "go", "java", "yaml", "dotnet"})
+	return near(name, []string{"nodejs", "bun", "python", "go", "java", "yaml", "dotnet"})
 }
 
-// Near returns the name that wanted may stand for: the one with the fewest other letters. It returns "" if none is near.
-func Near(wanted string, names []string) string {
+// near returns the name that wanted may stand for: the one with the fewest other letters. It returns "" if none is near.
+func near(wanted string, names []string) string {
 	distance := func(name string) int {
 		return levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil)
 	}
