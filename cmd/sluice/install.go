@@ -129,6 +129,9 @@ func programHere(t *terminal.Terminal) (p source.Project, isPlugin bool, options
 	if err != nil {
 		return source.Project{}, false, options, err
 	}
+	for _, w := range project.Warnings {
+		t.Warn("%s", w)
+	}
 	if options, err = dependencies.Options(t, project); err != nil {
 		return source.Project{}, false, options, err
 	}

@@ -38,7 +38,10 @@ func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 // packageFlags are the flags of the commands that read packages.
-type packageFlags struct{ server string }
+type packageFlags struct {
+	server   string
+	prepares bool // what the source needs is installed before it is read; not a flag
+}
 
 func (f *packageFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "", "the URL where a missing plugin comes from")
@@ -51,6 +54,7 @@ func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []str
 		return err
 	}
 	defer func() { _ = r.Close() }() // its error changes nothing
+	r.Prepares = f.prepares
 	p, err := r.Read(ctx, args[0], args[1:], f.server)
 	if err != nil {
 		return err

@@ -33,7 +33,16 @@ var _ source.Program = (*Program)(nil)
 // BuildError says that a program does not compile. Output is the compiler's own text.
 type BuildError struct{ Program, Output string }
 
-func (e *BuildError) Error() string { return e.Program + " does not build:\n" + e.Output }
+func (e *BuildError) Error() string {
+	text := e.Program + " does not build:\n" + e.Output
+	if missingModule.MatchString(e.Output) {
+		text += "\nrun `go mod tidy` there: it writes into go.mod and go.sum what is missing" // what go itself says concerns one package at a time
+	}
+	return text
+}
+
+// missingModule recognizes what the go command says of modules that go.mod or go.sum lacks.
+var missingModule = regexp.MustCompile(`missing go\.sum entry|no required module provides package|updates to go\.(mod|sum) needed`)
 
 // Run builds the program and runs it. The end of ctx ends either, and everything that the program started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {

@@ -60,7 +60,8 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 	return plugin.Start(command)
 }
 
-// Install downloads the modules that a program needs, unless that is built already. A program without go.sum, as templates are, gets one.
+// Install downloads the modules that a program needs, unless that is built already. One that has no go.sum, as a template has none, gets
+// it; an existing one stays as it is.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	if p.Option("binary") != "" {
 		return nil
@@ -68,11 +69,24 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if _, err := os.Stat(filepath.Join(p.Directory, "vendor", "modules.txt")); err == nil {
 		return nil // everything is there
 	}
-	how := "download"
-	if _, err := os.Stat(filepath.Join(p.Directory, "go.sum")); errors.Is(err, fs.ErrNotExist) {
-		how = "tidy"
+	get := direct.HowToGet("Go", "golang", "go")
+	if lacksSums(p.Directory) {
+		return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "tidy")
 	}
-	return direct.Install(ctx, p.Directory, said, "install Go", "go", "mod", how)
+	return direct.Install(ctx, p.Directory, nil, said, get, "go", "mod", "download")
+}
+
+// lacksSums reports whether there is no go.sum beside the go.mod of a directory's module.
+func lacksSums(directory string) bool {
+	for dir := directory; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			_, err = os.Stat(filepath.Join(dir, "go.sum"))
+			return errors.Is(err, fs.ErrNotExist)
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // About returns the go command.

@@ -49,7 +49,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil || b.tool == jar {
 		return err
 	}
-	return direct.Install(ctx, b.directory, said, "", b.executable, b.compileArguments()...)
+	return direct.Install(ctx, b.directory, nil, said, "", b.executable, b.compileArguments()...)
 }
 
 // About returns the JDK and the build tool of a program.

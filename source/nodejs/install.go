@@ -65,7 +65,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
-	return direct.Install(ctx, p.Directory, said, m.get, m.name, m.args...)
+	return direct.Install(ctx, p.Directory, nil, said, m.get, m.name, m.args...)
 }
 
 // About returns node and the package manager of the program.

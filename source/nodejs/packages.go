@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-iac/sluice/source/internal/sdk"
 	"github.com/sluice-iac/sluice/stages"
@@ -47,10 +48,7 @@ type scan struct {
 
 // modules visits each package of a node_modules directory, which need not exist.
 func (s *scan) modules(directory string) error {
-	entries, err := os.ReadDir(directory)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	entries, err := list(directory)
 	if err != nil {
 		return err
 	}
@@ -73,8 +71,17 @@ func (s *scan) modules(directory string) error {
 	return nil
 }
 
-func (s *scan) stores(directory string) error {
+// list returns what is in a directory. A file has nothing in it: package managers keep files between the packages.
+func list(directory string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(directory)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	return entries, err
+}
+
+func (s *scan) stores(directory string) error {
+	entries, err := list(directory)
 	if err != nil {
 		return err
 	}

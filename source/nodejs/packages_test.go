@@ -21,6 +21,8 @@ func TestPackagesComeFromInstalledModules(t *testing.T) {
 		"app/node_modules/@acme/policy/package.json":                              `{"name": "@acme/policy", "version": "1.0.0", "pulumi": {"resource": false}}`,
 		"app/node_modules/broken/package.json":                                    `{"pulumi"`,
 		"app/node_modules/other/package.json":                                     `{"name": "other", "version": "1.0.0", "pulumi": {"resource": true, "name": "renamed", "version": "2.0.0", "server": "https://x"}}`,
+		"app/node_modules/.pnpm/lock.yaml":                                        ``,
+		"app/node_modules/@types":                                                 ``,
 		"app/node_modules/.bin/tool":                                              ``,
 		"app/node_modules/lib/package.json":                                       `{"name": "lib"}`,
 		"app/node_modules/lib/node_modules/@pulumi/aws/package.json":              `{"name": "@pulumi/aws", "version": "5.0.0", "pulumi": {"resource": true}}`,

@@ -33,7 +33,7 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if _, err := executableOf(p.project, p.project.Program()); err != nil {
 		return err
 	}
-	module, err := sdkModule(p.project.Directory, "run")
+	module, err := sdkModule(p.project, "run")
 	if err != nil {
 		return err
 	}
@@ -123,17 +123,25 @@ func memoryHint(output string) string {
 
 // sdkModule finds one of the SDK's entry points as Node.js resolves it: in the node_modules of the program's directory or
 // of a directory above it.
-func sdkModule(directory, name string) (string, error) {
-	for dir := directory; ; dir = filepath.Dir(dir) {
+func sdkModule(p source.Project, name string) (string, error) {
+	for dir := p.Directory; ; dir = filepath.Dir(dir) {
 		module := filepath.Join(dir, "node_modules", "@pulumi", "pulumi", "cmd", name)
 		if _, err := os.Stat(module); err == nil {
 			return module, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `npm install` there "+
-				"(or the package manager that you use)", directory)
+			return "", notInstalled(p)
 		}
 	}
+}
+
+// notInstalled is the error of a program whose SDK is not there.
+func notInstalled(p source.Project) error {
+	m, err := managerOf(p)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the package @pulumi/pulumi is not installed in %s or above; run `%s install` there", p.Directory, m.name)
 }
 
 // extensions are what the SDK appends to the name of an entry point.

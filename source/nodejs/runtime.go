@@ -41,7 +41,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 	default:
 		args = slices.Concat([]string{located(p)}, c.Args)
 	}
-	module, err := sdkModule(p.Directory, name)
+	module, err := sdkModule(p, name)
 	if err != nil {
 		owner := "plugin"
 		if c.Kind == plugin.Analyzer {

@@ -93,27 +93,45 @@ func find(ctx context.Context, p source.Project, isPlugin bool) (environment, er
 
 // place returns the folder of the virtual environment, "" for none. It need not exist.
 func (e environment) place(ctx context.Context, p source.Project, isPlugin bool) (string, error) {
-	named := p.Option("virtualenv")
-	switch {
+	switch named := p.Option("virtualenv"); {
 	case e.toolchain == poetry:
 		return poetryPlace(ctx, p)
 	case e.toolchain == uv:
-		named = cmp.Or(named, ".venv")
-		if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
-			return filepath.Join(lock, named), nil
-		}
+		return uvPlace(p), nil
 	case named == "" && isPlugin:
-		named = "venv"
+		return inProject(p, "venv"), nil
 	case named == "":
 		return "", nil
+	default:
+		return inProject(p, named), nil
 	}
+}
+
+// inProject returns the folder of a virtual environment that is called like this.
+func inProject(p source.Project, named string) string {
 	if filepath.IsAbs(named) {
-		return named, nil
+		return named
 	}
 	if inProgram := filepath.Join(p.Directory, named); !exists(filepath.Join(p.Root, named)) && exists(inProgram) {
-		return inProgram, nil
+		return inProgram
 	}
-	return filepath.Join(p.Root, named), nil
+	return filepath.Join(p.Root, named)
+}
+
+func uvPlace(p source.Project) string {
+	named := cmp.Or(p.Option("virtualenv"), ".venv")
+	if lock := nearest(p, "uv.lock"); lock != "" && !filepath.IsAbs(named) {
+		return filepath.Join(lock, named)
+	}
+	return inProject(p, named)
+}
+
+// uvVariables are those that have uv use the virtual environment that the project names.
+func uvVariables(p source.Project) []string {
+	if p.Option("virtualenv") == "" {
+		return nil
+	}
+	return []string{"UV_PROJECT_ENVIRONMENT=" + uvPlace(p)}
 }
 
 func poetryPlace(ctx context.Context, p source.Project) (string, error) {
@@ -128,6 +146,9 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 		return "", err
 	}
 	if exit.Code != 0 || strings.TrimSpace(stdout) == "" {
+		if err := checkDeclared(p, poetry); err != nil {
+			return "", err
+		}
 		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, direct.Below(stderr))
 	}
 	return strings.TrimSpace(stdout), nil
@@ -137,7 +158,7 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 func (e environment) makes(p source.Project) string {
 	switch e.toolchain {
 	case uv:
-		return "`uv sync` in " + p.Directory
+		return "`" + strings.Join(append(uvVariables(p), "uv sync"), " ") + "` in " + p.Directory
 	case poetry:
 		return "`poetry install` in " + p.Directory
 	}
@@ -152,6 +173,9 @@ func (e environment) missing(p source.Project) error {
 			return fmt.Errorf("the virtual environment %s is for a Python that is no longer there (%s); remove it and make it again with %s", e.folder, target, install)
 		}
 		return fmt.Errorf("%s is no virtual environment: it has no %s; make one with %s", e.folder, filepath.Join(binaries(), "python"), install)
+	}
+	if err := checkDeclared(p, e.toolchain); err != nil {
+		return fmt.Errorf("the virtual environment %s does not exist: %w", e.folder, err)
 	}
 	return fmt.Errorf("the virtual environment %s does not exist; make it with %s", e.folder, install)
 }

@@ -117,7 +117,7 @@ func (p *Program) environment(ctx context.Context) (environment, error) {
 func (e environment) installs(p source.Project) string {
 	switch e.toolchain {
 	case uv:
-		return "`uv sync`"
+		return e.makes(p)
 	case poetry:
 		return "`poetry install`"
 	}

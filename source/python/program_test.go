@@ -155,7 +155,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		want    []string
 	}{
 		"environment":             {options: map[string]any{"virtualenv": "none"}, want: []string{"none does not exist", "python3 -m venv"}},
-		"environment of uv":       {options: map[string]any{"toolchain": "uv"}, want: []string{".venv does not exist", "`uv sync`"}},
+		"environment of uv":       {options: map[string]any{"toolchain": "uv"}, want: []string{".venv does not exist", "there is no pyproject.toml"}},
 		"poetry":                  {options: map[string]any{"toolchain": "poetry"}, path: empty, want: []string{"poetry was not found", "pipx install poetry"}},
 		"interpreter":             {options: map[string]any{}, path: empty, want: []string{"python3 was not found", "install Python"}},
 		"environment in a folder": {options: map[string]any{"virtualenv": empty}, want: []string{"is no virtual environment"}},

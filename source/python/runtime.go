@@ -97,11 +97,14 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	if err != nil {
 		return err
 	}
+	if err := checkDeclared(p, t); err != nil {
+		return err
+	}
 	switch t {
 	case uv:
-		return direct.Install(ctx, p.Directory, said, "install it with `pipx install uv`", "uv", "sync")
+		return direct.Install(ctx, p.Directory, uvVariables(p), said, "install it with `pipx install uv`", "uv", "sync")
 	case poetry:
-		return direct.Install(ctx, p.Directory, said, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
+		return direct.Install(ctx, p.Directory, nil, said, "install it with `pipx install poetry`", "poetry", "install", "--no-ansi", "--no-interaction")
 	}
 	e := environment{toolchain: pip}
 	if e.folder, err = e.place(ctx, p, exists(filepath.Join(p.Directory, plugin.PluginManifest))); err != nil {
@@ -113,7 +116,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	if e.folder != "" {
 		if executableIn(e.folder, "python") == "" {
-			if err := direct.Install(ctx, p.Directory, said, "", python, "-m", "venv", e.folder); err != nil {
+			if err := direct.Install(ctx, p.Directory, nil, said, "", python, "-m", "venv", e.folder); err != nil {
 				return err
 			}
 		}
@@ -128,7 +131,33 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	default:
 		return fmt.Errorf("there is no requirements.txt in %s; write `pulumi>=3` and what else the program needs into it", p.Directory)
 	}
-	return direct.Install(ctx, p.Directory, said, "", python, args...)
+	return direct.Install(ctx, p.Directory, nil, said, "", python, args...)
+}
+
+// checkDeclared refuses a program for uv or poetry that has no pyproject.toml, from which both read what it needs.
+func checkDeclared(p source.Project, t toolchain) error {
+	for dir := p.Directory; t != pip; dir = filepath.Dir(dir) {
+		if exists(filepath.Join(dir, "pyproject.toml")) {
+			return nil
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	var mend string
+	switch t {
+	case pip:
+		return nil
+	case poetry:
+		mend = "`poetry init` and `poetry add pulumi`"
+	case uv:
+		mend = "`uv init` and `uv add pulumi`"
+		if exists(filepath.Join(p.Directory, "requirements.txt")) {
+			mend = "`uv init` and `uv add -r requirements.txt`"
+		}
+	}
+	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s there, or choose the runtime option `toolchain: pip`",
+		p.Directory, t, mend)
 }
 
 // About returns the interpreter of a program and its toolchain.

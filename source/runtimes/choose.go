@@ -57,9 +57,13 @@ func (e *UnsupportedRuntimeError) Error() string {
 		return fmt.Sprintf("PULUMI_YAML_PLUGIN asks for the language plugin pulumi-language-%s, which was not found (looked in %s); "+
 			"without the variable YAML programs need no plugin", e.Runtime, strings.Join(e.Looked, ", "))
 	}
+	meant := ""
+	if name := Meant(e.Runtime); name != "" && name != e.Runtime {
+		meant = fmt.Sprintf("; did you mean `runtime: %s`?", name)
+	}
 	text := fmt.Sprintf("programs with the runtime %q need the language plugin pulumi-language-%s, which was not found "+
-		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, bun, python, go, java and yaml need no plugin)",
-		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "))
+		"(looked in %s); install it, or correct `runtime` in the project file (nodejs, bun, python, go, java and yaml need no plugin)%s",
+		e.Runtime, e.Runtime, strings.Join(e.Looked, ", "), meant)
 	if e.Acquiring != nil {
 		text += "\n" + e.Acquiring.Error()
 	}

@@ -285,7 +285,9 @@ func TestFilesAreInstalled(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(whole, program), []byte("the plugin"), 0o644))
 	for name, c := range map[string]struct{ path, want string }{
 		"an archive":     {file("x.tar.gz", good(t)), ""},
-		"an executable":  {file("x", []byte("the plugin")), ""},
+		"a program":      {file("x", []byte("\x7fELF: the plugin")), ""},
+		"a script":       {file("script", []byte("#!/bin/sh\nthe plugin")), ""},
+		"a text":         {file("text", []byte("root:x:0:0")), `it is neither a .tar.gz archive nor a program: it begins with "root"`},
 		"a folder":       {whole, ""},
 		"nothing":        {filepath.Join(folder, "none"), "none: there is no such file"},
 		"an empty file":  {file("empty", nil), "it is empty"},

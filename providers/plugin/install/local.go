@@ -1,12 +1,16 @@
 package install
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // local is a file or folder that a user names.
@@ -34,7 +38,7 @@ func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
 	if !info.Mode().IsRegular() {
 		return errors.New("it is neither a file nor a folder")
 	}
-	isArchive, err := isCompressed(path)
+	isArchive, err := isArchive(path)
 	if err != nil {
 		return err
 	}
@@ -46,8 +50,8 @@ func (i *Installer) fromFile(ctx context.Context, p place, path string) error {
 	})
 }
 
-// isCompressed reports whether a file begins as those of gzip do.
-func isCompressed(path string) (bool, error) {
+// isArchive reports whether a file begins as those of gzip do. One that begins as no program does either is refused.
+func isArchive(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -55,16 +59,24 @@ func isCompressed(path string) (bool, error) {
 	defer f.Close()
 	head := make([]byte, 4)
 	n, err := io.ReadFull(f, head)
+	head = head[:n]
 	switch {
 	case n == 0:
 		return false, errors.New("it is empty")
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return false, err
-	case string(head[:n]) == "PK\x03\x04":
+	case string(head) == "PK\x03\x04":
 		return false, errors.New("it is a .zip archive; plugins are in .tar.gz archives")
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return true, nil
+	case !slices.ContainsFunc(programs[:], func(magic string) bool { return strings.HasPrefix(string(head), magic) }):
+		return false, fmt.Errorf("it is neither a .tar.gz archive nor a program: it begins with %q", head)
 	}
-	return n >= 2 && head[0] == 0x1f && head[1] == 0x8b, nil
+	return false, nil
 }
+
+// programs are what executables begin with: scripts, and those of Linux, Windows and macOS.
+var programs = [...]string{"#!", "\x7fELF", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
 
 func ending() string {
 	if runtime.GOOS == "windows" {

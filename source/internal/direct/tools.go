@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/source/internal/terminal"
 )
 
 // Version asks a tool on the PATH for its version, with the arguments that make it print that.
@@ -43,14 +44,22 @@ func HowToGet(tool, debian, brew string) string {
 	return fmt.Sprintf("install %s (on Debian and Ubuntu: `apt-get install %s`, on macOS: `brew install %s`)", tool, debian, brew)
 }
 
-// Install runs a package manager in a directory. install says how to get the package manager, for the error if it is missing.
-func Install(ctx context.Context, directory string, said func(plugin.Line), install, name string, args ...string) error {
+// Install runs a package manager in a directory, with more variables in its environment. install says how to get the package manager,
+// for the error if it is missing. said, which may be nil, gets what it prints without control sequences, and without lines that were nothing else.
+func Install(ctx context.Context, directory string, more []string, said func(plugin.Line), install, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return fmt.Errorf("%s was not found on your $PATH; %s", name, install)
 	}
 	exit, err := plugin.Run(ctx, plugin.Command{
-		Name: name, Executable: path, Args: args, Directory: directory, Environment: os.Environ(), Output: said,
+		Name: name, Executable: path, Args: args, Directory: directory, Environment: append(os.Environ(), more...),
+		Output: func(l plugin.Line) {
+			text := terminal.Plain(l.Text)
+			if said != nil && (text != "" || l.Text == "") {
+				l.Text = text
+				said(l)
+			}
+		},
 	})
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func one(out *strings.Builder, kind, module, name string, list map[string]member
 	slices.Sort(fit)
 	switch len(fit) {
 	case 0:
-		return exit.Usagef("the package has no %s %q", kind, name)
+		return exit.Usagef("the package has no %s %q%s", kind, name, meant(name, list))
 	case 1:
 	default:
 		return exit.Usagef("%d are called %s; write the one that you mean\n  %s", len(fit), name, strings.Join(fit, "\n  "))
@@ -142,6 +142,21 @@ func one(out *strings.Builder, kind, module, name string, list map[string]member
 		fmt.Fprintf(out, "Returns: %s\n", m.ReturnType.text())
 	}
 	return nil
+}
+
+// meant lists the names that contain what somebody has written, in whatever case.
+func meant(name string, list map[string]member) string {
+	var names []string
+	for token := range list {
+		if strings.Contains(strings.ToLower(nameOf(token)), strings.ToLower(name)) {
+			names = append(names, nameOf(token))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "; did you mean " + strings.Join(slices.Compact(names), ", ") + "?"
 }
 
 // signature returns what a function takes and gives.

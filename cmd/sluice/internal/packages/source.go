@@ -41,6 +41,8 @@ type Reader struct {
 	Terminal *terminal.Terminal
 	Options  sluice.PluginOptions
 	Project  *workspace.Project // nil outside of projects
+	// Prepares has [Reader.Read] install what a plugin on the disk needs before it is asked.
+	Prepares bool
 	service  *sluice.EngineService
 }
 
@@ -83,6 +85,11 @@ func (r *Reader) Read(ctx context.Context, written string, parameters []string, 
 	}
 	if server != "" {
 		entry.Server = server
+	}
+	if r.Prepares {
+		if err := r.prepare(ctx, entry); err != nil {
+			return nil, err
+		}
 	}
 	return r.Ask(ctx, entry)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
@@ -46,9 +47,23 @@ func (r *projectReader) packages() []Package {
 	entries := r.mapping(r.doc.root(), "packages")
 	var list []Package
 	for i := 0; entries != nil && i+1 < len(entries.Content) && r.err == nil; i += 2 {
-		list = append(list, r.pkg(entries, entries.Content[i].Value))
+		p := r.pkg(entries, entries.Content[i].Value)
+		r.checkPackage(entries.Content[i], p)
+		list = append(list, p)
 	}
 	return list
+}
+
+// checkPackage refuses a package without a source, and one of a plugin with a version that is none. Those of git repositories may be
+// commits.
+func (r *projectReader) checkPackage(at *yaml.Node, p Package) {
+	if p.Source == "" {
+		r.fail(at, fmt.Sprintf("the package %q has no source", p.Name), "name a plugin such as `random@4.0.0`, or a directory such as `./components`")
+		return
+	}
+	if _, err := semver.NewVersion(p.Version); p.Version != "" && err != nil && urn.CheckPluginName(p.Source) == nil {
+		r.fail(at, fmt.Sprintf("%q is no version of the package %q", p.Version, p.Name), "write one such as 1.2.3")
+	}
 }
 
 func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
@@ -59,6 +74,7 @@ func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
 		p.Version = strings.TrimPrefix(p.Version, "v")
 		return p
 	}
+	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "pluginDownloadURL")
 	p := Package{
 		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(r.text(n, "version", ""), "v"),
 		Server: r.text(n, "pluginDownloadURL", "write a URL"),

@@ -181,7 +181,11 @@ func (r *projectReader) readRuntime() {
 		r.fail(n, "`runtime` has no `name`", "add `name: nodejs` or another language to it")
 		return
 	}
+	r.warnAboutOthers(n, "`runtime`", "name", "options")
 	if options := r.mapping(n, "options"); options != nil {
+		if known := optionNames(r.p.Runtime); known != nil {
+			r.warnAboutOthers(options, "the options of the runtime "+r.p.Runtime, known...)
+		}
 		v, err := r.doc.value(options)
 		if err != nil {
 			r.err = err
@@ -207,6 +211,7 @@ func (r *projectReader) readPlugins() {
 	if plugins == nil {
 		return
 	}
+	r.warnAboutOthers(plugins, "`plugins`", "providers", "languages", "analyzers")
 	r.p.Plugins = Plugins{
 		Providers: r.pluginList(plugins, "providers"),
 		Languages: r.pluginList(plugins, "languages"),
@@ -231,6 +236,7 @@ func (r *projectReader) pluginList(plugins *yaml.Node, key string) []NamedPlugin
 			r.fail(entry, fmt.Sprintf("a plugin in `plugins.%s` must be a mapping, not %s", key, describe(entry)), "write `name` and `path`")
 			return nil
 		}
+		r.warnAboutOthers(entry, "`plugins."+key+"`", "name", "path", "version")
 		plugin := NamedPlugin{
 			Name:    r.text(entry, "name", ""),
 			Path:    r.text(entry, "path", ""),

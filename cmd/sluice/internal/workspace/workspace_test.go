@@ -80,7 +80,8 @@ Template: misspelled
 	require.Equal(t, []NamedPlugin{{Name: "a", Path: "/x/bin", Version: "1.0.0"}}, p.Plugins.Providers)
 	require.Len(t, p.Declarations, 3)
 	require.Equal(t, "aws:region", p.Declarations[0].Key.String())
-	require.Equal(t, []string{"/x/Pulumi.yaml:16: `Template` is not used; did you mean `template`?"}, p.Warnings)
+	require.Equal(t, []string{"/x/Pulumi.yaml:5: `level` in the options of the runtime nodejs is not used; what is known: `nodeargs`, `packagemanager`, `tsconfig`, `typescript`",
+		"/x/Pulumi.yaml:16: `Template` is not used; did you mean `template`?"}, p.Warnings)
 }
 
 func TestJSONProjectsMayBeIndentedWithTabs(t *testing.T) {
