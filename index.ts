@@ -1,2 +1,0 @@
-console.log("hello");
-export const x = 1;
