@@ -46,7 +46,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 		return nil, err
 	}
 	command := c.Command(p, e.python, d.arguments...)
-	command.Intercept, command.Done = d.debugger.Intercept, func() { _ = os.Remove(d.script) }
+	command.Intercept, command.Done = d.debugger.Interceptor(), func() { _ = os.Remove(d.script) }
 	return plugin.Start(command)
 }
 
