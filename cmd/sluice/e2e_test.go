@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,12 @@ func TestEndToEnd(t *testing.T) {
 
 	caches := goCaches(t)
 	p := scripts("testdata/e2e")
+	p.Condition = func(name string) (bool, error) {
+		if name != "strips" {
+			return false, fmt.Errorf("unknown condition %q", name)
+		}
+		return stripsTypes(), nil
+	}
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("PYTHON_VENV", venv)
@@ -58,6 +65,12 @@ func TestEndToEnd(t *testing.T) {
 		return err
 	}
 	testscript.Run(t, p)
+}
+
+// stripsTypes reports whether node runs TypeScript by itself.
+func stripsTypes() bool {
+	out, err := exec.Command("node", "-p", "process.features.typescript").Output()
+	return err == nil && strings.TrimSpace(string(out)) == "strip"
 }
 
 // downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.
