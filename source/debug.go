@@ -24,11 +24,17 @@ func (d Debug) Plugin(names ...string) bool {
 
 // Named reports whether one of these names of a plugin is among Names.
 func (d Debug) Named(names ...string) bool {
-	i := slices.IndexFunc(d.Names, func(name string) bool { return slices.Contains(names, name) })
-	if i >= 0 && d.Found != nil {
-		d.Found(d.Names[i])
+	named := false
+	for _, name := range names {
+		if !slices.Contains(d.Names, name) {
+			continue
+		}
+		named = true
+		if d.Found != nil {
+			d.Found(name)
+		}
 	}
-	return i >= 0
+	return named
 }
 
 // NoPluginDebugger is the error of a plugin to which no debugger can attach.
