@@ -17,9 +17,11 @@ func TestADebuggerIsRecognizedInTheOutput(t *testing.T) {
 	var found []int
 	d := &Debugger{
 		Tool: "Tool", Listens: regexp.MustCompile(`^listening at (\d+)/`), Noise: regexp.MustCompile(`^debugging:`),
-		Config: func(line string, port, pid int) map[string]any { return map[string]any{"line": line, "port": port, "pid": pid} },
-		Found:  func(port int) { found = append(found, port) },
-		Log:    func(m stages.LogMessage) { got = append(got, m) },
+		Config: func(line string, port, pid int) map[string]any {
+			return map[string]any{"line": line, "port": port, "pid": pid}
+		},
+		Found: func(port int) { found = append(found, port) },
+		Log:   func(m stages.LogMessage) { got = append(got, m) },
 	}
 	takes := d.Interceptor()
 	for line, taken := range map[string]bool{
