@@ -124,7 +124,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 	options := plugin.Options{
 		Directory: o.Directory, Project: o.Project, RuntimeOptions: o.RuntimeOptions, Config: config,
 		ProjectPlugins: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn, Log: o.Log,
-		Acquire: o.acquire(), StartWritten: o.startWritten,
+		Acquire: o.acquire(), StartWritten: o.startWritten, Allow: o.allow,
 	}
 	if o.Note != nil {
 		options.Note = func(text string) { o.Note(text) }
@@ -139,6 +139,14 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		o.Engine.host.CompareAndSwap(nil, h)
 	}
 	return h
+}
+
+// allow refuses to start an executable that was to wait for a debugger.
+func (o PluginOptions) allow(name string) error {
+	if !o.Debug.Named(name) {
+		return nil
+	}
+	return source.NoPluginDebugger(name, "it is an executable; start it in a debugger yourself, and give its port with PULUMI_DEBUG_PROVIDERS="+name+":PORT")
 }
 
 // startWritten starts a plugin that is written in a program language. Components in YAML are served in this process, by another
@@ -162,6 +170,9 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	m, err := source.ReadManifest(w.Directory, plugin.PluginManifest)
 	if err != nil {
 		return nil, fmt.Errorf("plugin %q: %w", w.Name, err)
+	}
+	if m.Runtime.Name == "yaml" && o.Debug.Named(w.Name, filepath.Base(w.Directory)) {
+		return nil, source.NoPluginDebugger(w.Name, "it is written in YAML, which has no debugger")
 	}
 	if m.Runtime.Name == "yaml" {
 		return nil, &plugin.LanguageHostedError{Name: w.Name, Directory: w.Directory}
@@ -273,6 +284,7 @@ type builtins struct {
 	plugins *plugin.Host
 	catalog native.Catalog
 	options native.Options
+	debug   source.Debug
 	note    func(message string, as ...advice.Advice)
 }
 
@@ -281,7 +293,7 @@ func newBuiltins(o PluginOptions, plugins *plugin.Host) pluginLoader {
 	if o.NoBuiltins || o.Config[BuiltinsKey].Text == "false" {
 		return plugins
 	}
-	b := &builtins{plugins: plugins, catalog: catalog.All(), note: o.Note, options: native.Options{
+	b := &builtins{plugins: plugins, catalog: catalog.All(), note: o.Note, debug: o.Debug, options: native.Options{
 		Directory: o.Directory, LookupEnv: o.LookupEnv,
 	}}
 	if b.note == nil {
@@ -311,6 +323,9 @@ func (b *builtins) Prepare(ctx context.Context, spec providers.Spec) error {
 func (b *builtins) Load(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	if !b.serves(spec) {
 		return b.plugins.Load(ctx, spec)
+	}
+	if b.debug.Named(spec.Package) {
+		return nil, source.NoPluginDebugger(spec.Package, "it is built in")
 	}
 	b.note(fmt.Sprintf("no plugin for the package %q is installed; the built-in provider is used", spec.Package),
 		advice.On(advice.RefuseBuiltins))

@@ -13,11 +13,33 @@ type Debug struct {
 	Program bool
 	Plugins bool     // all plugins that are written in a program language, policy packs too
 	Names   []string // these plugins
+	// Found is called for each of Names that is the name of a plugin, perhaps from many goroutines; nil discards.
+	Found func(name string)
 }
 
 // Plugin reports whether a plugin of one of these names waits for a debugger.
 func (d Debug) Plugin(names ...string) bool {
-	return d.Plugins || slices.ContainsFunc(names, func(name string) bool { return slices.Contains(d.Names, name) })
+	return d.Named(names...) || d.Plugins
+}
+
+// Named reports whether one of these names of a plugin is among Names.
+func (d Debug) Named(names ...string) bool {
+	named := false
+	for _, name := range names {
+		if !slices.Contains(d.Names, name) {
+			continue
+		}
+		named = true
+		if d.Found != nil {
+			d.Found(name)
+		}
+	}
+	return named
+}
+
+// NoPluginDebugger is the error of a plugin to which no debugger can attach.
+func NoPluginDebugger(name, reason string) error {
+	return fmt.Errorf("no debugger can attach to plugin %q: %s", name, reason)
 }
 
 // NoDebuggerError says that no debugger can attach to a program.

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/rpc/jsonrpc"
 	"net/textproto"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -26,6 +27,16 @@ type debuggerConfig struct {
 	Request string
 	Port    int
 	Connect struct{ Port int } // of Python
+	URL     string             // of bun
+}
+
+// address returns where the debugger listens.
+func (c debuggerConfig) address() (string, error) {
+	if c.URL != "" {
+		u, err := url.Parse(c.URL)
+		return u.Host, err
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(max(c.Port, c.Connect.Port))), nil
 }
 
 // attach implements "attach N EVENTLOG": it waits until N processes wait for a debugger, and attaches to the last of them as an
@@ -37,14 +48,16 @@ func attach(ts *testscript.TestScript, _ bool, args []string) {
 	if c.Request != "attach" {
 		ts.Fatalf("the event is not about attaching: %+v", c)
 	}
-	port := max(c.Port, c.Connect.Port)
 	attach := map[string]func(*deadlineConn) error{
 		"node": resumeNode, "python": resumePython, "go": resumeGo, "java": resumeJava,
+		"bun": func(conn *deadlineConn) error { return resumeBun(conn, c.URL) },
 	}[c.Type]
 	if attach == nil {
 		ts.Fatalf("no debugger for %q", c.Type)
 	}
-	conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	address, err := c.address()
+	ts.Check(err)
+	conn, err := net.Dial("tcp", address)
 	ts.Check(err)
 	ts.Check(conn.SetDeadline(time.Now().Add(time.Minute)))
 	ts.Check(attach(&deadlineConn{conn, bufio.NewReader(conn)}))
@@ -89,10 +102,8 @@ func resumeNode(c *deadlineConn) error {
 	if err := json.NewDecoder(reply.Body).Decode(&targets); err != nil || len(targets) != 1 {
 		return fmt.Errorf("one target was expected: %v, %w", targets, err)
 	}
-	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
-		strings.TrimPrefix(targets[0].WebSocketDebuggerURL, "ws://"+host), host, base64.StdEncoding.EncodeToString(make([]byte, 16)))
-	if status, err := http.ReadResponse(c.r, nil); err != nil || status.StatusCode != http.StatusSwitchingProtocols {
-		return fmt.Errorf("no WebSocket: %v, %w", status, err)
+	if err := openWebSocket(c, targets[0].WebSocketDebuggerURL); err != nil {
+		return err
 	}
 	for _, method := range []string{"Runtime.enable", "Debugger.enable", "Runtime.runIfWaitingForDebugger"} {
 		if err := writeFrame(c, fmt.Sprintf(`{"id":1,"method":%q}`, method)); err != nil {
@@ -112,6 +123,30 @@ func resumeNode(c *deadlineConn) error {
 		_ = readUntil(c, "Runtime.executionContextDestroyed")
 		_ = c.Close() // node waits for that at its end
 	}()
+	return nil
+}
+
+// resumeBun speaks the protocol of JavaScriptCore's inspector, in frames of a WebSocket.
+func resumeBun(c *deadlineConn, address string) error {
+	if err := openWebSocket(c, address); err != nil {
+		return err
+	}
+	for _, method := range []string{"Inspector.enable", "Inspector.initialized"} {
+		if err := writeFrame(c, fmt.Sprintf(`{"id":1,"method":%q}`, method)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openWebSocket has a connection become a WebSocket.
+func openWebSocket(c *deadlineConn, address string) error {
+	host := c.RemoteAddr().String()
+	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
+		strings.TrimPrefix(address, "ws://"+host), host, base64.StdEncoding.EncodeToString(make([]byte, 16)))
+	if status, err := http.ReadResponse(c.r, nil); err != nil || status.StatusCode != http.StatusSwitchingProtocols {
+		return fmt.Errorf("no WebSocket: %v, %w", status, err)
+	}
 	return nil
 }
 

@@ -45,6 +45,12 @@ func TestEndToEnd(t *testing.T) {
 
 	caches := goCaches(t)
 	p := scripts("testdata/e2e")
+	p.Condition = func(name string) (bool, error) {
+		if name != "strips" {
+			return false, fmt.Errorf("unknown condition %q", name)
+		}
+		return stripsTypes(), nil
+	}
 	setup := p.Setup
 	p.Setup = func(e *testscript.Env) error {
 		e.Setenv("PYTHON_VENV", venv)
@@ -60,6 +66,12 @@ func TestEndToEnd(t *testing.T) {
 		return err
 	}
 	testscript.Run(t, p)
+}
+
+// stripsTypes reports whether node runs TypeScript by itself.
+func stripsTypes() bool {
+	out, err := exec.Command("node", "-p", "process.features.typescript").Output()
+	return err == nil && strings.TrimSpace(string(out)) == "strip"
 }
 
 // downloadJavaSDK has Maven download what scripts with Java programs need. Without a JDK or Maven they are skipped, except in CI.

@@ -48,6 +48,29 @@ func TestASecretInTwoMessagesOfAStreamIsMasked(t *testing.T) {
 	}
 }
 
+func TestTheConfigurationOfADebuggerHasNoSecrets(t *testing.T) {
+	given := func(text string) map[string]any {
+		return map[string]any{
+			"name": text, "port": 9229, "continueOnAttach": true, "skipFiles": []any{"node", text, 1.5, nil},
+			"connect": map[string]any{"host": text, "list": []any{map[string]any{"deep": text}}},
+		}
+	}
+	e, got := watchedEvents("hunter2")
+	config := given("the hunter2 program")
+	e.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "hunter2 waits", Debugger: config}})
+	require.Equal(t, []stages.Event{
+		stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Info, Message: "[secret] waits", Debugger: given("the [secret] program")}},
+	}, *got)
+	require.Equal(t, given("the hunter2 program"), config) // that of the sender is left alone
+
+	e, got = watchedEvents("hunter2")
+	e.masks.shown = nil // secrets are shown
+	e.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: config}})
+	require.Equal(t, []stages.Event{stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: config}}}, *got)
+	e.emit(stages.Diagnostic{LogMessage: stages.LogMessage{Debugger: map[string]any{}}})
+	require.NotNil(t, (*got)[1].(stages.Diagnostic).Debugger) // it is what tells the event from others
+}
+
 func TestWhatIsHeldBackComesBeforeTheLastEvent(t *testing.T) {
 	e, got := watchedEvents("hunter2")
 	e.emit(piece(1, "hun"))

@@ -50,6 +50,8 @@ type Options struct {
 	// StartWritten starts a plugin that has no executable; nil if none can be started. It returns a *[LanguageHostedError] for
 	// one that somebody else serves.
 	StartWritten func(context.Context, Written) (Server, error)
+	// Allow is asked before the executable of a plugin is started, and may refuse that; nil allows all.
+	Allow func(name string) error
 
 	// LookupEnv reads the engine's environment, nil is os.LookupEnv; Environ is all of it, nil is os.Environ.
 	LookupEnv func(string) (string, bool)
@@ -88,6 +90,9 @@ func NewHost(o Options) *Host {
 	}
 	if o.Note == nil {
 		o.Note = func(string) {}
+	}
+	if o.Allow == nil {
+		o.Allow = func(string) error { return nil }
 	}
 	if o.EngineAddress == nil {
 		o.EngineAddress = nowhere
@@ -167,6 +172,9 @@ func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error
 }
 
 func (h *Host) launch(ctx context.Context, spec providers.Spec, name string, at Location) (*client, error) {
+	if err := h.options.Allow(name); err != nil {
+		return nil, err
+	}
 	engine, err := h.options.EngineAddress()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Command) (Exit, error) {
 		readers.Go(func() {
 			defer func() { _ = r.Close() }() // after a panic below, what is still written goes nowhere
 			forward(r, func(p Piece) {
-				if c.Intercept != nil && c.intercepts(cmd.Process.Pid, p) {
+				if c.intercepts(cmd.Process.Pid, p) {
 					return
 				}
 				line := Line{Piece: p, Plugin: c.Name, Stderr: isStderr, Stream: stream}

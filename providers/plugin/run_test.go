@@ -82,3 +82,66 @@ func TestARunOfWhatDoesNotExistIsAnError(t *testing.T) {
 	_, _, err = shell(ctx, `exit 0`, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// taken takes the lines of a tool, as Intercept, and keeps them with the number of the process.
+type taken struct {
+	mu    sync.Mutex // guards lines
+	lines []string
+}
+
+func (k *taken) take(pid int, line string) bool {
+	if !strings.HasPrefix(line, "tool") {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lines = append(k.lines, fmt.Sprintf("%d %s", pid, line))
+	return true
+}
+
+// sorted returns the lines, in which the number of a process stands as PID.
+func (k *taken) sorted(pid string) []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	lines := slices.Clone(k.lines)
+	for i, line := range lines {
+		lines[i] = strings.Replace(line, pid+" ", "PID ", 1)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func TestLinesOfAToolAreNotThoseOfTheProcess(t *testing.T) {
+	var tool taken
+	var pid string
+	exit, err := Run(context.Background(), Command{
+		Name: "the script", Executable: "/bin/sh", Intercept: tool.take,
+		Args: []string{"-c", `echo tool listens; echo tool warns >&2; echo $$; echo no tool >&2; exit 7`},
+		Output: func(l Line) {
+			if !l.Stderr {
+				pid = l.Text
+			}
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"PID tool listens", "PID tool warns"}, tool.sorted(pid))
+	require.NotContains(t, exit.Output, "tool listens")
+	require.NotContains(t, exit.Output, "tool warns")
+	require.Contains(t, exit.Output, "no tool")
+}
+
+func TestAPluginWritesItsPortAfterTheLinesOfATool(t *testing.T) {
+	var tool taken
+	p, err := Start(Command{
+		Name: "the plugin", Executable: "/bin/sh", Intercept: tool.take,
+		Args: []string{"-c", `printf 'tool listens\r\n'; echo tool warns >&2; echo 1234; echo tool ends; echo the plugin ends`},
+	})
+	require.NoError(t, err)
+	port, err := p.Port(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, 1234, port)
+	require.Error(t, p.ExitedWithin(time.Minute))
+	p.Stop()
+	require.Equal(t, []string{"PID tool ends", "PID tool listens", "PID tool warns"}, tool.sorted(strconv.Itoa(p.PID())))
+	require.Equal(t, "it wrote:\n  the plugin ends", p.Said())
+}

@@ -38,7 +38,7 @@ func newDelve(name string, log func(stages.LogMessage)) (*delve, error) {
 		Tool:    "Go, in Delve,",
 		Listens: regexp.MustCompile(`^API server listening at: 127\.0\.0\.1:(\d+)$`),
 		Noise:   regexp.MustCompile(`^(\S+ )?(warning|info|debug) layer=`),
-		Config: func(port, _ int) map[string]any {
+		Config: func(_ string, port, _ int) map[string]any {
 			return map[string]any{"name": name, "type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": port}
 		},
 		Found: func(port int) { d.port.Resolve(port) },

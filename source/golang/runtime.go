@@ -49,7 +49,7 @@ func startDebugged(ctx context.Context, p source.Project, c source.PluginCommand
 		return nil, err
 	}
 	command := c.Command(p, d.executable, d.arguments(direct.AnyDebugAddress, binary, c.Args)...)
-	command.Intercept = d.debugger.Intercept
+	command.Intercept = d.debugger.Interceptor()
 	running, ended := context.WithCancel(context.WithoutCancel(ctx))
 	var watch conc.WaitGroup
 	watch.Go(func() { d.watch(running) })

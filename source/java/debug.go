@@ -25,7 +25,7 @@ func jdwp(name string, log func(stages.LogMessage)) *direct.Debugger {
 	return &direct.Debugger{
 		Tool:    "Java",
 		Listens: regexp.MustCompile(`^Listening for transport dt_socket at address: (\d+)$`),
-		Config: func(port, _ int) map[string]any {
+		Config: func(_ string, port, _ int) map[string]any {
 			return map[string]any{"name": name, "type": "java", "request": "attach", "hostName": "127.0.0.1", "port": port}
 		},
 		Log: log,
@@ -37,7 +37,7 @@ const initScript = "allprojects { tasks.withType(JavaExec) { jvmArgs %q } }\n"
 
 // await changes how a program is run so that it waits for a debugger at an address. The caller calls done when it has ended.
 func (b build) await(c *plugin.Command, address string, d *direct.Debugger) (done func(), err error) {
-	c.Intercept = d.Intercept
+	c.Intercept = d.Interceptor()
 	done = func() {}
 	switch b.tool {
 	case maven: // which runs the program in its own process

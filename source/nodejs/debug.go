@@ -2,6 +2,7 @@ package nodejs
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/sluice-iac/sluice/source/internal/direct"
 	"github.com/sluice-iac/sluice/stages"
@@ -16,11 +17,24 @@ func inspector(name string, log func(stages.LogMessage)) *direct.Debugger {
 		Tool:    "Node.js",
 		Listens: regexp.MustCompile(`^Debugger listening on ws://127\.0\.0\.1:(\d+)/`),
 		Noise:   regexp.MustCompile(`^(For help, see: https://nodejs\.org/|Debugger attached\.$|Debugger ending on )`),
-		Config: func(port, pid int) map[string]any {
+		Config: func(_ string, port, pid int) map[string]any {
 			return map[string]any{
 				"name": name, "type": "node", "request": "attach", "address": "127.0.0.1", "port": port, "processId": pid,
 				"continueOnAttach": true, "skipFiles": []any{"<node_internals>/**"},
 			}
+		},
+		Log: log,
+	}
+}
+
+// bunInspector recognizes where bun waits: at an address whose path nobody can guess.
+func bunInspector(name string, log func(stages.LogMessage)) *direct.Debugger {
+	return &direct.Debugger{
+		Tool:    "bun",
+		Listens: regexp.MustCompile(`^\s*ws://127\.0\.0\.1:(\d+)/`),
+		Noise:   regexp.MustCompile(`^(-+ Bun Inspector -+|Listening:|Inspect in browser:|\s*https://debug\.bun\.sh/.*)$`),
+		Config: func(line string, _, _ int) map[string]any {
+			return map[string]any{"name": name, "type": "bun", "request": "attach", "url": strings.TrimSpace(line)}
 		},
 		Log: log,
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/direct"
@@ -46,19 +45,20 @@ func executableOf(p source.Project, what string) (string, error) {
 	return executable, nil
 }
 
-// prepare returns how an interpreter runs something. what names it in messages. If debug is not nil, it waits for a debugger at an
-// address.
-func prepare(p source.Project, what, address string, debug func(stages.LogMessage), args ...string) (process, error) {
-	executable, err := executableOf(p, what)
-	if err != nil {
-		return process{}, err
-	}
+// waiting says where a process waits for a debugger.
+type waiting struct {
+	address string
+	log     func(stages.LogMessage) // nil for a process that does not wait
+}
+
+// prepare returns how the interpreter of a project runs something. name is what editors call the process.
+func prepare(p source.Project, executable, name string, debug waiting, args ...string) (process, error) {
 	x := process{executable: executable, args: args, done: func() {}}
 	if interpreterOf(p) == bun {
 		x.args = append([]string{"run"}, args...)
-		if debug != nil {
-			x.args = append([]string{"--inspect-wait=" + address}, x.args...)
-			x.debugger = bunInspector(what, debug)
+		if debug.log != nil {
+			x.args = append([]string{"--inspect-wait=" + debug.address}, x.args...)
+			x.debugger = bunInspector(name, debug.log)
 		}
 		return x, nil
 	}
@@ -69,22 +69,9 @@ func prepare(p source.Project, what, address string, debug func(stages.LogMessag
 	x.done = func() { _ = os.Remove(first) }
 	x.args = append(append([]string{"--require", first}, nodeArguments(p.Options["nodeargs"])...), args...)
 	x.env = options(p)
-	if debug != nil {
-		x.args = append([]string{"--inspect-brk=" + address}, x.args...)
-		x.debugger = inspector(what, debug)
+	if debug.log != nil {
+		x.args = append([]string{"--inspect-brk=" + debug.address}, x.args...)
+		x.debugger = inspector(name, debug.log)
 	}
 	return x, nil
-}
-
-// bunInspector recognizes where bun waits.
-func bunInspector(name string, log func(stages.LogMessage)) *direct.Debugger {
-	return &direct.Debugger{
-		Tool:    "bun",
-		Listens: regexp.MustCompile(`^\s*ws://127\.0\.0\.1:(\d+)/`),
-		Noise:   regexp.MustCompile(`^(-+ Bun Inspector -+|Listening:|Inspect in browser:|\s*https://debug\.bun\.sh/.*)$`),
-		Config: func(port, _ int) map[string]any {
-			return map[string]any{"name": name, "type": "bun", "request": "attach", "url": fmt.Sprintf("ws://127.0.0.1:%d", port)}
-		},
-		Log: log,
-	}
 }

@@ -30,7 +30,8 @@ func (p *Program) Packages(context.Context) ([]stages.Package, error) {
 
 // Run runs node. The end of ctx ends node and everything that it started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
-	if _, err := executableOf(p.project, p.project.Program()); err != nil {
+	executable, err := executableOf(p.project, p.project.Program())
+	if err != nil {
 		return err
 	}
 	module, err := sdkModule(p.project, "run")
@@ -49,11 +50,11 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if err != nil {
 		return err
 	}
-	var debug func(stages.LogMessage)
+	var debug waiting
 	if p.project.Debug {
-		debug = direct.Log(ctx, host)
+		debug = waiting{direct.DebugAddress(usualPort), direct.Log(ctx, host)}
 	}
-	x, err := prepare(p.project, p.project.Program(), direct.DebugAddress(usualPort), debug, p.arguments(module, monitor, engine, info)...)
+	x, err := prepare(p.project, executable, p.project.Program(), debug, p.arguments(module, monitor, engine, info)...)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,8 @@ const (
 
 // StartPlugin runs a plugin in node. Policy packs get the directory of their sources after the arguments, other plugins before.
 func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginCommand) (plugin.Server, error) {
-	if _, err := executableOf(p, c.Name); err != nil {
+	executable, err := executableOf(p, c.Name)
+	if err != nil {
 		return nil, err
 	}
 	name := pluginModule
@@ -54,16 +55,13 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 			return nil, err
 		}
 	}
-	x, err := prepare(p, c.Name, direct.AnyDebugAddress, c.Debug, append([]string{module}, args...)...)
+	x, err := prepare(p, executable, c.Name, waiting{direct.AnyDebugAddress, c.Debug}, append([]string{module}, args...)...)
 	if err != nil {
 		return nil, err
 	}
 	c.Environment = append(slices.Clip(c.Environment), x.env...)
 	command := c.Command(p, x.executable, x.args...)
-	command.Done = x.done
-	if x.debugger != nil {
-		command.Intercept = x.debugger.Intercept
-	}
+	command.Done, command.Intercept = x.done, x.debugger.Interceptor()
 	return plugin.Start(command)
 }
 

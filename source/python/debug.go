@@ -46,7 +46,7 @@ func (e environment) debug(ctx context.Context, p source.Project, name, address 
 		debugger: &direct.Debugger{
 			Tool:    "Python",
 			Listens: regexp.MustCompile(`^debugpy listens on 127\.0\.0\.1:(\d+)$`),
-			Config: func(port, _ int) map[string]any {
+			Config: func(_ string, port, _ int) map[string]any {
 				return map[string]any{
 					"name": name, "type": "python", "request": "attach", "justMyCode": true,
 					"connect": map[string]any{"host": "127.0.0.1", "port": port},

@@ -38,16 +38,39 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	if c.Kind == plugin.Analyzer {
 		c.Directory = p.Directory // policy packs run in their own folder (protocol.md 7.2)
 	}
-	if c.Debug == nil {
-		return plugin.Start(c.Command(p, e.python, append([]string{"-u"}, args...)...))
+	command := c.Command(p, e.python, append([]string{"-u"}, args...)...)
+	if c.Debug != nil {
+		d, err := e.debug(ctx, p, c.Name, direct.AnyDebugAddress, c.Debug, args...)
+		if err != nil {
+			return nil, err
+		}
+		command.Args, command.Intercept = d.arguments, d.debugger.Interceptor()
+		command.Done = func() { _ = os.Remove(d.script) }
 	}
-	d, err := e.debug(ctx, p, c.Name, direct.AnyDebugAddress, c.Debug, args...)
+	process, err := plugin.Start(command)
 	if err != nil {
-		return nil, err
+		return nil, e.damaged(p, err)
 	}
-	command := c.Command(p, e.python, d.arguments...)
-	command.Intercept, command.Done = d.debugger.Intercept, func() { _ = os.Remove(d.script) }
-	return plugin.Start(command)
+	return &server{Process: process, environment: e, project: p}, nil
+}
+
+// server is a plugin whose end may be for want of the SDK, which Python tells with a traceback.
+type server struct {
+	*plugin.Process
+	environment environment
+	project     source.Project
+}
+
+// noModule is how Python says that it has no SDK.
+const noModule = "ModuleNotFoundError: No module named 'pulumi'"
+
+// Port waits until the plugin has written its port.
+func (s *server) Port(ctx context.Context) (int, error) {
+	port, err := s.Process.Port(ctx)
+	if err != nil && strings.Contains(s.Said(), noModule) {
+		return 0, fmt.Errorf("plugin %s: %w", s.Title(), s.environment.withoutSDK(s.project))
+	}
+	return port, err
 }
 
 func pluginArguments(p source.Project, c source.PluginCommand) ([]string, error) {

@@ -17,16 +17,23 @@ type Debugger struct {
 	// Listens matches the line that tells the port, which is its first group. Noise matches what is written around that line; nil
 	// matches nothing.
 	Listens, Noise *regexp.Regexp
-	// Config is what an editor needs to attach.
-	Config func(port, pid int) map[string]any
+	// Config is what an editor needs to attach. line is the one that tells the port.
+	Config func(line string, port, pid int) map[string]any
 	// Found is called when the port is known; nil does nothing.
 	Found func(port int)
 	// Log gets the message that the process waits.
 	Log func(stages.LogMessage)
 }
 
-// Intercept takes the lines that are about the debugger, as plugin.Command.Intercept.
-func (d Debugger) Intercept(pid int, line string) bool {
+// Interceptor returns what takes the lines that are about the debugger, as plugin.Command.Intercept: nil if there is no debugger.
+func (d *Debugger) Interceptor() func(pid int, line string) bool {
+	if d == nil {
+		return nil
+	}
+	return d.intercept
+}
+
+func (d *Debugger) intercept(pid int, line string) bool {
 	m := d.Listens.FindStringSubmatch(line)
 	if m == nil {
 		return d.Noise != nil && d.Noise.MatchString(line)
@@ -38,7 +45,7 @@ func (d Debugger) Intercept(pid int, line string) bool {
 	if d.Found != nil {
 		d.Found(port)
 	}
-	d.Log(source.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(port, pid)))
+	d.Log(source.Waiting(fmt.Sprintf("%s at 127.0.0.1:%d, process id %d", d.Tool, port, pid), d.Config(line, port, pid)))
 	return true
 }
 

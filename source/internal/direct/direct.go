@@ -34,13 +34,6 @@ type Command struct {
 	Debugger *Debugger
 }
 
-func (c Command) intercept() func(pid int, line string) bool {
-	if c.Debugger == nil {
-		return nil
-	}
-	return c.Debugger.Intercept
-}
-
 // Run runs the process in the program's directory and shows its output. Errors are those of source.Program.Run; that of
 // an unexpected end is a *source.ProgramExitError.
 func Run(ctx context.Context, host source.Host, p source.Project, c Command) error {
@@ -50,7 +43,7 @@ func Run(ctx context.Context, host source.Host, p source.Project, c Command) err
 		Args:        c.Args,
 		Directory:   p.Directory,
 		Environment: append(os.Environ(), c.Env...),
-		Intercept:   c.intercept(),
+		Intercept:   c.Debugger.Interceptor(),
 		Output:      Forward(Log(ctx, host), p.Program()),
 	})
 	if err != nil {

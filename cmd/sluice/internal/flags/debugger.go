@@ -2,7 +2,9 @@ package flags
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +16,7 @@ import (
 type Debugger struct {
 	source.Debug
 	given []string
+	found sync.Map // the names of plugins that have been started
 }
 
 // Add registers the flag.
@@ -31,6 +34,14 @@ func (d *Debugger) Check(programRuns bool) error {
 	return nil
 }
 
+// Missed returns the names that no plugin had.
+func (d *Debugger) Missed() []string {
+	return slices.DeleteFunc(slices.Clone(d.Names), func(name string) bool {
+		_, found := d.found.Load(name)
+		return found
+	})
+}
+
 // Set adds what waits for a debugger.
 func (d *Debugger) Set(text string) error {
 	name, isName := strings.CutPrefix(text, "plugin:")
@@ -42,7 +53,7 @@ func (d *Debugger) Set(text string) error {
 	case text == "all":
 		d.Program, d.Plugins = true, true
 	case isName && name != "":
-		d.Names = append(d.Names, name)
+		d.Names, d.Found = append(d.Names, name), func(name string) { d.found.Store(name, true) }
 	default:
 		return fmt.Errorf("it can be program, plugins, plugin:NAME or all")
 	}

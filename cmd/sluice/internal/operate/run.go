@@ -32,7 +32,17 @@ func Run(ctx context.Context, j *Job) error {
 			err = previewAndPerformLocked(ctx, o)
 		}
 	})
+	if err == nil {
+		warnOfDebuggers(j)
+	}
 	return j.masks().Error(err)
+}
+
+// warnOfDebuggers tells of plugins that were to wait for a debugger and have not run.
+func warnOfDebuggers(j *Job) {
+	for _, name := range j.Flags.Program.Debug.Missed() {
+		j.remarks.warn("--attach-debugger=plugin:%s: nothing has waited for a debugger, because no plugin of this name was started", name)
+	}
 }
 
 func previewOnly(ctx context.Context, o *operation) error {
