@@ -299,16 +299,19 @@ func (p program) Packages(ctx context.Context) ([]stages.Package, error) {
 
 func (p program) Run(ctx context.Context, host source.Host) error {
 	ctx, span := p.run.tracer.Start(trace.ContextWithSpan(ctx, p.run.span), "program")
-	p.run.running(ctx)
-	defer p.run.running(nil)
+	defer p.run.running(ctx)()
 	err := p.Program.Run(ctx, host)
 	end(span, err)
 	return err
 }
 
-// running says that the program runs, in this context, or with nil that it does not any more.
-func (r *Run) running(ctx context.Context) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.program = ctx
+// running says that the program runs, in this context, until the function that it returns is called.
+func (r *Run) running(ctx context.Context) (over func()) {
+	set := func(ctx context.Context) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.program = ctx
+	}
+	set(ctx)
+	return func() { set(nil) }
 }

@@ -116,7 +116,7 @@ func TestAHostThatPreparesStillDoes(t *testing.T) {
 func TestRegistrationsAreBelowTheirCalls(t *testing.T) {
 	run, recorded := begun(t)
 	program, span := run.tracer.Start(run.ctx, "program")
-	run.running(program)
+	over := run.running(program)
 	call, sdk := run.tracer.Start(program, "call")
 	other := trace.ContextWithSpanContext(t.Context(), trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
 	for name, caller := range map[urn.Type]context.Context{"a:b:Silent": t.Context(), "a:b:Told": call, "a:b:Foreign": other} {
@@ -127,7 +127,7 @@ func TestRegistrationsAreBelowTheirCalls(t *testing.T) {
 	run.Submitted(stages.Submitted{PendingReply: stages.NewPendingReply(true), Internal: &stages.Goal{Type: "a:b:Own"}})
 	sdk.End()
 	span.End()
-	run.running(nil)
+	over()
 	run.End(nil)
 	require.Subset(t, names(recorded), []string{
 		"program > resource a:b:Silent", "call > resource a:b:Told", "program > resource a:b:Foreign", "update > resource a:b:Own",
