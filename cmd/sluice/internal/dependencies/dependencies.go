@@ -28,8 +28,11 @@ func Options(t *terminal.Terminal, project *workspace.Project) (sluice.PluginOpt
 	}, err
 }
 
-// Install installs what a program needs, and says so.
+// Install installs what a program needs, and says so. A program in YAML needs nothing.
 func Install(ctx context.Context, t *terminal.Terminal, p source.Project, options sluice.PluginOptions) error {
+	if p.Runtime == "yaml" {
+		return nil
+	}
 	service := sluice.ServeEngine(ctx)
 	defer func() { _ = service.Close() }() // its error changes nothing
 	options.Engine = service
