@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/sluice-iac/sluice"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -41,20 +40,7 @@ func mappings(files []string) (map[string][]byte, error) {
 // open starts the converter of a tool. What it prints is shown as it comes.
 func open(ctx context.Context, t *terminal.Terminal, tool string, mapped map[string][]byte, o sluice.PluginOptions) (*sluice.Converter, error) {
 	fmt.Fprintf(t.Err, "Converting from %s\n", tool)
-	return sluice.OpenConverter(ctx, tool, sluice.ConverterOptions{Plugins: o, Mappings: mapped, Output: printer(t)})
-}
-
-// printer shows what a plugin prints.
-func printer(t *terminal.Terminal) func(plugin.Line) {
-	var mu sync.Mutex // the two streams of a process are read by different goroutines
-	return func(l plugin.Line) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprint(t.Err, l.Text)
-		if !l.Cut {
-			fmt.Fprintln(t.Err)
-		}
-	}
+	return sluice.OpenConverter(ctx, tool, sluice.ConverterOptions{Plugins: o, Mappings: mapped, Output: dependencies.Printer(t.Err, t.Err)})
 }
 
 // show shows what a converter or a generator says, and reports whether none of it is an error.

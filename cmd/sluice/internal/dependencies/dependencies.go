@@ -8,6 +8,7 @@ package dependencies
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/sluice-iac/sluice"
@@ -41,22 +42,26 @@ func Install(ctx context.Context, t *terminal.Terminal, p source.Project, option
 		return err
 	}
 	fmt.Fprintf(t.Out, "Installing what %s needs\n", p.Directory)
-	var mu sync.Mutex // the two streams of a process are read by different goroutines
-	err = runtime.Install(ctx, p, func(l plugin.Line) {
-		mu.Lock()
-		defer mu.Unlock()
-		out := t.Out
-		if l.Stderr {
-			out = t.Err
-		}
-		fmt.Fprint(out, l.Text)
-		if !l.Cut {
-			fmt.Fprintln(out)
-		}
-	})
-	if err != nil {
+	if err := runtime.Install(ctx, p, Printer(t.Out, t.Err)); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(t.Out, "Finished installing dependencies") // scripts look for these words
 	return err
+}
+
+// Printer returns what writes the output of a process as it comes: its standard output to out, and its standard error to errs.
+func Printer(out, errs io.Writer) func(plugin.Line) {
+	var mu sync.Mutex // the two streams of a process are read by different goroutines
+	return func(l plugin.Line) {
+		mu.Lock()
+		defer mu.Unlock()
+		to := out
+		if l.Stderr {
+			to = errs
+		}
+		fmt.Fprint(to, l.Text)
+		if !l.Cut {
+			fmt.Fprintln(to)
+		}
+	}
 }

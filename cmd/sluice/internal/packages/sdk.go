@@ -10,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/sluice-iac/sluice"
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
-	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/dependencies"
 	"github.com/sluice-iac/sluice/source"
 )
 
@@ -85,7 +83,7 @@ func (r *Reader) Generate(ctx context.Context, p *Package, q SDKRequest) error {
 }
 
 func (r *Reader) generator(ctx context.Context, p *Package, language string) (*sluice.SDKGenerator, error) {
-	return sluice.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, printer(r.Terminal))
+	return sluice.NewSDKGenerator(ctx, language, [][]byte{p.Schema}, r.Options, dependencies.Printer(r.Terminal.Err, r.Terminal.Err))
 }
 
 // show prints what a generator says about a schema, and returns its errors.
@@ -99,19 +97,6 @@ func (r *Reader) show(p *Package, remarks []source.Remark) error {
 		r.Terminal.Warn("the schema of %s: %s", p.Name, remark.Text)
 	}
 	return errors.Join(bad...)
-}
-
-// printer returns what shows the output of a language plugin.
-func printer(t *terminal.Terminal) func(plugin.Line) {
-	var mu sync.Mutex // the two streams of a process are read by different goroutines
-	return func(l plugin.Line) {
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprint(t.Err, l.Text)
-		if !l.Cut {
-			fmt.Fprintln(t.Err)
-		}
-	}
 }
 
 // packable returns a schema that asks for an SDK that can be packed: that of a local package is laid out differently in some
