@@ -1,0 +1,21 @@
+package source
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Near returns the name that wanted may stand for: the one with the fewest other letters. It returns "" if none is near.
+func Near(wanted string, names []string) string {
+	distance := func(name string) int {
+		return levenshtein.Distance(strings.ToLower(wanted), strings.ToLower(name), nil)
+	}
+	best := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+	if distance(best) > len(wanted)/3 {
+		return ""
+	}
+	return best
+}
