@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/source/internal/unnamed"
 	"github.com/sluice-iac/sluice/urn"
 )
 
@@ -38,12 +39,12 @@ type Parameterization struct {
 }
 
 func newResource(r *pulumirpc.ResourceImport) (Resource, error) {
-	more := newer(r)
+	more := unnamed.Of(r)
 	out := Resource{
 		Type: urn.Type(r.GetType()), Name: r.GetName(), LogicalName: r.GetLogicalName(), ID: r.GetId(), Version: r.GetVersion(),
 		DownloadURL: r.GetPluginDownloadURL(), Component: r.GetIsComponent(), Remote: r.GetIsRemote(),
-		Parent: more.text(fieldParent), Provider: more.text(fieldProvider), Properties: more.texts(fieldProperties),
-		Parameterization: more.parameterization(fieldParameterization), Extension: more.parameterization(fieldExtension),
+		Parent: more.Text(fieldParent), Provider: more.Text(fieldProvider), Properties: more.Texts(fieldProperties),
+		Parameterization: parameterization(more, fieldParameterization), Extension: parameterization(more, fieldExtension),
 	}
 	var err error
 	if out.Inputs, err = properties(more[fieldInputs]); err != nil {

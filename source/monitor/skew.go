@@ -3,7 +3,8 @@ package monitor
 import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
+
+	"github.com/sluice-iac/sluice/source/internal/unnamed"
 )
 
 // The fields below belong to newer versions of the protocol than the generated types know. They are read from and
@@ -15,50 +16,16 @@ const (
 	fieldRegistrationUnknown protowire.Number = 8  // RegisterResourceResponse.unknown
 )
 
-// unnamedTexts returns the values of a string field that the generated type of m does not have.
-func unnamedTexts(m proto.Message, field protowire.Number) []string {
-	var values []string
-	for b := []byte(m.ProtoReflect().GetUnknown()); len(b) > 0; {
-		number, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			return values
-		}
-		b = b[n:]
-		if number == field && kind == protowire.BytesType {
-			text, n := protowire.ConsumeString(b)
-			if n < 0 {
-				return values
-			}
-			values = append(values, text)
-		}
-		n = protowire.ConsumeFieldValue(number, kind, b)
-		if n < 0 {
-			return values
-		}
-		b = b[n:]
-	}
-	return values
-}
-
-func setUnnamedFlag(m proto.Message, field protowire.Number) {
-	b := protowire.AppendTag(nil, field, protowire.VarintType)
-	m.ProtoReflect().SetUnknown(protowire.AppendVarint(b, 1))
-}
-
 func invokeDependsOn(req *pulumirpc.ResourceInvokeRequest) []string {
-	return unnamedTexts(req, fieldInvokeDependsOn)
+	return unnamed.Of(req).Texts(fieldInvokeDependsOn)
 }
 
 func invokeParent(req *pulumirpc.ResourceInvokeRequest) string {
-	values := unnamedTexts(req, fieldInvokeParent)
-	if len(values) == 0 {
-		return ""
-	}
-	return values[len(values)-1]
+	return unnamed.Of(req).Text(fieldInvokeParent)
 }
 
-func setUnknownInvoke(reply *pulumirpc.InvokeResponse) { setUnnamedFlag(reply, fieldInvokeUnknown) }
+func setUnknownInvoke(reply *pulumirpc.InvokeResponse) { unnamed.SetFlag(reply, fieldInvokeUnknown) }
 
 func setUnknownRegistration(reply *pulumirpc.RegisterResourceResponse) {
-	setUnnamedFlag(reply, fieldRegistrationUnknown)
+	unnamed.SetFlag(reply, fieldRegistrationUnknown)
 }
