@@ -120,30 +120,21 @@ func hosted(runtime string, o Options) (source.Runtime, error) {
 // ChooseGenerator returns what generates SDKs of a language: its language plugin, also if programs run without it. For YAML programs
 // none is needed. A missing plugin is installed if it is to be had by itself. The error is a *[source.NoGeneratorError] if there is none.
 func ChooseGenerator(ctx context.Context, name string, o Options, said func(plugin.Line)) (source.Generator, error) {
-	port, err := attached(name, o.Finder)
-	if err != nil {
-		return nil, err
+	if name == "yaml" && !wantsYAMLPlugin(o.Finder) {
+		if port, err := attached(name, o.Finder); port == 0 {
+			return yaml.Generator{}, err
+		}
 	}
-	if name == "yaml" && port == 0 && !wantsYAMLPlugin(o.Finder) {
-		return yaml.Generator{}, nil
-	}
-	g := language.Generator{Language: name, Said: said}
-	g.Engine, g.Port = o.Engine, port
-	if port != 0 {
-		return g, nil
-	}
-	withPulumi := name == "nodejs" || name == "python" || name == "go"
-	if withPulumi {
-		o.Acquire = nil // it is not to be had by itself
-	}
-	found, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: name}, o.Acquire)
+	g, err := Writer(ctx, name, o, said)
 	var missing *plugin.MissingError
 	if errors.As(err, &missing) {
-		return nil, &source.NoGeneratorError{Language: name, WithPulumi: withPulumi, Looked: places(o.Finder), Acquiring: missing.Acquiring}
+		return nil, &source.NoGeneratorError{Language: name, WithPulumi: comesWithPulumi(name), Looked: places(o.Finder), Acquiring: missing.Acquiring}
 	}
-	g.Executable = found.Executable
 	return g, err
 }
+
+// comesWithPulumi reports whether the plugin of a language is part of Pulumi and not to be had by itself.
+func comesWithPulumi(name string) bool { return name == "nodejs" || name == "python" || name == "go" }
 
 // acquired returns the executable of a language plugin that is installed now.
 func acquired(ctx context.Context, runtime string, o Options, unsupported UnsupportedRuntimeError) (string, error) {
@@ -179,8 +170,8 @@ func Writer(ctx context.Context, name string, o Options, said func(plugin.Line))
 	if g.Engine, g.Port = o.Engine, port; err != nil || port != 0 {
 		return g, err
 	}
-	if slices.Contains([]string{"nodejs", "python", "go"}, name) {
-		o.Acquire = nil // it comes with Pulumi and not by itself
+	if comesWithPulumi(name) {
+		o.Acquire = nil
 	}
 	at, err := o.Finder.FindOrAcquire(ctx, plugin.Wanted{Kind: plugin.Language, Name: name}, o.Acquire)
 	g.Executable = at.Executable
