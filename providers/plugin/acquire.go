@@ -43,24 +43,23 @@ func (f Finder) FindOrAcquire(ctx context.Context, w Wanted, acquire Acquire) (L
 
 // Prepare installs the plugin that serves spec if it is missing. The errors are those of [Host.Load].
 func (h *Host) Prepare(ctx context.Context, spec providers.Spec) error {
-	spec = h.finder.Complete(spec)
-	name, _ := PluginOf(spec)
-	if _, attached, err := h.attachedPort(name); attached || err != nil {
-		return err
-	}
-	_, err := h.locate(ctx, spec)
+	_, _, err := h.locate(ctx, h.finder.Complete(spec))
 	return err
 }
 
-// locate finds the plugin that serves spec, or installs it.
-func (h *Host) locate(ctx context.Context, spec providers.Spec) (Location, error) {
+// locate returns the port at which the plugin that serves spec is attached, or else finds or installs it.
+func (h *Host) locate(ctx context.Context, spec providers.Spec) (port int, at Location, err error) {
 	name, version := PluginOf(spec)
+	if port, attached, err := h.attachedPort(name); attached || err != nil {
+		return port, at, err
+	}
 	acquire := h.options.Acquire
 	if isDynamic(name) {
 		acquire = nil // it is part of the program's SDK
 	}
-	return h.finder.FindOrAcquire(ctx, Wanted{
+	at, err = h.finder.FindOrAcquire(ctx, Wanted{
 		Kind: Resource, Name: name, Version: version, DownloadURL: spec.DownloadURL, Checksums: spec.Checksums,
 		Recorded: spec.Recorded && spec.DownloadURL != "",
 	}, acquire)
+	return 0, at, err
 }

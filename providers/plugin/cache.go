@@ -34,7 +34,7 @@ func (f Finder) inCache(k Kind, name, version string) (Location, error) {
 		return Location{}, missing
 	}
 	touch(best.directory + ".lastused")
-	file, ok := executableIn(best.directory, k, name)
+	file, ok := Executable(best.directory, k, name)
 	if !ok {
 		return Location{}, noExecutable(k, name, best.directory, FromCache)
 	}

@@ -169,7 +169,7 @@ func (f Finder) Find(k Kind, name, version string) (Location, error) {
 	if l, ok := f.onPath(k, name); ok {
 		return l, nil
 	}
-	if file, ok := executableIn(f.Bundled, k, name); ok {
+	if file, ok := Executable(f.Bundled, k, name); ok {
 		return located(file, FromBundle), nil
 	}
 	return f.inCache(k, name, version)
@@ -202,7 +202,7 @@ func (f Finder) inProject(k Kind, name, version string) (Location, bool, error) 
 	if info, err := os.Stat(p.Directory); err != nil || !info.IsDir() {
 		return Location{}, false, fmt.Errorf("the project's plugin %q is to be in %s, which is not a directory", name, p.Directory)
 	}
-	file, ok := executableIn(p.Directory, k, name)
+	file, ok := Executable(p.Directory, k, name)
 	if !ok {
 		return Location{}, false, noExecutable(k, name, p.Directory, FromProject)
 	}
@@ -241,11 +241,11 @@ func (f Finder) onPath(k Kind, name string) (Location, bool) {
 		if !filepath.IsAbs(directory) {
 			continue // like os/exec: a file in the current directory is not run by accident
 		}
-		file, ok := executableIn(directory, k, name)
+		file, ok := Executable(directory, k, name)
 		if !ok {
 			continue
 		}
-		if bundled, ok := executableIn(f.Bundled, k, name); ok && !sameFile(file, bundled) {
+		if bundled, ok := Executable(f.Bundled, k, name); ok && !sameFile(file, bundled) {
 			f.warn("using %s from $PATH at %s instead of the bundled %s", executableName(k, name), file, bundled)
 		}
 		return located(file, FromPath), true
@@ -262,9 +262,9 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// executableIn looks for a plugin's executable with the endings that the system knows. It is in directory itself, whatever
-// the name.
-func executableIn(directory string, k Kind, name string) (string, bool) {
+// Executable returns the executable of a plugin in a folder, with one of the endings that the system knows, and whether there is
+// one. It is in directory itself, whatever the name.
+func Executable(directory string, k Kind, name string) (string, bool) {
 	if directory == "" || urn.CheckPluginName(name) != nil {
 		return "", false
 	}

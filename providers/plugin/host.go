@@ -149,17 +149,12 @@ func PluginOf(spec providers.Spec) (name, version string) {
 
 func (h *Host) connect(ctx context.Context, spec providers.Spec) (*client, error) {
 	name, _ := PluginOf(spec)
-	port, attached, err := h.attachedPort(name)
-	if err != nil {
-		return nil, err
-	}
-	if attached {
-		return h.attach(ctx, spec, name, port)
-	}
-	location, err := h.locate(ctx, spec)
+	port, location, err := h.locate(ctx, spec)
 	var missing *MissingError
 	var written *LanguageHostedError
 	switch {
+	case port != 0:
+		return h.attach(ctx, spec, name, port)
 	case err == nil:
 		return h.launch(ctx, spec, name, location)
 	case h.options.StartWritten == nil:

@@ -18,8 +18,3 @@ func (h *Host) Installed(name string) bool {
 	_, err := h.finder.Find(Resource, name, "")
 	return !errors.As(err, new(*MissingError))
 }
-
-// Executable returns the executable of a plugin in a folder, and whether there is one.
-func Executable(directory string, k Kind, name string) (string, bool) {
-	return executableIn(directory, k, name)
-}

@@ -23,7 +23,7 @@ type Listing struct {
 func (f Finder) List() []Listing {
 	var list []Listing
 	for _, p := range f.Project {
-		if file, ok := executableIn(p.Directory, p.Kind, p.Name); ok {
+		if file, ok := Executable(p.Directory, p.Kind, p.Name); ok {
 			list = append(list, Listing{Kind: p.Kind, Name: p.Name, Version: p.Version, Location: located(file, FromProject)})
 		}
 	}
@@ -60,7 +60,7 @@ func executables(directory string, source Source) []Listing {
 		if !is || !known {
 			continue
 		}
-		if file, ok := executableIn(directory, kind, name); ok {
+		if file, ok := Executable(directory, kind, name); ok {
 			list = append(list, Listing{Kind: kind, Name: name, Location: located(file, source)})
 		}
 	}
@@ -93,7 +93,7 @@ func (f Finder) cache() []Listing {
 			if c.version != nil {
 				l.Version = c.version.Original()
 			}
-			if file, ok := executableIn(c.directory, kind, name); ok {
+			if file, ok := Executable(c.directory, kind, name); ok {
 				l.Location = located(file, FromCache)
 				list = append(list, l)
 			} else if _, is := SourceFolder(c.directory, kind, name); is {

@@ -25,14 +25,11 @@ type recalled struct {
 // stays as it is: a plugin on the PATH, in the project or under a debugger may be built again at any time.
 func (h *Host) recall(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
 	name, _ := PluginOf(spec)
-	if _, attached, err := h.attachedPort(name); attached || err != nil {
-		return nil, err
-	}
-	at, err := h.locate(ctx, spec)
+	port, at, err := h.locate(ctx, spec)
 	if errors.As(err, new(*MissingError)) && !isDynamic(name) {
 		return nil, err // it was tried to install it
 	}
-	if err != nil || at.Source != FromCache {
+	if err != nil || port != 0 || at.Source != FromCache {
 		return nil, nil //nolint:nilerr // load reports it, or starts what has no executable
 	}
 	return &recalled{Unimplemented: providers.Unimplemented{PackageName: spec.Package}, host: h, spec: spec, at: at}, nil
