@@ -32,13 +32,9 @@ func callbacks(ctx *pulumi.Context, c settings) error {
 	if _, err := newThing(ctx, "hooked", pulumi.Map{"size": pulumi.Int(c.GetInt("size"))}, pulumi.ResourceHooks(hooks)); err != nil {
 		return err
 	}
-	var echoed struct {
-		Echo string `pulumi:"echo"`
-	}
-	if err := ctx.Invoke("simple:index:echo", map[string]any{"echo": "back"}, &echoed); err != nil {
+	if err := exportEcho(ctx); err != nil {
 		return err
 	}
-	ctx.Export("echo", pulumi.String(echoed.Echo))
 	return nil
 }
 

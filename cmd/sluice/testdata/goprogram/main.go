@@ -91,13 +91,9 @@ func shop(ctx *pulumi.Context, c settings) error {
 	if _, err := newThing(ctx, "elsewhere", pulumi.Map{}, pulumi.Provider(&p), pulumi.DependsOn([]pulumi.Resource{database})); err != nil {
 		return err
 	}
-	var echoed struct {
-		Echo string `pulumi:"echo"`
-	}
-	if err := ctx.Invoke("simple:index:echo", map[string]any{"echo": "back"}, &echoed); err != nil {
+	if err := exportEcho(ctx); err != nil {
 		return err
 	}
-	ctx.Export("echo", pulumi.String(echoed.Echo))
 	ctx.Export("arn", database.Arn)
 	ctx.Export("password", c.RequireSecret("password"))
 	return nil
@@ -242,4 +238,16 @@ func fails(ctx *pulumi.Context, _ settings) error {
 		}
 	}
 	return errors.New("the program has had enough")
+}
+
+// exportEcho calls a function and exports what it returns.
+func exportEcho(ctx *pulumi.Context) error {
+	var echoed struct {
+		Echo string `pulumi:"echo"`
+	}
+	if err := ctx.Invoke("simple:index:echo", map[string]any{"echo": "back"}, &echoed); err != nil {
+		return err
+	}
+	ctx.Export("echo", pulumi.String(echoed.Echo))
+	return nil
 }
