@@ -105,19 +105,22 @@ func resumeNode(c *deadlineConn) error {
 	if err := openWebSocket(c, targets[0].WebSocketDebuggerURL); err != nil {
 		return err
 	}
-	for _, method := range []string{"Runtime.enable", "Debugger.enable", "Runtime.runIfWaitingForDebugger"} {
-		if err := writeFrame(c, fmt.Sprintf(`{"id":1,"method":%q}`, method)); err != nil {
-			return err
+	// node forgets a call to run that comes before it waits, so a second one follows.
+	again := time.AfterFunc(5*time.Second, func() { _ = writeFrame(c, `{"id":1,"method":"Runtime.runIfWaitingForDebugger"}`) })
+	defer again.Stop()
+	for _, x := range [][2]string{
+		{"Runtime.enable", `{"id":1,`},
+		{"Debugger.enable", `{"id":1,`},
+		{"Runtime.runIfWaitingForDebugger", `"Debugger.paused"`}, // at the first line
+		{"Debugger.resume", `"Debugger.resumed"`},
+	} {
+		err := writeFrame(c, fmt.Sprintf(`{"id":1,"method":%q}`, x[0]))
+		if err == nil {
+			err = readUntil(c, x[1])
 		}
-	}
-	if err := readUntil(c, "Debugger.paused"); err != nil { // at the first line
-		return err
-	}
-	if err := writeFrame(c, `{"id":2,"method":"Debugger.resume"}`); err != nil {
-		return err
-	}
-	if err := readUntil(c, "Debugger.resumed"); err != nil {
-		return err
+		if err != nil {
+			return fmt.Errorf("%s: %w", x[0], err)
+		}
 	}
 	go func() {
 		_ = readUntil(c, "Runtime.executionContextDestroyed")
@@ -150,11 +153,11 @@ func openWebSocket(c *deadlineConn, address string) error {
 	return nil
 }
 
-// readUntil reads frames until one that tells an event.
-func readUntil(c *deadlineConn, event string) error {
+// readUntil reads frames until one that has the text.
+func readUntil(c *deadlineConn, text string) error {
 	for {
-		text, err := readFrame(c.r)
-		if err != nil || strings.Contains(text, `"`+event+`"`) {
+		frame, err := readFrame(c.r)
+		if err != nil || strings.Contains(frame, text) {
 			return err
 		}
 	}
