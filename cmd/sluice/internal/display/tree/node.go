@@ -1,0 +1,128 @@
+package tree
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// Children returns what is directly below a node, in the order in which it was first seen.
+func (n *Node) Children() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for _, c := range n.children {
+			if c.Parent == n && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Running returns the children that run or have something below that does, in no order.
+func (n *Node) Running() iter.Seq[*Node] { return maps.Keys(n.running) }
+
+// Failed returns the children that failed or have something below that did, in the order of the first failures.
+func (n *Node) Failed() []*Node { return n.failed }
+
+// IsLeaf reports whether nothing is below the node.
+func (n *Node) IsLeaf() bool { return len(n.children) == n.moved }
+
+// Depth returns how many resources are above the node.
+func (n *Node) Depth() int {
+	depth := -1
+	for p := n.Parent; p != nil; p = p.Parent {
+		depth++
+	}
+	return depth
+}
+
+// share returns what a node itself adds to the counts.
+func (n *Node) share() (running, failed int, done stages.Op) {
+	switch n.Status {
+	case Running:
+		return 1, 0, ""
+	case Failed:
+		return 0, 1, ""
+	case Done:
+		return 0, 0, n.Step.Op
+	}
+	return 0, 0, ""
+}
+
+// change calls f, which changes the node, and keeps the counts of everything above.
+func (n *Node) change(f func()) {
+	running, failed, done := n.share()
+	f()
+	nowRunning, nowFailed, nowDone := n.share()
+	if running == nowRunning && failed == nowFailed && done == nowDone {
+		return
+	}
+	for at := n; at != nil; at = at.Parent {
+		at.Below.Running += nowRunning - running
+		at.Below.Failed += nowFailed - failed
+		at.Below.addDone(done, -1)
+		at.Below.addDone(nowDone, 1)
+		at.list()
+	}
+}
+
+func (c *Counts) addDone(op stages.Op, by int) {
+	if op == "" {
+		return
+	}
+	if c.Done[op] += by; c.Done[op] == 0 {
+		delete(c.Done, op)
+	}
+}
+
+// list enters the node in the lists of its parent.
+func (n *Node) list() {
+	p := n.Parent
+	if p == nil {
+		return
+	}
+	if n.Below.Running > 0 {
+		if p.running == nil {
+			p.running = map[*Node]struct{}{}
+		}
+		p.running[n] = struct{}{}
+	} else {
+		delete(p.running, n)
+	}
+	if n.Below.Failed > 0 && !n.listed {
+		n.listed = true
+		p.failed = append(p.failed, n)
+	}
+}
+
+// moveTo makes the node, with everything below it, a child of another one, which is not below it.
+func (n *Node) moveTo(parent *Node) {
+	was := n.Parent
+	for at := was; at != nil; at = at.Parent {
+		at.Below.add(n.Below, -1)
+	}
+	delete(was.running, n)
+	was.failed = slices.DeleteFunc(was.failed, func(c *Node) bool { return c == n })
+	n.listed = false
+	if was.moved++; was.moved > len(was.children)/2 {
+		was.children = slices.DeleteFunc(was.children, func(c *Node) bool { return c.Parent != was || c == n })
+		was.moved = 0
+	}
+	n.Parent = parent
+	parent.children = append(parent.children, n)
+	for at := parent; at != nil; at = at.Parent {
+		at.Below.add(n.Below, 1)
+	}
+	for at := n; at != nil; at = at.Parent {
+		at.list()
+	}
+}
+
+func (c *Counts) add(other Counts, by int) {
+	c.Running += by * other.Running
+	c.Failed += by * other.Failed
+	for op, n := range other.Done {
+		c.addDone(op, by*n)
+	}
+}

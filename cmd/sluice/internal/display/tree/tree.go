@@ -1,0 +1,210 @@
+package tree
+
+import (
+	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Status is how far a resource has come.
+type Status int
+
+// The statuses of a resource.
+const (
+	Unseen  Status = iota // only something below it, or a message about it, was seen
+	Running               // a step has begun and not ended
+	Done                  // its last step has succeeded; in a preview, it is planned
+	Failed                // a step has failed, or there was an error message
+)
+
+// Counts are about a resource and everything below it.
+type Counts struct {
+	Running, Failed int
+	Done            map[stages.Op]int // by what was done, or planned
+}
+
+// Node is a resource.
+type Node struct {
+	URN    urn.URN
+	Step   stages.StepInfo // the step that says most about it; its Op is that of the whole, such as OpReplace
+	Status Status
+	Doing  stages.Op // the kind of the running step
+	Since  time.Time // when the running step began
+	Took   time.Duration
+	Note   string // the last message about it
+
+	Parent *Node  // nil for the top
+	Below  Counts // the node itself is included
+
+	children []*Node            // in the order in which they were first seen; those with another parent have moved there
+	moved    int                // how many of them have moved
+	running  map[*Node]struct{} // children that run or have something below that does
+	failed   []*Node            // children that failed or have something below that did, in the order of the failures
+	listed   bool               // it is in the list of failures of its parent
+	known    bool               // its parent is known
+}
+
+// Tree is what is known of all resources. It is not safe for concurrent use.
+type Tree struct {
+	Top   *Node // has no resource: what has no parent is below it
+	nodes map[urn.URN]*Node
+}
+
+// New returns an empty tree.
+func New() *Tree {
+	return &Tree{Top: newNode("", nil), nodes: map[urn.URN]*Node{}}
+}
+
+func newNode(u urn.URN, parent *Node) *Node {
+	return &Node{URN: u, Parent: parent, Below: Counts{Done: map[stages.Op]int{}}}
+}
+
+// Node returns the node of a resource, nil if no event was about it or anything below it.
+func (t *Tree) Node(u urn.URN) *Node { return t.nodes[u] }
+
+// Observe takes account of an event.
+func (t *Tree) Observe(e stages.Event) {
+	switch e := e.(type) {
+	case stages.StepStarted:
+		if isShown(e.Step) && !e.Planning && isCustom(e.Step) {
+			t.begin(e)
+		} else if isShown(e.Step) {
+			t.place(e.Step)
+		}
+	case stages.StepDone:
+		if isShown(e.Step) && !e.Outputs {
+			t.end(e.Step, Done, e.At)
+		}
+	case stages.StepFailed:
+		if isShown(e.Step) {
+			t.end(e.Step, Failed, e.At)
+			if e.Err != nil {
+				t.nodes[e.Step.URN].Note = e.Err.Error()
+			}
+		}
+	case stages.Diagnostic:
+		t.diagnose(e)
+	}
+}
+
+// isShown reports whether a step is one of a resource that people know.
+func isShown(s stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
+
+func isCustom(s stages.StepInfo) bool {
+	if s.New != nil {
+		return s.New.Custom
+	}
+	return s.Old != nil && s.Old.Custom
+}
+
+func (t *Tree) begin(e stages.StepStarted) {
+	n := t.place(e.Step)
+	n.change(func() {
+		n.Doing, n.Since = e.Step.Op, e.At
+		if n.Status != Failed {
+			n.Status = Running
+		}
+		n.tell(e.Step)
+	})
+}
+
+func (t *Tree) end(s stages.StepInfo, status Status, at time.Time) {
+	n := t.place(s)
+	n.change(func() {
+		if !n.Since.IsZero() {
+			n.Took, n.Since = n.Took+max(at.Sub(n.Since), 0), time.Time{}
+		}
+		if n.Status != Failed {
+			n.Status = status
+		}
+		n.tell(s)
+	})
+}
+
+func (t *Tree) diagnose(d stages.Diagnostic) {
+	if d.URN == "" || d.Ephemeral || d.Severity == stages.Debug {
+		return
+	}
+	n := t.nodes[d.URN]
+	if n == nil {
+		if d.Severity != stages.Error {
+			return // nothing else is known of it yet
+		}
+		n = t.add(d.URN, t.Top)
+	}
+	if d.Severity == stages.Error {
+		n.change(func() { n.Status = Failed })
+	} else if n.Status == Failed {
+		return // the error is of more interest
+	}
+	n.Note = d.Message
+}
+
+// tell takes over what a step says of the whole, unless more is known.
+func (n *Node) tell(s stages.StepInfo) {
+	op := wholeOp(s.Op)
+	switch was := n.Step.Op; {
+	case was == "":
+	case was == stages.OpReplace && op != stages.OpDelete,
+		// An old copy goes, and the resource stays.
+		was != stages.OpSame && was != stages.OpRead && was != stages.OpRefresh && (op == stages.OpDelete || op == stages.OpDiscard),
+		was != stages.OpSame && op == stages.OpSame:
+		if op == was && (n.Step.Old == nil || len(n.Step.Keys) == 0) {
+			break // the same replacement, and perhaps more of it
+		}
+		return
+	}
+	n.Step = s
+	n.Step.Op = op
+}
+
+// wholeOp returns the kind of the operation on a resource that a step is a part of.
+func wholeOp(op stages.Op) stages.Op {
+	switch op {
+	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced, stages.OpImportReplacement:
+		return stages.OpReplace
+	}
+	return op
+}
+
+// place returns the node of a step's resource, below its parent.
+func (t *Tree) place(s stages.StepInfo) *Node {
+	r := s.New
+	if r == nil {
+		r = s.Old
+	}
+	n := t.nodes[s.URN]
+	if n != nil && (n.known || r == nil) {
+		return n
+	}
+	parent := t.Top
+	if r != nil && r.Parent != "" && r.Parent != s.URN {
+		if parent = t.nodes[r.Parent]; parent == nil {
+			parent = t.add(r.Parent, t.Top)
+		}
+	}
+	if n == nil {
+		n = t.add(s.URN, parent)
+	} else if parent != n.Parent && !parent.isBelow(n) {
+		n.moveTo(parent)
+	}
+	n.known = r != nil
+	return n
+}
+
+func (n *Node) isBelow(other *Node) bool {
+	for ; n != nil; n = n.Parent {
+		if n == other {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Tree) add(u urn.URN, parent *Node) *Node {
+	n := newNode(u, parent)
+	parent.children = append(parent.children, n)
+	t.nodes[u] = n
+	return n
+}

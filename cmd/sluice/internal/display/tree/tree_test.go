@@ -1,0 +1,169 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+var start = time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
+
+func name(n string) urn.URN {
+	return urn.URN("urn:pulumi:dev::shop::t:m:" + strings.ToUpper(n[:1]) + "::" + n)
+}
+
+// step returns a step of a resource. One whose name begins with c is a component.
+func step(op stages.Op, n, parent string) stages.StepInfo {
+	r := &state.Resource{Custom: n[0] != 'c'}
+	if parent != "" {
+		r.Parent = name(parent)
+	}
+	s := stages.StepInfo{Op: op, URN: name(n), New: r}
+	if stages.Removes(op) {
+		s.Old, s.New = r, nil
+	}
+	return s
+}
+
+func began(op stages.Op, n, parent string) stages.Event {
+	return stages.StepStarted{Step: step(op, n, parent), At: start}
+}
+
+func done(op stages.Op, n, parent string) stages.Event {
+	return stages.StepDone{Step: step(op, n, parent), At: start.Add(2 * time.Second)}
+}
+
+func failed(op stages.Op, n, parent string) stages.Event {
+	return stages.StepFailed{Step: step(op, n, parent), Err: errors.New("no quota"), At: start.Add(time.Second)}
+}
+
+// text draws a tree: a line for each node.
+func text(n *Node) string {
+	var b strings.Builder
+	var draw func(*Node, int)
+	draw = func(n *Node, depth int) {
+		for c := range n.Children() {
+			fmt.Fprintf(&b, "%s%s %s %d", strings.Repeat("  ", depth), c.URN.Name(), c.Step.Op, c.Status)
+			if c.Took > 0 {
+				fmt.Fprintf(&b, " %s", c.Took)
+			}
+			if c.Note != "" {
+				fmt.Fprintf(&b, " %s", c.Note)
+			}
+			b.WriteString("\n")
+			draw(c, depth+1)
+		}
+	}
+	draw(n, 0)
+	return b.String()
+}
+
+func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
+	for about, c := range map[string]struct {
+		events []stages.Event
+		want   string
+	}{
+		"a component is above its children": {
+			[]stages.Event{began(stages.OpCreate, "c", ""), done(stages.OpCreate, "c", ""), began(stages.OpCreate, "a", "c"), done(stages.OpCreate, "a", "c")},
+			"c create 2\n  a create 2 2s\n",
+		},
+		"children of a delete come before their parent": {
+			[]stages.Event{done(stages.OpDelete, "a", "d"), done(stages.OpDelete, "d", "c"), done(stages.OpDelete, "c", "")},
+			"c delete 2\n  d delete 2\n    a delete 2\n",
+		},
+		"the steps of a replacement": {
+			[]stages.Event{began(stages.OpCreateReplacement, "a", ""), done(stages.OpCreateReplacement, "a", ""), done(stages.OpReplace, "a", ""),
+				began(stages.OpDeleteReplaced, "a", ""), done(stages.OpDeleteReplaced, "a", "")},
+			"a replace 2 4s\n",
+		},
+		"an old copy goes": {
+			[]stages.Event{done(stages.OpUpdate, "a", ""), done(stages.OpDelete, "a", "")}, "a update 2\n",
+		},
+		"unchanged, and then deleted": {
+			[]stages.Event{done(stages.OpSame, "a", ""), done(stages.OpDelete, "a", "")}, "a delete 2\n",
+		},
+		"a failure stays": {
+			[]stages.Event{began(stages.OpCreate, "a", ""), failed(stages.OpCreate, "a", ""), done(stages.OpSame, "a", "")}, "a create 3 1s no quota\n",
+		},
+		"a resource that was not checked": {
+			[]stages.Event{stages.Diagnostic{LogMessage: stages.LogMessage{URN: name("a"), Severity: stages.Error, Message: "size is missing"}}},
+			"a  3 size is missing\n",
+		},
+		"providers are not shown": {
+			[]stages.Event{stages.StepDone{Step: stages.StepInfo{URN: name("p"), Op: stages.OpCreate, Internal: true}}}, "",
+		},
+	} {
+		t.Run(about, func(t *testing.T) {
+			tree := New()
+			for _, e := range c.events {
+				tree.Observe(e)
+			}
+			require.Equal(t, c.want, text(tree.Top))
+		})
+	}
+}
+
+// count recomputes what is below a node.
+func count(n *Node) Counts {
+	c := Counts{Done: map[stages.Op]int{}}
+	running, failed, op := n.share()
+	c.Running, c.Failed = running, failed
+	c.addDone(op, 1)
+	for child := range n.Children() {
+		c.add(count(child), 1)
+	}
+	return c
+}
+
+func TestCountsAreThoseOfEverythingBelow(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		tree := New()
+		ops := []stages.Op{stages.OpSame, stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpCreateReplacement}
+		for range 80 {
+			// The name says what is above: "ccb" is in "cc", which is in "c".
+			n := strings.Repeat("c", 1+r.IntN(4)) + string("abd"[r.IntN(3)])
+			if r.IntN(3) == 0 {
+				n = strings.Repeat("c", 1+r.IntN(4))
+			}
+			op := ops[r.IntN(len(ops))]
+			tree.Observe([]func(stages.Op, string, string) stages.Event{began, done, failed}[r.IntN(3)](op, n, n[:len(n)-1]))
+			check(t, tree.Top)
+		}
+		for u, n := range tree.nodes {
+			if n.known && u.Name() != "c" {
+				require.Equal(t, u.Name()[:len(u.Name())-1], n.Parent.URN.Name(), "seed %d: %s", seed, u)
+			}
+		}
+	}
+}
+
+func check(t *testing.T, n *Node) {
+	t.Helper()
+	require.Equal(t, count(n), n.Below)
+	running, failed := map[*Node]bool{}, map[*Node]bool{}
+	for c := range n.Children() {
+		if c.Below.Running > 0 {
+			running[c] = true
+		}
+		if c.Below.Failed > 0 {
+			failed[c] = true
+		}
+		check(t, c)
+	}
+	for c := range n.Running() {
+		require.True(t, running[c])
+		delete(running, c)
+	}
+	require.Empty(t, running)
+	require.Len(t, n.Failed(), len(failed))
+}
