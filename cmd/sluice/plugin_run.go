@@ -62,7 +62,7 @@ func runPlugin(ctx context.Context, t *terminal.Terminal, named, args []string) 
 	_, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
 	process := exec.CommandContext(ctx, at.Executable, args...)
-	process.Stdin, process.Stdout, process.Stderr = t.In, t.Out, t.Err
+	process.Stdin, process.Stdout, process.Stderr = t.In, t.Out, terminal.Direct(t.Err)
 	err = process.Run()
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.ExitCode() >= 0 {

@@ -129,7 +129,7 @@ func inEditor(ctx context.Context, e *stateedit.Edit, command, file string) ([]b
 		words := strings.Fields(command)
 		cmd = exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Terminal.In, e.Terminal.Out, e.Terminal.Err
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Terminal.In, e.Terminal.Out, terminal.Direct(e.Terminal.Err)
 	if err := e.Holder.Undisturbed(ctx, cmd.Run); err != nil {
 		return nil, fmt.Errorf("the editor %q: %w", command, err)
 	}

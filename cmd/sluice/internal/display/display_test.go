@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -319,25 +320,29 @@ func TestLinesOfTextAreCompared(t *testing.T) {
 	}
 }
 
-func TestLiveLineNeverWrapsAndLeavesNothing(t *testing.T) {
-	c := newClock()
+func TestALineIsCutToTheTerminalAndLeavesNothing(t *testing.T) {
 	var screen bytes.Buffer
-	width := 60
-	l := NewLog(Options{Title: "T", Out: &screen, Live: &screen, Width: func() int { return width }, Expected: 9, Now: func() time.Time { return c.now }})
-	l.Observe(stages.StepStarted{Step: step(stages.OpCreate, "a-rather-long-näme", nil, values{}), At: c.now})
-	c.after(3 * time.Second)
-	l.Tick()
+	width := 20
+	l := NewLine(&screen, func() int { return width }, false)
+	l.Draw("a-rather-long-näme, and more")
 	for _, part := range strings.Split(screen.String(), eraseLine)[1:] {
 		require.Less(t, len([]rune(part)), width)
 	}
-	require.Contains(t, screen.String(), "0 done, 1 running, 8 waiting")
-	require.Equal(t, []string{"creating pkg:mod:Thing a-rather-long-näme (3s)"}, l.Running())
 	width = 5
-	l.Tick()
+	l.Draw("more")
 	require.True(t, strings.HasSuffix(screen.String(), eraseLine), "nothing readable fits")
+	l.Clear()
+}
+
+func TestInterruptedStepsAreShownAtTheEnd(t *testing.T) {
+	c := newClock()
+	var out bytes.Buffer
+	l := NewLog(Options{Title: "T", Out: &out, Now: func() time.Time { return c.now }})
+	l.Observe(stages.StepStarted{Step: step(stages.OpCreate, "a", nil, values{}), At: c.now})
+	c.after(3 * time.Second)
+	require.Equal(t, []string{"creating pkg:mod:Thing a (3s)"}, l.Running())
 	l.Close()
-	require.Contains(t, screen.String(), "a-rather-long-näme creating (interrupted)")
-	require.NotContains(t, screen.String()[strings.LastIndex(screen.String(), "interrupted"):], "\r")
+	require.Equal(t, "T\n +  pkg:mod:Thing a creating (interrupted)\n", out.String())
 }
 
 func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
@@ -353,23 +358,25 @@ func TestLogSpeaksOfWhatTakesLong(t *testing.T) {
 		" @  after 40s: 0 done, 1 running; deleting pkg:mod:Thing a (40s)\n", out.String())
 }
 
-func TestUntilTheFirstStepTheLogSaysWhatGoesOn(t *testing.T) {
+// doing returns what a screen says of what is under way.
+func doing(r *Report) (text string) {
+	r.Look(func(s Sight) { text = s.Doing })
+	return text
+}
+
+func TestUntilTheFirstStepTheScreensSayWhatGoesOn(t *testing.T) {
 	c := newClock()
-	var screen, out bytes.Buffer
+	var out bytes.Buffer
 	options := Options{Title: "T", Out: &out, Beginning: "starting the program", WaitsFor: "the program", Now: func() time.Time { return c.now }}
 	l := NewLog(options)
-	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
-	live := NewLog(options)
+	options.Out = io.Discard
+	r := NewReport(options)
 	c.after(25 * time.Second)
 	l.Tick()
-	live.Tick()
 	require.Equal(t, "T\n @  after 25s: starting the program\n", out.String())
-	require.Contains(t, screen.String(), "starting the program (25s)")
-	live.Observe(stages.StepStarted{Step: step(stages.OpSame, "a", values{}, values{}), At: c.now})
-	screen.Reset()
-	live.Tick()
-	require.Contains(t, screen.String(), "0 done, waiting 0s for the program")
-	require.NotContains(t, screen.String(), "starting")
+	require.Equal(t, "starting the program", doing(r))
+	r.Observe(stages.StepStarted{Step: step(stages.OpSame, "a", values{}, values{}), At: c.now})
+	require.Equal(t, "waiting 0s for the program", doing(r))
 }
 
 func TestWhatCallsWaitForIsOfMoreInterestThanTheRest(t *testing.T) {
@@ -410,27 +417,24 @@ func TestTheSummarySaysForWhichLimitsCallsWaited(t *testing.T) {
 	}
 }
 
-func TestWhenNoStepRunsTheLogSaysWhatIsWaitedFor(t *testing.T) {
+func TestWhenNoStepRunsTheScreensSayWhatIsWaitedFor(t *testing.T) {
 	c := newClock()
-	var screen, out bytes.Buffer
+	var out bytes.Buffer
 	options := Options{Title: "T", Out: &out, WaitsFor: "the program", Expected: 9, Now: func() time.Time { return c.now }}
 	l := NewLog(options)
-	options.Out, options.Live, options.Width = &screen, &screen, func() int { return 60 }
-	live := NewLog(options)
-	for _, log := range []*Log{l, live} {
-		log.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
-		log.Observe(stages.StepDone{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
+	options.Out = io.Discard
+	r := NewReport(options)
+	for _, screen := range []interface{ Observe(stages.Event) }{l, r} {
+		screen.Observe(stages.StepStarted{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
+		screen.Observe(stages.StepDone{Step: step(stages.OpUpdate, "a", values{}, values{}), At: c.now})
 	}
 	out.Reset()
-	screen.Reset()
 	for range 5 {
 		c.after(10 * time.Second)
 		l.Tick()
 	}
-	live.Tick()
 	require.Equal(t, " @  after 20s: 1 done, waiting 20s for the program\n @  after 40s: 1 done, waiting 40s for the program\n", out.String())
-	require.Contains(t, screen.String(), "1 done, waiting 50s for the program")
-	require.NotContains(t, screen.String(), "running")
+	require.Equal(t, "waiting 50s for the program", doing(r))
 }
 
 func TestCleanRemovesWhatATerminalWouldObey(t *testing.T) {

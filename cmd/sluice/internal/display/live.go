@@ -7,7 +7,6 @@ type liveLine struct {
 	out   io.Writer // nil when there is no terminal
 	width func() int
 	style style
-	note  string // an ephemeral message
 	drawn string // what is on the screen
 	turn  int
 }
@@ -25,9 +24,6 @@ func (l *liveLine) draw(text string) {
 	if width < 10 { // nothing readable fits
 		l.clear()
 		return
-	}
-	if l.note != "" {
-		text += "; " + l.note
 	}
 	l.turn++
 	// One cell stays free, because a terminal wraps when its last cell is written.

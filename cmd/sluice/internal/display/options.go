@@ -12,15 +12,13 @@ type Options struct {
 	Noun      string // what is under way, for example "update" or "preview"
 	IsPreview bool
 
-	Out io.Writer // for people
-	// Live is the terminal on which a last line may be redrawn; nil if there is none. Width returns its width in cells.
-	Live  io.Writer
-	Width func() int
+	Out   io.Writer // for people
 	Color bool
 
 	Lines
 	Details
 
+	OnlyEnd          bool // show only how it ends: messages, outputs, counts
 	SuppressProgress bool // show only what has happened, not what is under way
 	// Beginning is what is under way until the first step begins, for example "starting the program".
 	Beginning string

@@ -54,6 +54,11 @@ func shortType(t urn.Type) string { return cleanLine(t.Short()) }
 
 // outcome returns the line of a step that has ended, for example "+  pkg:mod:Type name created (0.58s)".
 func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
+	return p.row(wordsFor(s.Op), s, p.fate(s, took))
+}
+
+// fate says what has become of a resource, or what will: "replaced because ... (0.58s) [diff: ~size]".
+func (p stepPrinter) fate(s stages.StepInfo, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := w.done
 	if p.IsPreview {
@@ -69,11 +74,25 @@ func (p stepPrinter) outcome(s stages.StepInfo, took time.Duration) string {
 	if took > 0 && !p.IsPreview {
 		said += " (" + formatTook(took) + ")"
 	}
-	return p.row(w, s, said) + p.diffSummary(s)
+	return said + p.diffSummary(s)
+}
+
+// doing returns what is under way: "creating", or "planning to create".
+func (p stepPrinter) doing(op stages.Op) string {
+	w := wordsFor(op)
+	if p.IsPreview && w.plan != "" {
+		return "planning to " + w.plan
+	}
+	return w.running
 }
 
 // failure returns the line of a step that has failed.
 func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) string {
+	return p.row(wordsFor(s.Op), s, p.failed(s, err, took))
+}
+
+// failed says that a step has failed, and why.
+func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
 	said := "**" + w.running + " failed**"
 	if w.running == "" {
@@ -86,7 +105,7 @@ func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) s
 	if err != nil {
 		said += " error: " + firstLine(err.Error())
 	}
-	return p.row(w, s, said)
+	return said
 }
 
 func (p stepPrinter) row(w words, s stages.StepInfo, said string) string {

@@ -5,20 +5,26 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
-// colour is the number of an SGR foreground colour, 0 for none.
+// colour is one of the colours of the terminal's own palette.
 type colour int
 
 const (
-	plain   colour = 0
-	red     colour = 31
-	green   colour = 32
-	yellow  colour = 33
-	magenta colour = 35
-	cyan    colour = 36
-	grey    colour = 90
+	plain colour = iota
+	red
+	green
+	yellow
+	magenta
+	cyan
+	grey
 )
+
+var colours = map[colour]ansi.BasicColor{
+	red: ansi.Red, green: ansi.Green, yellow: ansi.Yellow, magenta: ansi.Magenta, cyan: ansi.Cyan, grey: ansi.BrightBlack,
+}
 
 // style paints text in colours if it is on.
 type style struct{ on bool }
@@ -27,14 +33,14 @@ func (s style) paint(c colour, text string) string {
 	if !s.on || c == plain || text == "" {
 		return text
 	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
+	return ansi.NewStyle().ForegroundColor(colours[c]).Styled(text)
 }
 
 func (s style) bold(text string) string {
 	if !s.on {
 		return text
 	}
-	return "\x1b[1m" + text + "\x1b[0m"
+	return ansi.NewStyle().Bold().Styled(text)
 }
 
 var (

@@ -38,6 +38,11 @@ var summaryOrder = [...]stages.Op{
 	stages.OpCreate, stages.OpUpdate, stages.OpDelete, stages.OpReplace, stages.OpDiscard, stages.OpImport,
 }
 
+// byDanger are the kinds of changes, those first that may lose something.
+var byDanger = [...]stages.Op{
+	stages.OpDelete, stages.OpDiscard, stages.OpReplace, stages.OpRefresh, stages.OpUpdate, stages.OpImport, stages.OpCreate, stages.OpRead,
+}
+
 func wordsFor(op stages.Op) words {
 	if w, ok := vocabulary[op]; ok {
 		return w

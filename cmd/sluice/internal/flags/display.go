@@ -12,6 +12,7 @@ import (
 type Display struct {
 	JSON             bool   // for programs instead of people
 	EventLog         string // the file that events are written to; "" is none
+	Form             Form
 	suppressProgress bool
 	lines            display.Lines
 	details          display.Details
@@ -22,6 +23,7 @@ type Display struct {
 func (d *Display) Add(f *pflag.FlagSet) {
 	AddJSON(f, &d.JSON, "write JSON to the standard output")
 	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
+	f.Var(&d.Form, "display", "how people see it: tree, log (each line as it happens) or quiet (only how it ends); the default is tree on a terminal")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
 	d.addLines(f)
 	d.addDetails(f)
@@ -59,8 +61,35 @@ func (d *Display) Diff() bool { return d.details.Diff }
 
 // Options returns the options of the display without its output and title.
 func (d *Display) Options() display.Options {
-	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress}
+	return display.Options{Lines: d.lines, Details: d.details, SuppressProgress: d.suppressProgress || d.Form == Quiet, OnlyEnd: d.Form == Quiet}
 }
+
+// Form is how people see an operation.
+type Form string
+
+// The forms of an operation.
+const (
+	Unset Form = ""
+	Tree  Form = "tree"
+	Log   Form = "log"
+	Quiet Form = "quiet"
+)
+
+// Set implements [pflag.Value].
+func (f *Form) Set(text string) error {
+	switch Form(text) {
+	case Tree, Log, Quiet:
+		*f = Form(text)
+		return nil
+	}
+	return errors.New("write tree, log or quiet")
+}
+
+// String implements [pflag.Value].
+func (f *Form) String() string { return string(*f) }
+
+// Type implements [pflag.Value].
+func (*Form) Type() string { return "form" }
 
 // AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
 func AddJSON(f *pflag.FlagSet, json *bool, usage string) {

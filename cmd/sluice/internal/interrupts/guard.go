@@ -27,11 +27,26 @@ type Guard struct {
 	Asking func() bool
 	// Leave releases the lock and ends the process.
 	Leave func()
+
+	signals chan os.Signal
+}
+
+// NewGuard returns a guard of the operation that these interrupts stop. Its functions are to be set before it runs.
+func NewGuard(i *sluice.Interrupts) *Guard {
+	return &Guard{Interrupts: i, signals: make(chan os.Signal, 3)}
+}
+
+// Press has the effect of a Ctrl-C that the terminal does not make a signal of. It returns at once.
+func (g *Guard) Press() {
+	select {
+	case g.signals <- os.Interrupt:
+	default: // others come first, as with signals
+	}
 }
 
 // Run calls f and waits until it returns.
 func (g *Guard) Run(ctx context.Context, f func()) {
-	signals := make(chan os.Signal, 3)
+	signals := g.signals
 	signal.Notify(signals, append(terminations(), os.Interrupt)...)
 	_, unread := signal.NotifyContext(ctx, syscall.SIGPIPE) // nothing reads it; child processes would inherit an ignored signal
 	ctx, done := context.WithCancel(ctx)

@@ -1,34 +1,112 @@
 package operate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
 // confirm asks whether to continue. plan is nil when there was no preview.
-func confirm(o *operation, plan *sluice.Result) error {
-	o.foreground.asking.Store(true)
-	defer o.foreground.asking.Store(false)
+func confirm(ctx context.Context, o *operation, plan *sluice.Result) error {
 	if o.interrupts.Stopped() {
 		return errCancelled()
 	}
-	question := fmt.Sprintf("Do you want to perform this %s without a preview?", o.Kind.Noun)
-	var details func() error
-	if plan != nil {
-		question = fmt.Sprintf("Do you want to perform this %s?", o.Kind.Noun)
-		details = func() error {
-			return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0), plan.Steps)
-		}
+	question := fmt.Sprintf("Do you want to perform this %s?", o.Kind.Noun)
+	if plan == nil {
+		question = fmt.Sprintf("Do you want to perform this %s without a preview?", o.Kind.Noun)
 	}
-	confirmed, err := terminal.Confirm(o.Terminal, question, details)
+	ask := askLine
+	if o.screens() {
+		ask = askOnScreen
+	}
+	confirmed, err := ask(ctx, o, question, plan)
 	if err == nil && !confirmed {
 		err = fmt.Errorf("confirmation declined, not proceeding with the %s", o.Kind.Noun)
 	}
 	return err
+}
+
+// askLine asks for a line of text.
+func askLine(_ context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
+	defer o.foreground.ask(nil)()
+	var details func() error
+	if plan != nil {
+		details = func() error { return showDetails(o, plan) }
+	}
+	return terminal.Confirm(o.Terminal, question, details)
+}
+
+// askOnScreen asks with a list of answers. A signal ends the process: the question is taken back only so that the terminal is as it was.
+func askOnScreen(ctx context.Context, o *operation, question string, plan *sluice.Result) (bool, error) {
+	ctx, takeBack := context.WithCancel(ctx)
+	defer takeBack()
+	answered := o.foreground.ask(takeBack)
+	confirmed, err := choose(ctx, o, question, plan)
+	answered()
+	if ctx.Err() != nil {
+		select {} // the handler of the signal ends the process
+	}
+	return confirmed, err
+}
+
+func showDetails(o *operation, plan *sluice.Result) error {
+	return display.WriteDetails(o.Terminal.Out, displayOptions(o.Job, true, 0), plan.Steps)
+}
+
+// The answers to the question whether to perform an operation.
+const (
+	answerYes     = "yes"
+	answerNo      = "no"
+	answerDetails = "details"
+	answerBrowse  = "browse the changes"
+	answerSave    = "save the plan"
+)
+
+// choose asks with a list of answers until the answer is yes or no.
+func choose(ctx context.Context, o *operation, question string, plan *sluice.Result) (confirmed bool, err error) {
+	answers := []string{answerYes, answerNo}
+	if plan != nil {
+		answers = append(answers, answerDetails, answerBrowse)
+	}
+	if plan != nil && plan.Plan != nil {
+		answers = append(answers, answerSave)
+	}
+	for {
+		at, err := live.Choose(ctx, o.liveOptions(), question, answers, 1)
+		if err != nil {
+			return false, cancelled(o, err)
+		}
+		switch answers[at] {
+		case answerYes:
+			return true, nil
+		case answerNo:
+			return false, nil
+		case answerDetails:
+			err = showDetails(o, plan)
+		case answerBrowse:
+			err = live.Browse(ctx, o.previewed, o.liveOptions())
+		case answerSave:
+			err = savePlan(ctx, o.Job, plan, o.Stack.Ref.Name+".plan.json")
+		}
+		if err != nil {
+			return false, cancelled(o, err)
+		}
+	}
+}
+
+// cancelled returns the error of a question that was not answered.
+func cancelled(o *operation, err error) error {
+	if !errors.Is(err, live.ErrInterrupted) || o.interrupts.Stopped() {
+		return err
+	}
+	fmt.Fprintln(o.Terminal.Err, "^C received; cancelled. Nothing was changed.")
+	return errCancelled()
 }
 
 func errCancelled() error { return exit.Cancelledf("the operation was cancelled") }

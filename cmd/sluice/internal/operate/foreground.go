@@ -22,13 +22,52 @@ type foreground struct {
 	terminal *terminal.Terminal
 	// asking is true while the user is asked for confirmation: an interrupt does not have to wait then.
 	asking atomic.Bool
+	// drawing is locked while a question is drawn on the terminal.
+	drawing sync.Mutex
 
-	mu     sync.Mutex // guards the fields below
-	screen *screen    // of the current phase; nil between phases
-	fence  *sluice.Fence
-	lock   backend.Lock // nil if the operation is only a preview
+	mu sync.Mutex // guards the fields below
+	// takeBack ends a question that is drawn on the terminal; nil while there is none.
+	takeBack func()
+	screen   *screen // of the current phase; nil between phases
+	fence    *sluice.Fence
+	lock     backend.Lock // nil if the operation is only a preview
 	// endProcesses ends the plugins and the program of the phase; nil between phases.
 	endProcesses func()
+}
+
+// ask says that the user is asked for confirmation, until answered is called. takeBack ends the question if it is drawn on the terminal;
+// nil if it is a line of text.
+func (f *foreground) ask(takeBack func()) (answered func()) {
+	if takeBack != nil {
+		f.drawing.Lock()
+		f.setTakeBack(takeBack)
+	}
+	f.asking.Store(true)
+	return func() {
+		f.asking.Store(false)
+		if takeBack != nil {
+			f.setTakeBack(nil)
+			f.drawing.Unlock()
+		}
+	}
+}
+
+func (f *foreground) setTakeBack(takeBack func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.takeBack = takeBack
+}
+
+// endQuestion takes back a question that is drawn on the terminal, and waits until the terminal is as it was.
+func (f *foreground) endQuestion() {
+	f.mu.Lock()
+	takeBack := f.takeBack
+	f.mu.Unlock()
+	if takeBack != nil {
+		takeBack()
+		f.drawing.Lock()
+		defer f.drawing.Unlock()
+	}
 }
 
 // setScreen sets the screen to which the signal handler writes, nil for none.
@@ -54,6 +93,7 @@ func (f *foreground) setLock(l backend.Lock) {
 
 // note shows a line, on the screen of the current phase or on the error stream.
 func (f *foreground) note(text string) {
+	f.endQuestion()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.screen != nil && f.screen.log != nil {
@@ -79,9 +119,13 @@ const abandonPatience = 2 * time.Second
 // leave ends the process in the middle of the operation. It stops recording, releases the lock, and ends plugins and
 // programs as far as that is quick.
 func (f *foreground) leave() {
+	f.endQuestion()
 	f.mu.Lock()
-	fence, end, lock := f.fence, f.endProcesses, f.lock
+	screen, fence, end, lock := f.screen, f.fence, f.endProcesses, f.lock
 	f.mu.Unlock()
+	if screen != nil && screen.log != nil {
+		screen.log.Leave()
+	}
 	if fence != nil {
 		if err := fence.Cut(context.Background()); err != nil {
 			f.terminal.Warn("writing the state: %v", err)

@@ -11,7 +11,7 @@ import (
 // steps, 0 if it is not known.
 func runPhase(ctx context.Context, o *operation, preview bool, expected int) (*sluice.Result, error) {
 	o.learnCredentials()
-	screen, err := openScreen(ctx, o.Job, preview, expected, o.warnedOfPending)
+	screen, err := openScreen(ctx, o, preview, expected)
 	if err != nil {
 		return nil, err
 	}

@@ -34,10 +34,13 @@ func readPlan(ctx context.Context, path string, secrets secrets.Manager) (*state
 
 // SavePlan writes the plan of a preview to the file of --save-plan.
 func SavePlan(ctx context.Context, j *Job, r *sluice.Result) error {
-	path := j.Flags.Plan.Save
-	if path == "" || r.Plan == nil {
+	if j.Flags.Plan.Save == "" || r.Plan == nil {
 		return nil
 	}
+	return savePlan(ctx, j, r, j.Flags.Plan.Save)
+}
+
+func savePlan(ctx context.Context, j *Job, r *sluice.Result, path string) error {
 	plan := *r.Plan
 	plan.Config = make(map[string]json.RawMessage, len(j.values))
 	for k, v := range j.values {

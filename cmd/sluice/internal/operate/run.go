@@ -17,15 +17,11 @@ import (
 func Run(ctx context.Context, j *Job) error {
 	o := &operation{Job: j}
 	o.foreground.terminal = j.Terminal
-	guard := &interrupts.Guard{
-		Interrupts: &o.interrupts,
-		Note:       o.foreground.note,
-		Running:    o.foreground.running,
-		Asking:     o.foreground.asking.Load,
-		Leave:      o.foreground.leave,
-	}
+	o.guard = interrupts.NewGuard(&o.interrupts)
+	o.guard.Note, o.guard.Running = o.foreground.note, o.foreground.running
+	o.guard.Asking, o.guard.Leave = o.foreground.asking.Load, o.foreground.leave
 	var err error
-	guard.Run(ctx, func() {
+	o.guard.Run(ctx, func() {
 		if j.Flags.Confirmation.PreviewOnly {
 			err = previewOnly(ctx, o)
 		} else {
@@ -109,7 +105,7 @@ func previewAndConfirm(ctx context.Context, o *operation) (expected int, err err
 	f := o.Flags
 	if f.Confirmation.SkipPreview {
 		if !f.Confirmation.Yes && o.Terminal.Interactive() {
-			return 0, confirm(o, nil)
+			return 0, confirm(ctx, o, nil)
 		}
 		return 0, nil
 	}
@@ -124,7 +120,7 @@ func previewAndConfirm(ctx context.Context, o *operation) (expected int, err err
 		o.plan = result.Plan
 	}
 	if !f.Confirmation.Yes {
-		err = confirm(o, result)
+		err = confirm(ctx, o, result)
 	}
 	return countVisible(result), err
 }

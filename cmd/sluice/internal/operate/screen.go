@@ -13,7 +13,9 @@ import (
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/advise"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/live"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/flags"
 	"github.com/sluice-iac/sluice/property/redact"
 	"github.com/sluice-iac/sluice/stages"
 )
@@ -21,7 +23,7 @@ import (
 // screen shows one phase of an operation: to people, to programs that read JSON, and in the event log.
 type screen struct {
 	masks    *redact.Set              // nil if secrets are shown
-	log      *display.Log             // nil in JSON modes
+	log      view                     // nil in JSON modes
 	document *display.PreviewDocument // nil unless preview --json
 	events   []*display.EventLog
 	out, err io.Writer
@@ -35,13 +37,23 @@ type screen struct {
 	warned bool
 }
 
+// view is what people see of a phase.
+type view interface {
+	Observe(stages.Event)
+	Tick() // called every [tick]
+	Note(text string)
+	Running() []string
+	Leave() // in the middle of the phase
+	Close()
+}
+
 // tick is the interval at which the live line is redrawn.
 const tick = 100 * time.Millisecond
 
-// openScreen opens the screen of a phase. warned is true if interrupted operations have been listed.
-func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned bool) (*screen, error) {
-	f := j.Flags
-	s := &screen{out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: warned}
+// openScreen opens the screen of a phase.
+func openScreen(ctx context.Context, o *operation, preview bool, expected int) (*screen, error) {
+	j, f := o.Job, o.Flags
+	s := &screen{out: j.Terminal.Out, err: j.Terminal.Err, masks: j.masks(), warned: o.warnedOfPending}
 	if f.Display.EventLog != "" {
 		l, err := display.OpenEventLog(ctx, f.Display.EventLog)
 		if err != nil {
@@ -55,7 +67,7 @@ func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned 
 		if !preview && !f.Confirmation.SkipPreview {
 			fmt.Fprintln(s.out) // between the preview and the operation
 		}
-		s.log = display.NewLog(options)
+		s.log = openView(o, options)
 		s.startTicking()
 	case f.Confirmation.PreviewOnly && !j.Terminal.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && j.Kind.NeedsProgram:
 		s.document = display.NewPreviewDocument(options)
@@ -63,6 +75,39 @@ func openScreen(ctx context.Context, j *Job, preview bool, expected int, warned 
 		s.events = append(s.events, display.StreamEvents(s.out))
 	}
 	return s, nil
+}
+
+// openDelay is how long a phase has to take before it gets the whole screen.
+const openDelay = 400 * time.Millisecond
+
+func openView(o *operation, d display.Options) view {
+	if o.Flags.Display.Form == flags.Log || o.Flags.Display.Form == flags.Unset && !o.Terminal.Drawable() && !d.IsPreview {
+		return display.NewLog(d)
+	}
+	report := display.NewReport(d)
+	if d.IsPreview {
+		o.previewed = report
+	}
+	if !o.screens() || d.SuppressProgress {
+		return report
+	}
+	return live.Open(report, o.liveOptions())
+}
+
+// screens reports whether the operation draws on the whole screen and reads keys.
+func (o *operation) screens() bool {
+	return o.Terminal.Drawable() && (o.Flags.Display.Form == flags.Tree || o.Flags.Display.Form == flags.Unset)
+}
+
+// asks reports whether the preview is followed by a question to which one answer is to save the plan.
+func (o *operation) asks() bool {
+	f := o.Flags.Confirmation
+	return o.screens() && o.Kind.NeedsProgram && !f.PreviewOnly && !f.Yes && o.plan == nil
+}
+
+func (o *operation) liveOptions() live.Options {
+	t := o.Terminal
+	return live.Options{In: t.In, Out: t.Out, Color: t.Colored(), Interrupt: o.guard.Press, Delay: openDelay, Hold: t.HoldErr}
 }
 
 func displayOptions(j *Job, preview bool, expected int) display.Options {
@@ -74,14 +119,11 @@ func displayOptions(j *Job, preview bool, expected int) display.Options {
 	options := j.Flags.Display.Options()
 	options.Title, options.IsPreview, options.Expected = fmt.Sprintf("%s (%s):", title, j.Stack.Name()), preview, expected
 	options.Noun = noun
-	options.Out, options.Color, options.Width = t.Out, t.Colored(), t.Width
+	options.Out, options.Color = t.Out, t.Colored()
 	if j.Kind.NeedsProgram {
 		options.Beginning, options.WaitsFor = "starting the program", "the program or a provider"
 	} else {
 		options.Beginning, options.WaitsFor = "starting the providers", "a provider"
-	}
-	if t.Live() {
-		options.Live = t.Out
 	}
 	return options
 }

@@ -51,7 +51,18 @@ func (t *Terminal) Interactive() bool {
 }
 
 // Live reports whether lines can be redrawn on the standard output.
-func (t *Terminal) Live() bool { return t.OutTerminal && !t.inCI() && !t.NonInteractive }
+func (t *Terminal) Live() bool { return t.OutTerminal && !t.Dumb && !t.inCI() && !t.NonInteractive }
+
+// HoldErr passes what is written to the error stream to f instead, if that stream is a terminal, until release is called.
+func (t *Terminal) HoldErr(f func(text string)) (release func()) {
+	if g, ok := t.Err.(*Gate); ok {
+		return g.Hold(f)
+	}
+	return func() {}
+}
+
+// Drawable reports whether the whole screen can be drawn on, and keys be read: a screen reader, for one, needs lines of text.
+func (t *Terminal) Drawable() bool { return t.Live() && t.InTerminal }
 
 func (t *Terminal) inCI() bool {
 	for _, name := range []string{"CI", "BUILD_ID", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "JENKINS_URL", "TEAMCITY_VERSION"} {
@@ -68,7 +79,11 @@ func (t *Terminal) Colored() bool {
 	case "always":
 		return true
 	case "auto":
-		return t.OutTerminal && t.Env("NO_COLOR") == ""
+		if t.Env("NO_COLOR") != "" {
+			return false
+		}
+		force := t.Env("FORCE_COLOR")
+		return force != "" && force != "0" && force != "false" || t.OutTerminal && t.Env("TERM") != "dumb"
 	}
 	return false
 }

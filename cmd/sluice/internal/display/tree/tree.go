@@ -32,8 +32,10 @@ type Node struct {
 	Doing  stages.Op // the kind of the running step
 	Since  time.Time // when the running step began
 	Took   time.Duration
+	Err    error  // of the step that failed
 	Note   string // the last message about it
 
+	Number int    // in the order in which nodes were first seen
 	Parent *Node  // nil for the top
 	Below  Counts // the node itself is included
 
@@ -63,13 +65,20 @@ func newNode(u urn.URN, parent *Node) *Node {
 // Node returns the node of a resource, nil if no event was about it or anything below it.
 func (t *Tree) Node(u urn.URN) *Node { return t.nodes[u] }
 
+// Len returns the number of nodes.
+func (t *Tree) Len() int { return len(t.nodes) }
+
 // Observe takes account of an event.
 func (t *Tree) Observe(e stages.Event) {
 	switch e := e.(type) {
 	case stages.StepStarted:
-		if isShown(e.Step) && !e.Planning && isCustom(e.Step) {
+		switch {
+		case !isShown(e.Step):
+		case isCustom(e.Step) && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
 			t.begin(e)
-		} else if isShown(e.Step) {
+		case !isCustom(e.Step):
+			t.end(e.Step, Done, e.At) // no provider is asked for a component
+		default:
 			t.place(e.Step)
 		}
 	case stages.StepDone:
@@ -79,9 +88,7 @@ func (t *Tree) Observe(e stages.Event) {
 	case stages.StepFailed:
 		if isShown(e.Step) {
 			t.end(e.Step, Failed, e.At)
-			if e.Err != nil {
-				t.nodes[e.Step.URN].Note = e.Err.Error()
-			}
+			t.nodes[e.Step.URN].Err = e.Err
 		}
 	case stages.Diagnostic:
 		t.diagnose(e)
@@ -204,6 +211,7 @@ func (n *Node) isBelow(other *Node) bool {
 
 func (t *Tree) add(u urn.URN, parent *Node) *Node {
 	n := newNode(u, parent)
+	n.Number = len(t.nodes)
 	parent.children = append(parent.children, n)
 	t.nodes[u] = n
 	return n

@@ -56,6 +56,9 @@ func text(n *Node) string {
 			if c.Took > 0 {
 				fmt.Fprintf(&b, " %s", c.Took)
 			}
+			if c.Err != nil {
+				fmt.Fprintf(&b, " %s", c.Err)
+			}
 			if c.Note != "" {
 				fmt.Fprintf(&b, " %s", c.Note)
 			}

@@ -1,0 +1,124 @@
+package display
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// facts are what is known of an operation, in words.
+type facts struct {
+	p    stepPrinter
+	m    *model
+	note string // the last ephemeral message
+}
+
+func newFacts(o Options) facts {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return facts{p: stepPrinter{o, style{o.Color}}, m: newModel(o.Now(), o.ShowFullOutput)}
+}
+
+// remember keeps an ephemeral message until the next one.
+func (f *facts) remember(d stages.Diagnostic) {
+	if d.Ephemeral && (d.Severity != stages.Debug || f.p.Debug) {
+		f.note = firstLine(d.Message)
+	}
+}
+
+func (f *facts) withNote(text string) string {
+	if f.note != "" {
+		text += "; " + f.note
+	}
+	return text
+}
+
+// configText shows the settings. Secrets are masked, as they are in the event.
+func configText(settings map[string]string) string {
+	lines := []string{"Configuration:"}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		lines = append(lines, fmt.Sprintf("    %s: %s", key, clean(settings[key])))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// sections returns what is written at the end.
+func (f *facts) sections() []string {
+	var out []string
+	for _, section := range []string{
+		f.p.policiesSection(f.m), f.p.diagnosticsSection(f.m), f.p.outputsSection(f.m), f.p.wavesSection(f.m), f.p.summarySection(f.m),
+	} {
+		if section != "" {
+			out = append(out, "\n"+strings.TrimSuffix(section, "\n"))
+		}
+	}
+	return out
+}
+
+// running describes the steps that have begun and not ended, oldest first, with elapsed times.
+func (f *facts) running() []string {
+	now := f.p.Now()
+	out := make([]string, len(f.m.running))
+	for i, r := range f.m.running {
+		out[i] = f.describe(*r, now)
+	}
+	return out
+}
+
+// isUnderWay reports whether there is something to say of what the operation does.
+func (f *facts) isUnderWay() bool {
+	return len(f.m.running) > 0 || f.isBeginning() || f.p.WaitsFor != ""
+}
+
+// heartbeat returns the line of a log that has been silent for long.
+func (f *facts) heartbeat(now time.Time) string {
+	return fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(f.m.started)), f.withNote(f.progress(now)))
+}
+
+// isBeginning reports whether no step has begun yet and there is a description of what is under way instead. If calls wait for a limit, that
+// is of more interest.
+func (f *facts) isBeginning() bool { return f.p.Beginning != "" && !f.m.begins && len(f.m.limits) == 0 }
+
+// progress returns the progress of the operation: "12 done, 3 running, 5 waiting; creating pkg:mod:Type db (1m12s)". It
+// leaves the counts out before the first step. When no step runs, or calls wait for limits, it shows what the operation waits for.
+func (f *facts) progress(now time.Time) string {
+	if f.isBeginning() { // the line begins with the time
+		return f.p.Beginning
+	}
+	if len(f.m.running) == 0 && f.p.WaitsFor != "" && len(f.m.limits) == 0 {
+		return fmt.Sprintf("%d done, waiting %s for %s", f.m.done, max(now.Sub(f.m.lastStep), 0).Truncate(time.Second), f.p.WaitsFor)
+	}
+	text := fmt.Sprintf("%d done, %d running", f.m.done, len(f.m.running))
+	if waiting := f.p.Expected - f.m.done - len(f.m.running); waiting > 0 {
+		text += fmt.Sprintf(", %d waiting", waiting)
+	}
+	if len(f.m.limits) > 0 {
+		text += "; waiting for the " + limitNames(f.m.limits)
+	}
+	if oldest, ok := f.m.oldest(); ok {
+		text += "; " + f.describe(oldest, now)
+	}
+	return text
+}
+
+// limitNames returns "limit x" or "limits x and 2 others".
+func limitNames(limits []string) string {
+	switch others := len(limits) - 1; others {
+	case 0:
+		return "limit " + cleanLine(limits[0])
+	case 1:
+		return "limits " + cleanLine(limits[0]) + " and " + cleanLine(limits[1])
+	default:
+		return fmt.Sprintf("limits %s and %d others", cleanLine(limits[0]), others)
+	}
+}
+
+func (f *facts) describe(r runningStep, now time.Time) string {
+	elapsed := max(now.Sub(r.since), 0).Truncate(time.Second)
+	return fmt.Sprintf("%s %s (%s)", f.p.doing(r.step.Op), f.p.subject(r.step.URN), elapsed)
+}

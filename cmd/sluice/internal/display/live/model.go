@@ -1,0 +1,190 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/textinput"
+	"charm.land/bubbles/v2/viewport"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// redraw is the interval at which the screen is drawn anew.
+const redraw = 100 * time.Millisecond
+
+type tickMsg time.Time
+
+func tick() tea.Cmd {
+	return tea.Tick(redraw, func(t time.Time) tea.Msg { return tickMsg(t) })
+}
+
+// mode is what keys act on.
+type mode int
+
+const (
+	browsing  mode = iota // the tree
+	filtering             // the text of the filter
+	opened                // one resource
+)
+
+// model is what the user has made of the screen: what is selected, folded and searched for.
+type model struct {
+	over      <-chan struct{} // closed when the operation is over; nil if it was before
+	report    *display.Report
+	interrupt func() // for each Ctrl-C
+
+	width, height int
+	frame         int
+	broken        bool // the user has pressed Ctrl-C, and nothing runs
+	mode          mode
+	selected      urn.URN // "" if none
+	first         int     // the first line of the tree that is shown
+	folds         map[urn.URN]bool
+	filter        textinput.Model
+	detail        viewport.Model
+	lines         []line // as they were drawn last
+}
+
+func newModel(report *display.Report) *model {
+	filter := textinput.New()
+	filter.Prompt = "/"
+	return &model{report: report, folds: map[urn.URN]bool{}, filter: filter, detail: viewport.New()}
+}
+
+// Init implements [tea.Model].
+func (m *model) Init() tea.Cmd {
+	if m.over == nil {
+		return nil
+	}
+	return tea.Batch(tick(), func() tea.Msg { <-m.over; return tea.Quit() })
+}
+
+// Update implements [tea.Model].
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tickMsg:
+		m.frame++
+		return m, tick()
+	case tea.KeyPressMsg:
+		return m, m.press(msg)
+	}
+	return m, nil
+}
+
+func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
+	switch key.String() {
+	case "ctrl+c":
+		if m.over == nil {
+			m.broken = true
+			return tea.Quit
+		}
+		m.interrupt()
+		return nil
+	case "ctrl+z":
+		return tea.Suspend
+	}
+	switch m.mode {
+	case filtering:
+		return m.pressFiltering(key)
+	case opened:
+		return m.pressOpened(key)
+	}
+	if m.over == nil && key.String() == "q" {
+		return tea.Quit
+	}
+	m.pressBrowsing(key)
+	return nil
+}
+
+func (m *model) pressFiltering(key tea.KeyPressMsg) tea.Cmd {
+	switch key.String() {
+	case "esc":
+		m.filter.Reset()
+		fallthrough
+	case "enter":
+		m.filter.Blur()
+		m.mode = browsing
+		return nil
+	}
+	var cmd tea.Cmd
+	m.filter, cmd = m.filter.Update(key)
+	m.first = 0
+	return cmd
+}
+
+func (m *model) pressOpened(key tea.KeyPressMsg) tea.Cmd {
+	switch key.String() {
+	case "esc", "q", "enter", "left", "h":
+		m.mode = browsing
+		return nil
+	}
+	var cmd tea.Cmd
+	m.detail, cmd = m.detail.Update(key)
+	return cmd
+}
+
+func (m *model) pressBrowsing(key tea.KeyPressMsg) {
+	switch key.String() {
+	case "up", "k":
+		m.move(-1)
+	case "down", "j":
+		m.move(1)
+	case "pgup":
+		m.move(-m.room())
+	case "pgdown":
+		m.move(m.room())
+	case "home", "g":
+		m.move(-len(m.lines))
+	case "end", "G":
+		m.move(len(m.lines))
+	case "right", "l":
+		m.fold(false)
+	case "left", "h":
+		m.fold(true)
+	case "enter":
+		if m.selected != "" {
+			m.mode = opened
+			m.detail.GotoTop()
+		}
+	case "/":
+		m.mode = filtering
+		m.filter.Focus()
+	case "esc":
+		m.filter.Reset()
+		m.selected, m.first = "", 0
+	}
+}
+
+// move selects the resource that is so many lines below.
+func (m *model) move(by int) {
+	at := slices.IndexFunc(m.lines, func(l line) bool { return l.node != nil && l.node.URN == m.selected })
+	if at < 0 {
+		at, by = m.first, min(by, 0)
+	}
+	at = min(max(at+by, 0), len(m.lines)-1)
+	for ; at >= 0 && at < len(m.lines); at += sign(by) {
+		if n := m.lines[at].node; n != nil {
+			m.selected = n.URN
+			return
+		}
+	}
+}
+
+func sign(n int) int {
+	if n < 0 {
+		return -1
+	}
+	return 1
+}
+
+// fold sets whether the selected resource hides what is below it.
+func (m *model) fold(hide bool) {
+	if m.selected != "" {
+		m.folds[m.selected] = hide
+	}
+}

@@ -1,0 +1,162 @@
+package live
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// line is a line of the tree: a resource, or how many others there are.
+type line struct {
+	branch string
+	node   *tree.Node // nil for others
+	others string
+}
+
+// extent is how much of the tree is shown.
+type extent int
+
+const (
+	everything extent = iota
+	changes           // not what is unchanged
+	current           // what runs and what has failed
+)
+
+// lister makes the lines of a tree.
+type lister struct {
+	sight  display.Sight
+	folds  map[urn.URN]bool
+	filter string // in lower case
+	extent extent
+	most   int  // children of one node that are worth listing
+	danger bool // the order is that of danger, and not that of time
+	out    []line
+}
+
+// linesOf returns the lines to draw. What is finished is folded if not everything has room in so many lines; what the user has folded or
+// unfolded stays so.
+func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), most: max(4*room, 100)}
+	switch all := s.Tree.Len(); {
+	case l.filter != "":
+		l.most = all
+	case all <= room:
+	case all-s.Tree.Top.Below.Done[stages.OpSame] <= room:
+		l.extent = changes
+	default:
+		l.extent = current
+	}
+	l.list(s.Tree.Top, "", true)
+	return l.out
+}
+
+// planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings.
+func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
+	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, danger: true}
+	l.list(s.Tree.Top, "", true)
+	return l.out
+}
+
+func (l *lister) list(n *tree.Node, branch string, top bool) {
+	children := l.children(n)
+	others := l.others(n, children)
+	for i, c := range children {
+		here, below := branch+"├─ ", branch+"│  "
+		switch {
+		case top:
+			here, below = "", ""
+		case i == len(children)-1 && others == "":
+			here, below = branch+"└─ ", branch+"   "
+		}
+		l.out = append(l.out, line{branch: here, node: c})
+		l.list(c, below, false)
+	}
+	if others != "" {
+		if !top {
+			branch += "└─ "
+		}
+		l.out = append(l.out, line{branch: branch, others: others})
+	}
+}
+
+// children returns the children that are listed, in the order in which they were first seen, or that of danger.
+func (l *lister) children(n *tree.Node) []*tree.Node {
+	out := l.chosen(n)
+	if l.danger {
+		slices.SortStableFunc(out, func(a, b *tree.Node) int { return cmp.Compare(l.sight.Danger(a), l.sight.Danger(b)) })
+	}
+	return out
+}
+
+func (l *lister) chosen(n *tree.Node) []*tree.Node {
+	hide, chosen := l.folds[n.URN]
+	var out []*tree.Node
+	switch {
+	case l.filter != "":
+		out = slices.Collect(n.Children())
+		out = slices.DeleteFunc(out, func(c *tree.Node) bool { return !l.matches(c) })
+	case chosen && hide:
+	case chosen || l.extent == everything:
+		out = slices.Collect(n.Children())
+	case l.extent == changes:
+		out = slices.Collect(n.Children())
+		out = slices.DeleteFunc(out, func(c *tree.Node) bool { return isUnchanged(c.Below) })
+	default:
+		out = slices.Clone(n.Failed()[:min(len(n.Failed()), l.most)])
+		known := map[*tree.Node]bool{}
+		for _, c := range out {
+			known[c] = true
+		}
+		for c := range n.Running() {
+			if !known[c] {
+				out = append(out, c)
+			}
+		}
+		for u := range maps.Keys(l.folds) { // what the user has opened stays in sight
+			if c := l.sight.Tree.Node(u); c != nil && c.Parent == n && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+		slices.SortFunc(out, func(a, b *tree.Node) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	return out
+}
+
+func isUnchanged(c tree.Counts) bool {
+	return c.Running == 0 && c.Failed == 0 && len(c.Done) == 1 && c.Done[stages.OpSame] > 0
+}
+
+func (l *lister) matches(n *tree.Node) bool {
+	if strings.Contains(strings.ToLower(n.URN.Name()), l.filter) || strings.Contains(strings.ToLower(string(n.URN.Type())), l.filter) {
+		return true
+	}
+	for c := range n.Children() {
+		if l.matches(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// others says what is below a node and not listed.
+func (l *lister) others(n *tree.Node, listed []*tree.Node) string {
+	if l.filter != "" {
+		return ""
+	}
+	done := maps.Clone(n.Below.Done)
+	if n.Status == tree.Done {
+		done[n.Step.Op]--
+	}
+	for _, c := range listed {
+		for op, k := range c.Below.Done {
+			done[op] -= k
+		}
+	}
+	return l.sight.Outcomes(done)
+}

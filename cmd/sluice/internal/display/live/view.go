@@ -1,0 +1,212 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/progress"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+)
+
+var (
+	faint    = lipgloss.NewStyle().Faint(true)
+	bold     = lipgloss.NewStyle().Bold(true)
+	selected = lipgloss.NewStyle().Reverse(true)
+	failing  = lipgloss.NewStyle().Foreground(lipgloss.Red)
+)
+
+// spinner shows that the process is alive.
+var spinner = [...]string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// View implements [tea.Model].
+func (m *model) View() tea.View {
+	var content string
+	if m.width >= minWidth && m.height >= minHeight {
+		m.report.Look(func(s display.Sight) { content = m.draw(s) })
+	} else if m.width > 0 {
+		content = ansi.Truncate("too small", m.width, "")
+	}
+	v := tea.NewView(content)
+	v.AltScreen = true
+	return v
+}
+
+// The smallest screen on which something can be read.
+const (
+	minWidth  = 20
+	minHeight = 6
+)
+
+func (m *model) draw(s display.Sight) string {
+	head := m.head(s)
+	foot := m.foot(s)
+	room := max(m.height-len(head)-len(foot), 1)
+	body := m.body(s, room)
+	for len(body) < room {
+		body = append(body, "")
+	}
+	all := append(append(head, body[:room]...), foot...)
+	for i, text := range all {
+		all[i] = ansi.Truncate(text, m.width, "…")
+	}
+	return strings.Join(all[:min(len(all), m.height)], "\n")
+}
+
+// room returns how many lines of the tree have been drawn.
+func (m *model) room() int { return max(m.height-6, 1) }
+
+func (m *model) head(s display.Sight) []string {
+	if m.over == nil {
+		return []string{bold.Render(s.Title)}
+	}
+	return []string{bold.Render(s.Title) + faint.Render("  "+s.Elapsed.Truncate(time.Second).String())}
+}
+
+func (m *model) body(s display.Sight, room int) []string {
+	if m.mode == opened {
+		m.detail.SetWidth(m.width)
+		m.detail.SetHeight(room)
+		m.detail.SetContentLines(s.Details(m.selected))
+		return strings.Split(m.detail.View(), "\n")
+	}
+	if m.over == nil {
+		m.lines = planned(s, m.folds, m.filter.Value())
+	} else {
+		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
+	}
+	m.scroll(room)
+	last := min(m.first+room, len(m.lines))
+	return m.rows(s, m.lines[m.first:last], len(m.lines)-last)
+}
+
+// scroll keeps the selected line in sight.
+func (m *model) scroll(room int) {
+	for i, l := range m.lines {
+		if l.node != nil && l.node.URN == m.selected {
+			m.first = min(m.first, i)
+			m.first = max(m.first, i-room+1)
+		}
+	}
+	m.first = max(min(m.first, len(m.lines)-room), 0)
+}
+
+// rows draws lines of the tree in columns. The last one says how many follow, if any do.
+func (m *model) rows(s display.Sight, lines []line, more int) []string {
+	type cells struct {
+		display.Row
+		left string
+	}
+	var rows []cells
+	kinds, names := 0, 0
+	for _, l := range lines {
+		if l.node == nil {
+			rows = append(rows, cells{left: faint.Render(l.branch + l.others)})
+			continue
+		}
+		row := s.Row(l.node)
+		c := cells{row, faint.Render(l.branch) + row.Kind}
+		kinds = max(kinds, min(lipgloss.Width(c.left), m.width/2))
+		names = max(names, min(lipgloss.Width(row.Name), m.width/3))
+		rows = append(rows, c)
+	}
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		n := lines[i].node
+		if n == nil {
+			out[i] = "    " + r.left
+			continue
+		}
+		sign := " "
+		if n.Status == tree.Running {
+			sign = spinner[m.frame%len(spinner)]
+		}
+		name := ansi.Truncate(r.Name, names, "…")
+		out[i] = sign + r.Mark + " " + fit(r.left, kinds) + " " + fit(name, names) + " " + r.Fate
+		if n.URN == m.selected {
+			out[i] = selected.Render(fit(ansi.Strip(out[i]), m.width))
+		}
+	}
+	if more > 0 && len(out) > 1 {
+		out[len(out)-1] = faint.Render(fmt.Sprintf("    ↓ %d more lines", more+1))
+	}
+	return out
+}
+
+// fit pads or cuts a text to a width.
+func fit(text string, width int) string {
+	text = ansi.Truncate(text, width, "…")
+	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+}
+
+func (m *model) foot(s display.Sight) []string {
+	if m.over == nil {
+		return []string{m.keys()}
+	}
+	out := []string{m.progress(s)}
+	switch {
+	case s.Limit != "":
+		out = append(out, "waiting for the "+s.Limit)
+	case s.Doing != "":
+		out = append(out, faint.Render(spinner[m.frame%len(spinner)]+" "+s.Doing))
+	}
+	if s.Note != "" {
+		out = append(out, faint.Render(s.Note))
+	}
+	const most = 4
+	if n := len(s.Lines); n > 0 {
+		for _, text := range strings.Split(strings.Join(s.Lines[max(n-most, 0):], "\n"), "\n")[:] {
+			out = append(out, text)
+		}
+		out = out[:min(len(out), max(m.height/3, 2))]
+	}
+	return append(out, m.keys())
+}
+
+// progress draws a bar if the number of steps is known, and counts.
+func (m *model) progress(s display.Sight) string {
+	text := fmt.Sprintf("%d done", s.Done)
+	bar := ""
+	if s.Expected > 0 {
+		text = fmt.Sprintf("%d of %d done", s.Done, s.Expected)
+		p := progress.New(progress.WithWidth(min(30, m.width/3)), progress.WithoutPercentage())
+		bar = p.ViewAs(float64(min(s.Done, s.Expected))/float64(s.Expected)) + " "
+	}
+	if s.Running > 0 {
+		text += fmt.Sprintf(", %d running", s.Running)
+	}
+	if waiting := s.Expected - s.Done - s.Running; waiting > 0 {
+		text += fmt.Sprintf(", %d waiting", waiting)
+	}
+	if s.Errored > 0 {
+		text += ", " + failing.Render(fmt.Sprintf("%d failed", s.Errored))
+	}
+	if seconds := s.Elapsed.Seconds(); s.Done >= 20 && seconds >= 2 {
+		text += fmt.Sprintf(", %.0f/s", float64(s.Done)/seconds)
+	}
+	return bar + text
+}
+
+func (m *model) keys() string {
+	switch m.mode {
+	case filtering:
+		return m.filter.View()
+	case opened:
+		return faint.Render("↑↓ scroll  esc back  ^C cancel")
+	}
+	text := "↑↓ select  enter open  ←→ fold  / find  "
+	if m.over == nil {
+		text += "q back"
+	} else {
+		text += "^C cancel"
+	}
+	if m.filter.Value() != "" {
+		text = "found: " + m.filter.Value() + "  esc all  " + text
+	}
+	return faint.Render(text)
+}

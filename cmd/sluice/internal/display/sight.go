@@ -1,0 +1,129 @@
+package display
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+// Sight is what can be seen of an operation at one moment.
+type Sight struct {
+	Tree      *tree.Tree
+	Title     string // "Updating (dev)"
+	IsPreview bool
+	Elapsed   time.Duration
+	Expected  int      // steps, 0 if that is not known
+	Done      int      // steps
+	Running   int      // steps of custom resources
+	Errored   int      // resources
+	Doing     string   // the step that takes longest, or what is waited for while none runs
+	Limit     string   // what calls wait for: "limit x"; "" if nothing
+	Note      string   // the last ephemeral message
+	Lines     []string // about the operation as a whole, oldest first
+
+	p   stepPrinter
+	m   *model
+	now time.Time
+}
+
+// Look calls f with what can be seen now. The sight is valid until f returns.
+func (r *Report) Look(f func(Sight)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.p.Now()
+	s := Sight{
+		Tree: r.tree, Title: strings.TrimSuffix(r.p.Title, ":"), IsPreview: r.p.IsPreview, Elapsed: max(now.Sub(r.m.started), 0),
+		Expected: r.p.Expected, Done: r.m.done, Running: len(r.m.running), Errored: r.m.errored(), Note: r.note, Lines: r.lines, p: r.p, m: r.m, now: now,
+	}
+	oldest, running := r.m.oldest()
+	switch {
+	case r.isBeginning():
+		s.Doing = r.p.Beginning
+	case running:
+		s.Doing = r.describe(oldest, now)
+	case r.p.WaitsFor != "":
+		s.Doing = "waiting " + max(now.Sub(r.m.lastStep), 0).Truncate(time.Second).String() + " for " + r.p.WaitsFor
+	}
+	if len(r.m.limits) > 0 {
+		s.Limit = limitNames(r.m.limits)
+	}
+	f(s)
+}
+
+// Row is what a screen shows of a resource, without colours but for the mark and the fate.
+type Row struct{ Mark, Kind, Name, Fate string }
+
+// Row returns what is shown of a resource.
+func (s Sight) Row(n *tree.Node) Row {
+	if n.Status != tree.Running {
+		row := s.p.treeRow("", []*tree.Node{n})
+		if n.Status == tree.Done && n.Step.Op == stages.OpSame {
+			row.mark, row.fate = "  ", s.p.style.paint(grey, "unchanged")
+		}
+		return Row{row.mark, row.kind, row.name, row.fate}
+	}
+	w := wordsFor(n.Doing)
+	fate := s.p.style.paint(w.colour, s.p.doing(n.Doing))
+	if took := s.now.Sub(n.Since); took >= time.Second {
+		fate += " " + took.Truncate(time.Second).String()
+	}
+	return Row{s.p.style.paint(w.colour, w.mark), shortType(n.URN.Type()), cleanLine(n.URN.Name()), fate + s.p.diffSummary(n.Step)}
+}
+
+// Outcomes says how many resources have come to what: "12 created, 3 unchanged".
+func (s Sight) Outcomes(done map[stages.Op]int) string {
+	var parts []string
+	for _, op := range append(summaryOrder[:], stages.OpRead, stages.OpRefresh, stages.OpSame) {
+		n := done[op]
+		if n == 0 {
+			continue
+		}
+		w := wordsFor(op)
+		word := w.done
+		switch {
+		case op == stages.OpSame:
+			word = "unchanged"
+		case s.IsPreview:
+			word = "to " + w.plan
+		}
+		parts = append(parts, plural(n, word, word))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Danger orders resources by what is done to them and to what is below them: 0 is a delete, and what is unchanged comes last.
+func (s Sight) Danger(n *tree.Node) int {
+	for i, op := range byDanger {
+		if n.Below.Done[op] > 0 {
+			return i
+		}
+	}
+	return len(byDanger)
+}
+
+// Details returns the lines about one resource: its properties, the reason, times and messages.
+func (s Sight) Details(u urn.URN) []string {
+	n := s.Tree.Node(u)
+	if n == nil {
+		return nil
+	}
+	row := s.Row(n)
+	out := []string{row.Mark + " " + row.Kind + " " + row.Name + " " + row.Fate, ""}
+	if n.Step.Op != "" {
+		out = append(out, strings.Split(strings.TrimSuffix(s.p.block(n.Step, 0), "\n"), "\n")...)
+	}
+	if of := s.m.diagnostics[u]; of != nil {
+		out = append(out, "", "Messages:")
+		for _, d := range of.list {
+			if d.Severity != stages.Debug || s.p.Debug {
+				for _, text := range s.p.message(d) {
+					out = append(out, "    "+text)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package display
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/maruel/natural"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
+	"github.com/sluice-iac/sluice/stages"
+)
+
+// minGroup is the number of equal siblings from which they share a row.
+const minGroup = 8
+
+// Columns of a tree are not made wider than this for one long name.
+const (
+	maxTypeWidth = 60
+	maxNameWidth = 40
+)
+
+// treeRow is a row of a tree: one resource, or several that differ only in their names.
+type treeRow struct {
+	branch string // what leads to it from above: "│  ├─ "
+	mark   string
+	kind   string
+	name   string
+	fate   string
+	group  []*tree.Node
+}
+
+// treeText draws the resources that an operation changes below those that they are parts of, in the order of types and names: the text
+// depends on what happens, and not on when. It returns "" if there are none.
+func (p stepPrinter) treeText(t *tree.Tree) string {
+	rows := p.treeRows(t.Top, "", true)
+	kinds, names := 0, 0
+	for _, r := range rows {
+		kinds = max(kinds, min(ansi.StringWidth(r.branch+r.kind), maxTypeWidth))
+		names = max(names, min(ansi.StringWidth(r.name), maxNameWidth))
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		line := " " + r.mark + " " + padded(p.style.paint(grey, r.branch)+r.kind, kinds) + " " + padded(r.name, names) + " " + r.fate
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+// treeBlocks draws the resources with their properties, in the order of [stepPrinter.treeText].
+func (p stepPrinter) treeBlocks(t *tree.Tree) string {
+	var b strings.Builder
+	var draw func(n *tree.Node, depth int)
+	draw = func(n *tree.Node, depth int) {
+		for _, g := range p.groups(slices.Collect(n.Children())) {
+			for _, c := range g {
+				below := depth
+				switch {
+				case c.Status == tree.Done && p.shows(c.Step):
+					b.WriteString(p.block(c.Step, depth))
+					below++
+				case c.Status != tree.Done && c.Status != tree.Unseen:
+					row := p.treeRow("", []*tree.Node{c})
+					b.WriteString(strings.Repeat("    ", depth) + row.mark + " " + row.kind + " " + row.name + " " + row.fate + "\n")
+				}
+				draw(c, below)
+			}
+		}
+	}
+	draw(t.Top, 0)
+	return b.String()
+}
+
+// padded appends spaces up to a width in cells.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+// treeRows returns the rows of what is below a node. top is true if no lines lead to them.
+func (p stepPrinter) treeRows(n *tree.Node, branch string, top bool) []treeRow {
+	groups := p.groups(slices.Collect(n.Children()))
+	var out []treeRow
+	for i, g := range groups {
+		here, below := branch+"├─ ", branch+"│  "
+		switch {
+		case top:
+			here, below = "", ""
+		case i == len(groups)-1:
+			here, below = branch+"└─ ", branch+"   "
+		}
+		first := g[0]
+		out = append(out, p.treeRow(here, g))
+		if !first.IsLeaf() {
+			out = append(out, p.treeRows(first, below, false)...)
+		}
+	}
+	return out
+}
+
+// groups returns the siblings to draw, in their order. Equal ones are in one group if there are many.
+func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
+	siblings = slices.DeleteFunc(siblings, func(n *tree.Node) bool { return !p.draws(n) })
+	slices.SortStableFunc(siblings, func(a, b *tree.Node) int {
+		return cmp.Or(natural.Compare(shortType(a.URN.Type()), shortType(b.URN.Type())), natural.Compare(a.URN.Name(), b.URN.Name()),
+			cmp.Compare(a.URN, b.URN))
+	})
+	var out [][]*tree.Node
+	at := map[string]int{} // the group of each look
+	for _, n := range siblings {
+		look := ""
+		if n.IsLeaf() && n.Status == tree.Done && !p.ShowURNs && !p.ShowFullOutput {
+			look = string(n.Step.Op) + " " + string(n.URN.Type()) + " " + p.fate(n.Step, 0)
+		}
+		i, known := at[look]
+		if look == "" || !known {
+			at[look] = len(out)
+			out = append(out, []*tree.Node{n})
+			continue
+		}
+		out[i] = append(out[i], n)
+	}
+	var apart [][]*tree.Node
+	for _, g := range out {
+		if len(g) >= minGroup {
+			apart = append(apart, g)
+			continue
+		}
+		for _, n := range g {
+			apart = append(apart, []*tree.Node{n})
+		}
+	}
+	return apart
+}
+
+// draws reports whether a resource, or anything below it, has a row.
+func (p stepPrinter) draws(n *tree.Node) bool {
+	if n.Status == tree.Failed || n.Status == tree.Running || n.Status == tree.Done && p.shows(n.Step) {
+		return true
+	}
+	for c := range n.Children() {
+		if p.draws(c) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p stepPrinter) treeRow(branch string, g []*tree.Node) treeRow {
+	n := g[0]
+	w := wordsFor(n.Step.Op)
+	row := treeRow{branch: branch, mark: p.style.paint(w.colour, w.mark), kind: shortType(n.URN.Type()), name: cleanLine(n.URN.Name()), group: g}
+	if p.ShowURNs {
+		row.kind, row.name = cleanLine(string(n.URN)), ""
+	}
+	switch {
+	case len(g) > 1:
+		row.name = fmt.Sprintf("%s (%d)", pattern(g), len(g))
+		row.fate = p.fate(n.Step, 0)
+		shortest, longest := n.Took, n.Took
+		for _, m := range g {
+			shortest, longest = min(shortest, m.Took), max(longest, m.Took)
+		}
+		if longest > 0 && !p.IsPreview {
+			row.fate += fmt.Sprintf(" (%s to %s)", formatTook(shortest), formatTook(longest))
+		}
+	case n.Status == tree.Unseen:
+		row.mark = "  "
+	case n.Status == tree.Failed:
+		row.fate = p.failed(n.Step, n.Err, n.Took)
+		if n.Err == nil && n.Note != "" {
+			row.fate += " error: " + firstLine(n.Note)
+		}
+	case n.Status == tree.Running:
+		row.fate = wordsFor(n.Doing).running + " (interrupted)"
+	case n.Step.Op == stages.OpSame && !p.ShowSames:
+		row.mark = "  " // it is there for what is below it
+	default:
+		row.fate = p.fate(n.Step, n.Took)
+	}
+	return row
+}
+
+// pattern returns what the names of resources have in common: "r*", "web-*-eu".
+func pattern(g []*tree.Node) string {
+	before, after := g[0].URN.Name(), g[0].URN.Name()
+	for _, n := range g[1:] {
+		name := n.URN.Name()
+		for !strings.HasPrefix(name, before) {
+			before = before[:len(before)-1]
+		}
+		for !strings.HasSuffix(name, after) {
+			after = after[1:]
+		}
+	}
+	shortest := len(g[0].URN.Name())
+	for _, n := range g[1:] {
+		shortest = min(shortest, len(n.URN.Name()))
+	}
+	after = after[max(len(before)+len(after)-shortest, 0):]
+	return cleanLine(strings.ToValidUTF8(before, "") + "*" + strings.ToValidUTF8(after, ""))
+}
