@@ -85,7 +85,8 @@ func (l *lister) list(n *tree.Node, branch string, top bool) {
 	}
 }
 
-// children returns the children that are listed, in the order in which they were first seen, or that of danger.
+// children returns the children that are listed, in the order in which they were first seen, or that of danger. If there is not room for
+// everything, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
 	out := l.chosen(n)
 	if l.danger {
@@ -123,7 +124,9 @@ func (l *lister) chosen(n *tree.Node) []*tree.Node {
 				out = append(out, c)
 			}
 		}
-		slices.SortFunc(out, func(a, b *tree.Node) int { return cmp.Compare(a.Number, b.Number) })
+		slices.SortFunc(out, func(a, b *tree.Node) int {
+			return cmp.Or(cmp.Compare(min(b.Below.Failed, 1), min(a.Below.Failed, 1)), cmp.Compare(a.Number, b.Number))
+		})
 	}
 	return out
 }

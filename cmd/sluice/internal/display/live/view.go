@@ -123,8 +123,11 @@ func (m *model) rows(s display.Sight, lines []line, more int) []string {
 			continue
 		}
 		sign := " "
-		if n.Status == tree.Running {
+		switch n.Status {
+		case tree.Running:
 			sign = spinner[m.frame%len(spinner)]
+		case tree.Failed:
+			sign = failing.Render("✗")
 		}
 		name := ansi.Truncate(r.Name, names, "…")
 		out[i] = sign + r.Mark + " " + fit(r.left, kinds) + " " + fit(name, names) + " " + r.Fate
@@ -158,15 +161,15 @@ func (m *model) foot(s display.Sight) []string {
 	if s.Note != "" {
 		out = append(out, faint.Render(s.Note))
 	}
-	const most = 4
 	if n := len(s.Lines); n > 0 {
-		for _, text := range strings.Split(strings.Join(s.Lines[max(n-most, 0):], "\n"), "\n")[:] {
-			out = append(out, text)
-		}
-		out = out[:min(len(out), max(m.height/3, 2))]
+		said := strings.Split(ansi.Wordwrap(strings.Join(s.Lines[max(n-maxSaid, 0):], "\n"), m.width, " "), "\n")
+		out = append(out, said[:min(len(said), m.height/3)]...)
 	}
 	return append(out, m.keys())
 }
+
+// maxSaid is how many of the lines about the operation as a whole are shown.
+const maxSaid = 4
 
 // progress draws a bar if the number of steps is known, and counts.
 func (m *model) progress(s display.Sight) string {
@@ -177,14 +180,14 @@ func (m *model) progress(s display.Sight) string {
 		p := progress.New(progress.WithWidth(min(30, m.width/3)), progress.WithoutPercentage())
 		bar = p.ViewAs(float64(min(s.Done, s.Expected))/float64(s.Expected)) + " "
 	}
+	if s.Errored > 0 {
+		text += ", " + failing.Render(fmt.Sprintf("%d failed", s.Errored))
+	}
 	if s.Running > 0 {
 		text += fmt.Sprintf(", %d running", s.Running)
 	}
 	if waiting := s.Expected - s.Done - s.Running; waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", waiting)
-	}
-	if s.Errored > 0 {
-		text += ", " + failing.Render(fmt.Sprintf("%d failed", s.Errored))
 	}
 	if seconds := s.Elapsed.Seconds(); s.Done >= 20 && seconds >= 2 {
 		text += fmt.Sprintf(", %.0f/s", float64(s.Done)/seconds)

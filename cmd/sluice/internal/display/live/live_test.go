@@ -1,0 +1,277 @@
+package live
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+	"github.com/sluice-iac/sluice/urn"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// stage is an operation that a test makes up.
+type stage struct {
+	now    time.Time
+	report *display.Report
+}
+
+func newStage(o display.Options) *stage {
+	s := &stage{now: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)}
+	o.Out, o.Now = io.Discard, func() time.Time { return s.now }
+	s.report = display.NewReport(o)
+	return s
+}
+
+func options(preview bool) display.Options {
+	if preview {
+		return display.Options{Title: "Previewing update (dev):", IsPreview: true, WaitsFor: "the program or a provider"}
+	}
+	return display.Options{Title: "Updating (dev):", Expected: 120, WaitsFor: "the program or a provider"}
+}
+
+func (s *stage) after(d time.Duration) { s.now = s.now.Add(d) }
+
+// step returns a step. What the name says comes before its last slash is above it: "net/vpc" is in "net", and everything in "shop-dev".
+func step(op stages.Op, name string) stages.StepInfo {
+	parent, kind := "shop-dev", urn.Type("aws:s3/bucket:Bucket")
+	if i := strings.LastIndexByte(name, '/'); i > 0 {
+		parent = name[:i]
+	}
+	custom := true
+	switch {
+	case name == "shop-dev":
+		parent, kind, custom = "", "pulumi:pulumi:Stack", false
+	case strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], "net"):
+		kind, custom = "my:index:Network", false
+	}
+	r := &state.Resource{URN: nameOf(name, kind), Custom: custom, Inputs: property.NewMap(map[string]property.Value{"size": property.Number(3)})}
+	if parent != "" {
+		r.Parent = step(stages.OpSame, parent).URN
+	}
+	info := stages.StepInfo{Op: op, URN: r.URN, New: r}
+	switch {
+	case stages.Removes(op):
+		info.Old, info.New = r, nil
+		info.Reason = stages.Reason{Kind: "gone"}
+	case op != stages.OpCreate:
+		was := *r
+		was.Inputs = property.NewMap(map[string]property.Value{"size": property.Number(2)})
+		info.Old = &was
+	}
+	return info
+}
+
+func nameOf(name string, kind urn.Type) urn.URN { return urn.New("dev", "shop", "", kind, name) }
+
+func (s *stage) begin(op stages.Op, names ...string) {
+	for _, n := range names {
+		s.report.Observe(stages.StepStarted{Step: step(op, n), At: s.now})
+	}
+}
+
+func (s *stage) end(op stages.Op, names ...string) {
+	for _, n := range names {
+		s.report.Observe(stages.StepDone{Step: step(op, n), At: s.now})
+	}
+}
+
+func (s *stage) fail(op stages.Op, name, why string) {
+	s.report.Observe(stages.StepFailed{Step: step(op, name), Err: errors.New(why), At: s.now})
+}
+
+func names(format string, from, to int) []string {
+	var out []string
+	for i := from; i < to; i++ {
+		out = append(out, fmt.Sprintf(format, i))
+	}
+	return out
+}
+
+// frames checks what is drawn, without colours, on screens of several sizes. A line that is too long would wrap.
+func frames(t *testing.T, name string, m tea.Model) {
+	t.Helper()
+	var b strings.Builder
+	for _, size := range []tea.WindowSizeMsg{{Width: 60, Height: 20}, {Width: 100, Height: 30}} {
+		m, _ = m.Update(size)
+		fmt.Fprintf(&b, "%d × %d\n", size.Width, size.Height)
+		lines := strings.Split(ansi.Strip(m.View().Content), "\n")
+		require.LessOrEqual(t, len(lines), size.Height)
+		for _, line := range lines {
+			require.LessOrEqual(t, ansi.StringWidth(line), size.Width)
+			b.WriteString("|" + strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), b.String())
+}
+
+// screenOf returns the model of a running operation.
+func screenOf(s *stage) *model {
+	m := newModel(s.report)
+	m.over = make(chan struct{})
+	return m
+}
+
+func press(m tea.Model, keys ...string) tea.Model {
+	for _, k := range keys {
+		msg := tea.KeyPressMsg{Text: k, Code: []rune(k)[0]}
+		switch k {
+		case "down":
+			msg = tea.KeyPressMsg{Code: tea.KeyDown}
+		case "enter":
+			msg = tea.KeyPressMsg{Code: tea.KeyEnter}
+		case "left":
+			msg = tea.KeyPressMsg{Code: tea.KeyLeft}
+		case "right":
+			msg = tea.KeyPressMsg{Code: tea.KeyRight}
+		case "esc":
+			msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+		}
+		m, _ = m.Update(msg)
+	}
+	return m
+}
+
+func TestFrames(t *testing.T) {
+	for name, c := range map[string]func(s *stage) []string{
+		"start": func(s *stage) []string { s.after(3 * time.Second); return nil },
+		"few": func(s *stage) []string {
+			s.begin(stages.OpUpdate, "shop-dev", "net")
+			s.begin(stages.OpCreate, "net/vpc", "assets")
+			s.after(2300 * time.Millisecond)
+			s.end(stages.OpCreate, "net/vpc")
+			s.begin(stages.OpUpdate, "logs")
+			s.after(time.Second)
+			return nil
+		},
+		"forty_running": func(s *stage) []string {
+			s.begin(stages.OpSame, "shop-dev")
+			s.end(stages.OpSame, names("old%d", 0, 500)...)
+			s.begin(stages.OpCreate, names("new%d", 0, 100)...)
+			s.after(12 * time.Second)
+			s.end(stages.OpCreate, names("new%d", 0, 60)...)
+			return nil
+		},
+		"failure": func(s *stage) []string {
+			s.begin(stages.OpSame, "shop-dev", "net")
+			s.begin(stages.OpCreate, names("net/subnet%d", 0, 50)...)
+			s.after(4 * time.Second)
+			s.fail(stages.OpCreate, "net/subnet17", "no addresses are left in 10.0.0.0/24")
+			s.end(stages.OpCreate, names("net/subnet%d", 20, 50)...)
+			return nil
+		},
+		"cancelled": func(s *stage) []string {
+			s.begin(stages.OpCreate, "shop-dev", "db", "cache")
+			s.after(40 * time.Second)
+			s.report.Note("^C received; cancelling. No new operations start; waiting for 2 to finish:\n    " + strings.Join(s.report.Running(), "\n    "))
+			return nil
+		},
+		"limit": func(s *stage) []string {
+			s.begin(stages.OpCreate, "shop-dev", "db")
+			s.report.Observe(stages.LimitWait{Limit: "aws.create", Waiting: true})
+			return nil
+		},
+		"found": func(s *stage) []string {
+			s.begin(stages.OpSame, "shop-dev")
+			s.end(stages.OpSame, names("old%d", 0, 500)...)
+			return []string{"/", "d", "4", "9", "enter", "down", "down"}
+		},
+		"opened": func(s *stage) []string {
+			s.begin(stages.OpSame, "shop-dev")
+			s.begin(stages.OpUpdate, "db")
+			s.report.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{URN: step(stages.OpUpdate, "db").URN, Severity: stages.Warning, Message: "it restarts"}})
+			return []string{"down", "down", "enter"}
+		},
+		"folded": func(s *stage) []string {
+			s.begin(stages.OpSame, "shop-dev", "net")
+			s.begin(stages.OpCreate, "net/vpc", "db")
+			return []string{"down", "down", "left"}
+		},
+		"odd_names": func(s *stage) []string {
+			s.begin(stages.OpCreate, "shop-dev", "a\x1b[2Jb", "\u202egnp", "日本語", strings.Repeat("long", 300))
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(options(false))
+			keys := c(s)
+			m := tea.Model(screenOf(s))
+			m, _ = m.Update(tea.WindowSizeMsg{Width: 60, Height: 20})
+			m.View()
+			for _, k := range keys {
+				m = press(m, k)
+				m.View()
+			}
+			frames(t, name, m)
+		})
+	}
+}
+
+func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
+	s := newStage(options(true))
+	for op, name := range map[stages.Op]string{stages.OpSame: "shop-dev", stages.OpCreate: "a", stages.OpUpdate: "b", stages.OpReplace: "c", stages.OpDelete: "net/d"} {
+		s.end(op, name)
+	}
+	s.end(stages.OpSame, "net", "e")
+	frames(t, "browse", newModel(s.report))
+}
+
+func TestAnswersAreChosenByKeysAndByTheirBeginnings(t *testing.T) {
+	for about, c := range map[string]struct {
+		keys []string
+		want int
+		end  ending
+	}{
+		"enter is no":                 {[]string{"enter"}, 1, chosen},
+		"as it was typed before":      {[]string{"y", "e", "s", "enter"}, 0, chosen},
+		"arrows":                      {[]string{"down", "enter"}, 2, chosen},
+		"around the end":              {[]string{"down", "down", "down", "enter"}, 0, chosen},
+		"what is no answer counts no": {[]string{"y", "x", "enter"}, 1, chosen},
+		"not answered yet":            {[]string{"y"}, 0, unanswered},
+	} {
+		t.Run(about, func(t *testing.T) {
+			q := &choice{question: "Go?", answers: []string{"yes", "no", "details", "save the plan"}, at: 1, usual: 1}
+			press(q, c.keys...)
+			require.Equal(t, c.want, q.at)
+			require.Equal(t, c.end, q.end)
+		})
+	}
+	frames(t, "question", &choice{question: "Do you want to perform this update?", answers: []string{"yes", "no", "details"}, at: 1, usual: 1})
+}
+
+func TestScreensThatAreTooSmallAreNotDrawnOn(t *testing.T) {
+	s := newStage(options(false))
+	s.begin(stages.OpCreate, "shop-dev", "a")
+	m := screenOf(s)
+	for width := range 25 {
+		for height := range 10 {
+			m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+			lines := strings.Split(m.View().Content, "\n")
+			require.LessOrEqual(t, len(lines), max(height, 1))
+			for _, l := range lines {
+				require.LessOrEqual(t, ansi.StringWidth(l), width)
+			}
+		}
+	}
+}
