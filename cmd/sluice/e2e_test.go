@@ -134,14 +134,15 @@ func scripts(dir string) testscript.Params {
 			return os.MkdirAll(e.WorkDir+"/backend", 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"waitfor":   waitFor,
-			"nowhere":   nowhere,
-			"status":    status,
-			"signalled": signalled,
-			"hungup":    hungUp,
-			"killed":    killed,
-			"decodes":   decodes,
-			"attach":    attach,
+			"waitfor":    waitFor,
+			"nowhere":    nowhere,
+			"status":     status,
+			"signalled":  signalled,
+			"hungup":     hungUp,
+			"killed":     killed,
+			"decodes":    decodes,
+			"attach":     attach,
+			"onterminal": onTerminal,
 		},
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 	}

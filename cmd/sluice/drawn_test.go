@@ -1,0 +1,140 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// onTerminal implements "onterminal COLUMNSxROWS SCRIPT COMMAND...": it runs a command on a terminal of that size, as somebody does who acts by
+// a script of lines:
+//
+//	see TEXT     wait until the screen shows it
+//	unseen TEXT  wait until the screen does not show it
+//	type TEXT    type it
+//	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
+//	size 60x20   make the window another size
+//	signal NAME  send a signal
+//
+// What is on the screen at the end, and the exit status, are the standard output.
+func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: onterminal COLUMNSxROWS SCRIPT COMMAND...")
+	}
+	path, err := exec.LookPath(args[2])
+	if err != nil {
+		path = ts.Getenv("BIN") + "/" + args[2]
+	}
+	cmd := exec.Command(path, args[3:]...)
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "PULUMI_HOME", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "FAKE_CLOUD", "TMPDIR", "NO_COLOR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	size := sizeOf(ts, args[0])
+	file, err := pty.StartWithSize(cmd, size)
+	ts.Check(err)
+	s := &screen{ts: ts, cmd: cmd, file: file, term: vt10x.New(vt10x.WithSize(int(size.Cols), int(size.Rows)))}
+	var read sync.WaitGroup
+	read.Go(s.read)
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		s.act(strings.TrimSuffix(line, "\n"))
+	}
+	status := 0
+	var exit *exec.ExitError
+	if err := cmd.Wait(); errors.As(err, &exit) {
+		status = exit.ExitCode()
+	}
+	read.Wait()
+	_ = file.Close()
+	_, err = io.WriteString(ts.Stdout(), s.shown()+"\nstatus "+strconv.Itoa(status)+"\n")
+	ts.Check(err)
+}
+
+// screen is a terminal with a command on it.
+type screen struct {
+	ts   *testscript.TestScript
+	cmd  *exec.Cmd
+	file *os.File
+	term vt10x.Terminal
+}
+
+// read draws what the command writes, until it has ended.
+func (s *screen) read() {
+	r := bufio.NewReader(s.file)
+	for s.term.Parse(r) == nil {
+	}
+}
+
+// shown returns the lines of the screen.
+func (s *screen) shown() string {
+	s.term.Lock()
+	defer s.term.Unlock()
+	var b strings.Builder
+	columns, rows := s.term.Size()
+	for y := range rows {
+		line := make([]rune, columns)
+		for x := range columns {
+			line[x] = s.term.Cell(x, y).Char
+		}
+		b.WriteString(strings.TrimRight(string(line), " \x00") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (s *screen) act(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "see":
+		s.wait(line, func() bool { return strings.Contains(s.shown(), rest) })
+	case "unseen":
+		s.wait(line, func() bool { return !strings.Contains(s.shown(), rest) })
+	case "type":
+		s.send(rest)
+	case "key":
+		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
+	case "size":
+		size := sizeOf(s.ts, rest)
+		s.term.Resize(int(size.Cols), int(size.Rows))
+		s.ts.Check(pty.Setsize(s.file, size))
+	default:
+		s.ts.Fatalf("onterminal: unknown line %q", line)
+	}
+}
+
+func (s *screen) send(keys string) {
+	_, err := io.WriteString(s.file, keys)
+	s.ts.Check(err)
+}
+
+func (s *screen) wait(line string, met func() bool) {
+	for range 6000 {
+		if met() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = s.cmd.Process.Kill()
+	s.ts.Fatalf("onterminal: %s: the screen is\n%s", line, s.shown())
+}
+
+func sizeOf(ts *testscript.TestScript, text string) *pty.Winsize {
+	columns, rows, _ := strings.Cut(text, "x")
+	c, err := strconv.ParseUint(columns, 10, 16)
+	ts.Check(err)
+	r, err := strconv.ParseUint(rows, 10, 16)
+	ts.Check(err)
+	return &pty.Winsize{Cols: uint16(c), Rows: uint16(r)}
+}
