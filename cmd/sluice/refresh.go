@@ -44,7 +44,7 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 }
 
 func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) error {
-	s, err := operate.Open(ctx, open, f)
+	s, err := operate.OpenAny(ctx, open, f)
 	if err != nil {
 		return err
 	}
