@@ -181,9 +181,9 @@ func checkDeclared(p source.Project, t toolchain) error {
 		mend = "`poetry init` and `poetry add pulumi`"
 	case uv:
 		mend = "`uv init` and `uv add pulumi`"
-	}
-	if exists(filepath.Join(p.Directory, "requirements.txt")) {
-		mend = "`sluice install`, which takes what requirements.txt names,"
+		if exists(filepath.Join(p.Directory, "requirements.txt")) {
+			mend = "`uv init` and `uv add -r requirements.txt`"
+		}
 	}
 	return fmt.Errorf("there is no pyproject.toml in %s, which %s reads; make one with %s there, or choose the runtime option `toolchain: pip`",
 		p.Directory, t, mend)
