@@ -6,12 +6,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // Display selects what an operation shows, and in which form.
 type Display struct {
-	JSON             bool   // for programs instead of people
 	EventLog         string // the file that events are written to; "" is none
+	json             bool   // events or a document for programs, instead of a text for people
+	summary          bool   // one line for programs
 	suppressProgress bool
 	lines            display.Lines
 	details          display.Details
@@ -20,7 +22,8 @@ type Display struct {
 
 // Add registers the flags.
 func (d *Display) Add(f *pflag.FlagSet) {
-	AddJSON(f, &d.JSON, "write JSON to the standard output")
+	f.BoolVarP(&d.json, "json", "j", false, "write JSON to the standard output")
+	addOutput(f, &d.summary, "default, or json for one line of JSON that sums the operation up")
 	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
 	d.addLines(f)
@@ -51,6 +54,20 @@ func (d *Display) addDetails(f *pflag.FlagSet) {
 	f.BoolVar(&d.details.SuppressOutputs, "suppress-outputs", false, "do not show the outputs of the stack")
 }
 
+// JSON reports whether the output is for programs instead of people.
+func (d *Display) JSON() bool { return d.json || d.summary }
+
+// Summary reports whether the output is one line of JSON that sums the operation up.
+func (d *Display) Summary() bool { return d.summary }
+
+// Check refuses two forms of output.
+func (d *Display) Check() error {
+	if d.json && d.summary {
+		return exit.Usagef("--json writes everything that happens and --output json one line that sums it up; choose one of them")
+	}
+	return nil
+}
+
 // ShowSecrets reports whether secrets may be shown.
 func (d *Display) ShowSecrets() bool { return d.details.ShowSecrets }
 
@@ -65,7 +82,11 @@ func (d *Display) Options() display.Options {
 // AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
 func AddJSON(f *pflag.FlagSet, json *bool, usage string) {
 	f.BoolVarP(json, "json", "j", false, usage)
-	f.Var((*outputForm)(json), "output", "default or json, which is the same as --json")
+	addOutput(f, json, "default or json, which is the same as --json")
+}
+
+func addOutput(f *pflag.FlagSet, json *bool, usage string) {
+	f.Var((*outputForm)(json), "output", usage)
 	f.Lookup("output").DefValue = "" // the usage has it
 }
 
