@@ -203,7 +203,13 @@ func TestInstallMakesTheEnvironment(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "env")))
 
 	require.NoError(t, os.WriteFile(filepath.Join(root, "requirements.txt"), nil, 0o600))
-	require.NoError(t, python.Runtime{}.Install(context.Background(), p, nil))
+	var said []string
+	output := func(l plugin.Line) { said = append(said, l.Text) }
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, output))
+	require.Contains(t, said, "Creating virtual environment...")
+	said = nil
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, output))
+	require.NotContains(t, said, "Creating virtual environment...")
 	tools, err := python.Runtime{}.About(context.Background(), p)
 	require.NoError(t, err)
 	require.Len(t, tools, 1)

@@ -145,6 +145,9 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	if e.folder != "" {
 		if executableIn(e.folder, "python") == "" {
+			if said != nil {
+				said(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts look for these words
+			}
 			if err := direct.Install(ctx, p.Directory, nil, said, "", python, "-m", "venv", e.folder); err != nil {
 				return err
 			}
