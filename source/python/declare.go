@@ -2,6 +2,7 @@ package python
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -37,13 +38,13 @@ type toolTable struct {
 
 // declare makes a pyproject.toml from the requirements.txt of a program that has no other, as uv and poetry read only the former. The
 // requirements.txt is removed, because nothing reads it any more (decision 0034).
-func declare(p source.Project, t toolchain, said func(plugin.Line)) error {
+func declare(ctx context.Context, p source.Project, t toolchain, said func(plugin.Line)) error {
 	old := filepath.Join(p.Directory, "requirements.txt")
 	text, err := os.ReadFile(old)
 	if err != nil || checkDeclared(p, t) == nil {
 		return nil // there is nothing to take over, or no need to
 	}
-	file := pyproject{Project: projectTable{Name: packageName(p.Root), Version: "0.1.0", RequiresPython: presentPython()}}
+	file := pyproject{Project: projectTable{Name: packageName(p.Root), Version: "0.1.0", RequiresPython: presentPython(ctx)}}
 	if file.Project.Dependencies, err = requirements(string(text)); err != nil {
 		return fmt.Errorf("%s: %w", old, err)
 	}
@@ -96,12 +97,12 @@ func packageName(folder string) string {
 }
 
 // presentPython returns the range that begins with the Python on the PATH, "" if there is none: poetry and uv fetch others.
-func presentPython() string {
+func presentPython(ctx context.Context) string {
 	path, err := ambient()
 	if err != nil {
 		return ""
 	}
-	out, err := exec.Command(path, "-c", "import sys; print('>=%d.%d' % sys.version_info[:2])").Output()
+	out, err := exec.CommandContext(ctx, path, "-c", "import sys; print('>=%d.%d' % sys.version_info[:2])").Output()
 	if err != nil {
 		return ""
 	}

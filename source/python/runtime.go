@@ -122,7 +122,7 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 		return err
 	}
 	if t != pip {
-		if err := declare(p, t, said); err != nil {
+		if err := declare(ctx, p, t, said); err != nil {
 			return err
 		}
 	}
