@@ -21,6 +21,12 @@ type Program interface {
 	Close() error
 }
 
+// Preparer is a [Program] that may have to make something before it can be asked for anything, such as a virtual environment.
+type Preparer interface {
+	// Prepare makes what is missing, and tells log what it does. It is called before Packages if the program is about to run.
+	Prepare(ctx context.Context, log func(stages.LogMessage)) error
+}
+
 // Host is what a running program is given.
 type Host struct {
 	Monitor stages.Monitor

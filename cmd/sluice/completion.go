@@ -83,7 +83,7 @@ func completing(g *globalFlags, list lister, first bool) cobra.CompletionFunc {
 }
 
 func listStackNames(ctx context.Context, open *session.Opener, _ *cobra.Command) ([]string, error) {
-	s, err := open.Session(ctx)
+	s, err := open.AnySession(ctx)
 	if err != nil {
 		return nil, err
 	}

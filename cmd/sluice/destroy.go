@@ -57,13 +57,13 @@ func destroy(ctx context.Context, open *session.Opener, f *destroyFlags) error {
 	if f.excludeProtected && len(f.Targeting.Targets) > 0 {
 		return exit.Usagef("you cannot specify --target and --exclude-protected")
 	}
-	s, err := operate.Open(ctx, open, &f.Operation)
+	s, err := operate.OpenAny(ctx, open, &f.Operation)
 	if err != nil {
 		return err
 	}
 	// tell writes a line unless the output is JSON.
 	tell := func(format string, args ...any) {
-		if !f.Display.JSON {
+		if !f.Display.JSON() {
 			fmt.Fprintf(s.Terminal.Out, format+"\n", args...)
 		}
 	}

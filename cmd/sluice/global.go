@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,6 +75,8 @@ func (g *globalFlags) apply(cmd *cobra.Command) error {
 		return err
 	}
 	t.Log = g.log.logger(t)
+	// Its arguments may be secret.
+	t.Log.Debug("command", "name", cmd.CommandPath(), "version", sluice.Version, "platform", runtime.GOOS+"/"+runtime.GOARCH)
 	if g.profiling == "" {
 		return nil
 	}

@@ -69,7 +69,7 @@ func recoverStack(ctx context.Context, open *session.Opener, f *recoverFlags) er
 	if f.discard {
 		return discardJournal(ctx, open.Deciding(), f)
 	}
-	s, err := open.Stack(ctx, f.Name, f.ConfigFile)
+	s, err := open.AnyStack(ctx, f.Name, f.ConfigFile)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func newRefreshCommand(open *session.Opener) *cobra.Command {
 }
 
 func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) error {
-	s, err := operate.Open(ctx, open, f)
+	s, err := operate.OpenAny(ctx, open, f)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func refresh(ctx context.Context, open *session.Opener, f *flags.Operation) erro
 	if err != nil {
 		return err
 	}
-	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON && s.Terminal.Interactive()
+	mayAsk := !f.Confirmation.Yes && !f.Confirmation.PreviewOnly && !f.Display.JSON() && s.Terminal.Interactive()
 	if job.Creates, err = pending.ForRefresh(ctx, s, &f.Creates, mayAsk); err != nil {
 		return err
 	}

@@ -17,12 +17,8 @@ func newRootCommand(open *session.Opener) *cobra.Command {
 func newTree(global *globalFlags) *cobra.Command {
 	open := global.open
 	fresh := func() *cobra.Command { return newRootCommand(session.NewOpener(terminal.New(open.Terminal.Streams))) }
-	name := "sluice"
-	if open.Terminal.AsPulumi {
-		name = "pulumi" // in usage texts and completions
-	}
 	root := &cobra.Command{
-		Use:   name,
+		Use:   open.Terminal.Command(), // in usage texts and completions
 		Short: "Preview, make and destroy infrastructure that programs declare",
 		Long: "sluice previews, makes and destroys infrastructure that programs declare.\n\n" +
 			"It works in the directory of a Pulumi project, with its programs, provider plugins, configuration and state.\n" +

@@ -46,7 +46,7 @@ type stackShown struct{ name, urns, ids, secrets, json bool }
 
 // showStack prints a summary of a stack: its resources and outputs.
 func showStack(ctx context.Context, open *session.Opener, name string, show stackShown) error {
-	s, err := open.Stack(ctx, name, "")
+	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func exportStack(ctx context.Context, open *session.Opener, name, file, version 
 			return exit.Usagef("--version %s: write the number of a version; `sluice stack history` lists them", version)
 		}
 	}
-	s, err := open.Stack(ctx, name, "")
+	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func showHistory(ctx context.Context, open *session.Opener, name string, f histo
 	if f.page < 1 || f.pageSize < 0 {
 		return exit.Usagef("--page begins with 1, and --page-size is not negative")
 	}
-	s, err := open.Stack(ctx, name, "")
+	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func newStackImportCommand(open *session.Opener, stack *string) *cobra.Command {
 }
 
 func importStack(ctx context.Context, open *session.Opener, name, file string, force bool) error {
-	s, err := open.Stack(ctx, name, "")
+	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,11 @@ type stackEntry struct {
 }
 
 func listStacks(ctx context.Context, open *session.Opener, all bool, project string, asJSON bool) error {
-	s, err := open.Session(ctx)
+	session := open.Session
+	if all || project != "" {
+		session = open.AnySession
+	}
+	s, err := session(ctx)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func printOutputs(ctx context.Context, open *session.Opener, stackName string, a
 	if f.asJSON && f.shell {
 		return exit.Usagef("--json and --shell exclude each other")
 	}
-	s, err := open.Stack(ctx, stackName, "")
+	s, err := open.AnyStack(ctx, stackName, "")
 	if err != nil {
 		return err
 	}

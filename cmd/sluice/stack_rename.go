@@ -33,7 +33,7 @@ func newStackRenameCommand(open *session.Opener, stack *string) *cobra.Command {
 }
 
 func renameStack(ctx context.Context, open *session.Opener, name, to string, asJSON bool) error {
-	s, err := open.Stack(ctx, name, "")
+	s, err := open.AnyStack(ctx, name, "")
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,10 @@ func renameStack(ctx context.Context, open *session.Opener, name, to string, asJ
 		return err
 	}
 	s.Ref = ref
-	if err := s.Selection.Select(ref.String()); err != nil {
-		return err
+	if s.Project.HasFile() {
+		if err := s.Selection.Select(ref.String()); err != nil {
+			return err
+		}
 	}
 	if asJSON {
 		return format.JSON(open.Terminal.Out, map[string]string{"from": before, "to": s.Name()})

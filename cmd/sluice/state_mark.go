@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/format"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/stateedit"
 	"github.com/sluice-iac/sluice/state"
@@ -14,7 +14,7 @@ import (
 
 // marking describes a command that sets or clears a mark of live resources.
 type marking struct {
-	verb, done string // "protect", "Protected"
+	verb, done string // "protect", "protected"
 	all        string // what --all does
 	note       string // for the question
 	apply      func(*state.Snapshot, []*state.Resource) (*state.Snapshot, []*state.Resource)
@@ -22,7 +22,7 @@ type marking struct {
 
 func newStateProtectCommand(open *session.Opener) *cobra.Command {
 	m := marking{
-		verb: "protect", done: "Protected", all: "protect all resources",
+		verb: "protect", done: "protected", all: "protect all resources",
 		note: "The next update of a program that does not protect them itself takes the protection away again.\n",
 		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
 			return state.SetProtect(s, rs, true)
@@ -35,7 +35,7 @@ func newStateProtectCommand(open *session.Opener) *cobra.Command {
 
 func newStateUnprotectCommand(open *session.Opener) *cobra.Command {
 	m := marking{
-		verb: "unprotect", done: "Unprotected", all: "unprotect all resources",
+		verb: "unprotect", done: "unprotected", all: "unprotect all resources",
 		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
 			return state.SetProtect(s, rs, false)
 		},
@@ -46,7 +46,7 @@ func newStateUnprotectCommand(open *session.Opener) *cobra.Command {
 
 func newStateTaintCommand(open *session.Opener) *cobra.Command {
 	m := marking{
-		verb: "taint", done: "Tainted", all: "taint all resources",
+		verb: "taint", done: "tainted", all: "taint all resources",
 		note: "The next update replaces them.\n",
 		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
 			return state.SetTaint(s, rs, true)
@@ -58,7 +58,7 @@ func newStateTaintCommand(open *session.Opener) *cobra.Command {
 
 func newStateUntaintCommand(open *session.Opener) *cobra.Command {
 	m := marking{
-		verb: "untaint", done: "Untainted", all: "untaint all resources",
+		verb: "untaint", done: "untainted", all: "untaint all resources",
 		apply: func(s *state.Snapshot, rs []*state.Resource) (*state.Snapshot, []*state.Resource) {
 			return state.SetTaint(s, rs, false)
 		},
@@ -101,5 +101,13 @@ func mark(ctx context.Context, e *stateedit.Edit, m marking, args []string, all 
 	if err := e.Save(ctx, now, stateedit.List("This is to "+m.verb+":", changed)+m.note); err != nil {
 		return err
 	}
-	return stateedit.WriteReport(e, fmt.Sprintf("%s %s in the state of %s:", m.done, format.Resources(len(changed)), e.Name), changed)
+	return stateedit.WriteReport(e, fmt.Sprintf("%s resources %s in the state of %s:", count(len(changed), all), m.done, e.Name), changed)
+}
+
+// count returns how many resources were marked. Scripts look for "All resources protected" and for "1 resources tainted".
+func count(n int, all bool) string {
+	if all {
+		return "All"
+	}
+	return strconv.Itoa(n)
 }

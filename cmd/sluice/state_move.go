@@ -66,7 +66,7 @@ type stateMove struct {
 }
 
 func moveResources(ctx context.Context, open *session.Opener, f *moveFlags, args []string) error {
-	s, err := open.Session(ctx)
+	s, err := open.AnySession(ctx)
 	if err != nil {
 		return err
 	}

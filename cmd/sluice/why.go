@@ -57,7 +57,7 @@ func explain(ctx context.Context, open *session.Opener, name string, f *whyFlags
 	if f.preview && f.update {
 		return exit.Usagef("--preview and --update exclude each other")
 	}
-	s, err := open.Stack(ctx, f.stack, "")
+	s, err := open.AnyStack(ctx, f.stack, "")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/sluice-iac/sluice/providers"
+	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/state"
 )
@@ -19,6 +20,9 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 	var err error
 	switch {
 	case o.RunsProgram():
+		if err := o.prepareProgram(ctx); err != nil {
+			return nil, err
+		}
 		ps, err = o.Program.Packages(ctx)
 	case !o.isImport():
 		return nil, nil
@@ -37,6 +41,15 @@ func (o *opened) findPackages(ctx context.Context) ([]stages.Package, error) {
 		ps = o.recordedPackages()
 	}
 	return ps, nil
+}
+
+// prepareProgram has the program make what it lacks.
+func (o *opened) prepareProgram(ctx context.Context) error {
+	p, needed := o.Program.(source.Preparer)
+	if !needed {
+		return nil
+	}
+	return p.Prepare(ctx, func(m stages.LogMessage) { o.emit(stages.Diagnostic{LogMessage: m}) })
 }
 
 // prepareProviders lets the host make the providers of the packages available, all at the same time: those that the program

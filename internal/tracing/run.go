@@ -297,6 +297,18 @@ func (p program) Packages(ctx context.Context) ([]stages.Package, error) {
 	return list, err
 }
 
+// Prepare implements [source.Preparer], for programs that do.
+func (p program) Prepare(ctx context.Context, log func(stages.LogMessage)) error {
+	inner, needed := p.Program.(source.Preparer)
+	if !needed {
+		return nil
+	}
+	ctx, span := p.run.tracer.Start(trace.ContextWithSpan(ctx, p.run.span), "preparation of the program")
+	err := inner.Prepare(ctx, log)
+	end(span, err)
+	return err
+}
+
 func (p program) Run(ctx context.Context, host source.Host) error {
 	ctx, span := p.run.tracer.Start(trace.ContextWithSpan(ctx, p.run.span), "program")
 	defer p.run.running(ctx)()

@@ -149,7 +149,7 @@ func poetryPlace(ctx context.Context, p source.Project) (string, error) {
 		if err := checkDeclared(p, poetry); err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("poetry has no virtual environment for %s; run `poetry install` there%s", p.Directory, direct.Below(stderr))
+		return "", &absentError{fmt.Sprintf("poetry has no virtual environment for %s", p.Directory), "run `poetry install` there" + direct.Below(stderr)}
 	}
 	return strings.TrimSpace(stdout), nil
 }
@@ -177,8 +177,17 @@ func (e environment) missing(p source.Project) error {
 	if err := checkDeclared(p, e.toolchain); err != nil {
 		return fmt.Errorf("the virtual environment %s does not exist: %w", e.folder, err)
 	}
-	return fmt.Errorf("the virtual environment %s does not exist; make it with %s", e.folder, install)
+	absent := &absentError{fmt.Sprintf("the virtual environment %s does not exist", e.folder), "make it with " + install}
+	if e.toolchain == pip && !exists(filepath.Join(p.Directory, "requirements.txt")) && !exists(filepath.Join(p.Directory, "pyproject.toml")) {
+		return errors.New(absent.Error())
+	}
+	return absent
 }
+
+// absentError says that the virtual environment of a project does not exist, although everything that it is made from does.
+type absentError struct{ problem, mend string }
+
+func (e *absentError) Error() string { return e.problem + "; " + e.mend }
 
 // binaries is the folder of a virtual environment's executables.
 func binaries() string {

@@ -33,7 +33,10 @@ type Program struct {
 // New returns the program of a project. Options of the runtime that it knows: virtualenv, toolchain, typechecker.
 func New(p source.Project) *Program { return &Program{project: p} }
 
-var _ source.Program = (*Program)(nil)
+var (
+	_ source.Program  = (*Program)(nil)
+	_ source.Preparer = (*Program)(nil)
+)
 
 // Run checks the program's types if a checker is chosen, and runs it. The end of ctx ends everything that was started.
 func (p *Program) Run(ctx context.Context, host source.Host) error {
@@ -77,6 +80,29 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		return e.withoutSDK(p.project)
 	}
 	return e.damaged(p.project, err)
+}
+
+// Prepare implements [source.Preparer]: it makes the virtual environment that the project names, if that does not exist. Every other
+// fault of an environment is one of Packages and Run.
+func (p *Program) Prepare(ctx context.Context, log func(stages.LogMessage)) error {
+	if checkEntry(p.project) != nil {
+		return nil
+	}
+	_, err := p.environment(ctx)
+	absent := (*absentError)(nil)
+	if !errors.As(err, &absent) {
+		return nil
+	}
+	log(stages.LogMessage{Severity: stages.Info, Message: absent.problem + ": making it"})
+	var said []string
+	err = Runtime{}.Install(ctx, p.project, func(l plugin.Line) {
+		said = append(said, l.Text)
+		log(stages.LogMessage{Severity: stages.Info, Message: l.Text, Ephemeral: true})
+	})
+	if err != nil {
+		return fmt.Errorf("%s, and it could not be made: %w%s", absent.problem, err, direct.Below(strings.Join(said, "\n")))
+	}
+	return nil
 }
 
 // damaged explains an error by the virtual environment, if its interpreter cannot be started.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluice-iac/sluice/internal/pythonsdk"
 	"github.com/sluice-iac/sluice/property"
+	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/internal/monitortest"
 	"github.com/sluice-iac/sluice/source/python"
@@ -202,12 +203,78 @@ func TestInstallMakesTheEnvironment(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(root, "env")))
 
 	require.NoError(t, os.WriteFile(filepath.Join(root, "requirements.txt"), nil, 0o600))
-	require.NoError(t, python.Runtime{}.Install(context.Background(), p, nil))
+	var said []string
+	output := func(l plugin.Line) { said = append(said, l.Text) }
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, output))
+	require.Contains(t, said, "Creating virtual environment...")
+	said = nil
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, output))
+	require.NotContains(t, said, "Creating virtual environment...")
 	tools, err := python.Runtime{}.About(context.Background(), p)
 	require.NoError(t, err)
 	require.Len(t, tools, 1)
 	require.Equal(t, filepath.Join(root, "env", "bin", "python"), tools[0].Path)
 	require.True(t, strings.HasPrefix(tools[0].Version, "3."), tools[0].Version)
+}
+
+func TestPrepareMakesAnEnvironmentThatDoesNotExist(t *testing.T) {
+	root := t.TempDir()
+	p := source.Project{Runtime: "python", Root: root, Directory: root, Entry: ".", Options: map[string]any{"virtualenv": "env"}}
+	var said []string
+	prepare := func() error {
+		return python.New(p).Prepare(context.Background(), func(m stages.LogMessage) { said = append(said, m.Message) })
+	}
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	require.NoError(t, prepare())
+	require.Empty(t, said, "there is no program")
+	write("__main__.py", "")
+	require.NoError(t, prepare())
+	require.Empty(t, said, "nothing says what to install")
+	require.NoDirExists(t, filepath.Join(root, "env"))
+
+	write("requirements.txt", "./missing\n")
+	require.ErrorContains(t, prepare(), "env does not exist, and it could not be made: ")
+	require.NoError(t, os.RemoveAll(filepath.Join(root, "env")))
+
+	write("requirements.txt", "")
+	said = nil
+	require.NoError(t, prepare())
+	require.Contains(t, said[0], "env does not exist: making it")
+	require.FileExists(t, filepath.Join(root, "env", "bin", "python"))
+	said = nil
+	require.NoError(t, prepare())
+	require.Empty(t, said)
+}
+
+func TestRequirementsBecomeAProjectForUv(t *testing.T) {
+	root, tools := filepath.Join(t.TempDir(), "my shop"), t.TempDir()
+	require.NoError(t, os.Mkdir(root, 0o755))
+	called := filepath.Join(tools, "called")
+	require.NoError(t, os.WriteFile(filepath.Join(tools, "uv"), []byte(fmt.Sprintf("#!/bin/sh\necho \"$@\" >> %s\n", called)), 0o755))
+	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	old, now := filepath.Join(root, "requirements.txt"), filepath.Join(root, "pyproject.toml")
+	p := source.Project{Runtime: "python", Root: root, Directory: root, Entry: ".", Options: map[string]any{"toolchain": "uv"}}
+
+	require.NoError(t, os.WriteFile(old, []byte("-e .\n"), 0o600))
+	require.ErrorContains(t, python.Runtime{}.Install(context.Background(), p, nil), "line 1, `-e .`")
+	require.FileExists(t, old)
+	require.NoFileExists(t, now)
+
+	require.NoError(t, os.WriteFile(old, []byte("# what it needs\npulumi>=3.0.0,<4.0.0  # the SDK\r\n\npulumi-random==4.16.7\n"), 0o600))
+	var said []string
+	require.NoError(t, python.Runtime{}.Install(context.Background(), p, func(l plugin.Line) { said = append(said, l.Text) }))
+	require.Contains(t, strings.Join(said, "\n"), "requirements.txt was replaced by a pyproject.toml")
+	require.NoFileExists(t, old)
+	text, err := os.ReadFile(now)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `name = "my-shop"`)
+	require.Contains(t, string(text), `dependencies = ["pulumi>=3.0.0,<4.0.0", "pulumi-random==4.16.7"]`)
+	require.Contains(t, string(text), "package-mode = false")
+	calls, err := os.ReadFile(called)
+	require.NoError(t, err)
+	require.Equal(t, "sync\n", string(calls))
 }
 
 func TestPoetryIsAskedOnceWhereTheEnvironmentIs(t *testing.T) {

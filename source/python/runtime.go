@@ -114,11 +114,17 @@ func projectName(directory string) (string, error) {
 }
 
 // Install installs what a program needs: with uv or poetry as their lock files say, or with pip what requirements.txt or
-// pyproject.toml names. It makes the virtual environment that the project names if that does not exist.
+// pyproject.toml names. It makes the virtual environment that the project names if that does not exist, and for uv and poetry a
+// pyproject.toml from a requirements.txt.
 func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.Line)) error {
 	t, err := toolchainOf(p)
 	if err != nil {
 		return err
+	}
+	if t != pip {
+		if err := declare(ctx, p, t, said); err != nil {
+			return err
+		}
 	}
 	if err := checkDeclared(p, t); err != nil {
 		return err
@@ -139,6 +145,9 @@ func (Runtime) Install(ctx context.Context, p source.Project, said func(plugin.L
 	}
 	if e.folder != "" {
 		if executableIn(e.folder, "python") == "" {
+			if said != nil {
+				said(plugin.Line{Piece: plugin.Piece{Text: "Creating virtual environment..."}}) // scripts look for these words
+			}
 			if err := direct.Install(ctx, p.Directory, nil, said, "", python, "-m", "venv", e.folder); err != nil {
 				return err
 			}

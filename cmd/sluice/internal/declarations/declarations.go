@@ -25,7 +25,7 @@ type Options struct {
 // out failed imports.
 func Write(ctx context.Context, j *operate.Job, requests []stages.ImportRequest, names importfile.Names, o Options) error {
 	s, f := j.Stack, j.Flags
-	if o.File == "" && f.Display.JSON {
+	if o.File == "" && f.Display.JSON() {
 		return nil // the standard output has JSON
 	}
 	snapshot, err := s.State.Load(context.WithoutCancel(ctx))

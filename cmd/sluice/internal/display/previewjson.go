@@ -40,9 +40,7 @@ func (d *PreviewDocument) Observe(e stages.Event) {
 	case stages.Diagnostic:
 		d.pending = append(d.pending, pendingOperations(e.Pending)...)
 		if !e.Ephemeral && (e.Severity != stages.Debug || d.o.Debug) {
-			d.diagnostics = append(d.diagnostics, documentDiagnostic{
-				string(e.URN), severityPrefix(e.Severity), clean(e.Message), e.Severity.String(),
-			})
+			d.diagnostics = append(d.diagnostics, newDocumentDiagnostic(e))
 		}
 	case stages.PolicyViolation:
 		d.diagnostics = append(d.diagnostics, documentViolation(e))
@@ -51,6 +49,10 @@ func (d *PreviewDocument) Observe(e stages.Event) {
 	case stages.Summary:
 		d.summary = &e
 	}
+}
+
+func newDocumentDiagnostic(d stages.Diagnostic) documentDiagnostic {
+	return documentDiagnostic{string(d.URN), severityPrefix(d.Severity), clean(d.Message), d.Severity.String()}
 }
 
 // documentViolation returns a violation as a message, because the document has no other place for the reason of a

@@ -6,13 +6,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 )
 
 // Display selects what an operation shows, and in which form.
 type Display struct {
-	JSON             bool   // for programs instead of people
 	EventLog         string // the file that events are written to; "" is none
 	Form             Form
+	json             bool   // events or a document for programs, instead of a text for people
+	summary          bool   // one line for programs
 	suppressProgress bool
 	lines            display.Lines
 	details          display.Details
@@ -21,7 +23,8 @@ type Display struct {
 
 // Add registers the flags.
 func (d *Display) Add(f *pflag.FlagSet) {
-	AddJSON(f, &d.JSON, "write JSON to the standard output")
+	f.BoolVarP(&d.json, "json", "j", false, "write JSON to the standard output")
+	addOutput(f, &d.summary, "default, or json for one line of JSON that sums the operation up")
 	f.StringVar(&d.EventLog, "event-log", "", "write events to this file, one JSON object on each line, or send them to tcp://127.0.0.1:<port>")
 	f.Var(&d.Form, "display", "how people see it: tree, log (each line as it happens) or quiet (only how it ends); the default is tree on a terminal")
 	f.BoolVar(&d.suppressProgress, "suppress-progress", false, "do not show what is going on, only what has happened")
@@ -51,6 +54,20 @@ func (d *Display) addDetails(f *pflag.FlagSet) {
 	f.BoolVar(&d.details.ShowSecrets, "show-secrets", false, "show secret values")
 	f.BoolVar(&d.details.ShowFullOutput, "show-full-output", false, "do not cut long values")
 	f.BoolVar(&d.details.SuppressOutputs, "suppress-outputs", false, "do not show the outputs of the stack")
+}
+
+// JSON reports whether the output is for programs instead of people.
+func (d *Display) JSON() bool { return d.json || d.summary }
+
+// Summary reports whether the output is one line of JSON that sums the operation up.
+func (d *Display) Summary() bool { return d.summary }
+
+// Check refuses two forms of output.
+func (d *Display) Check() error {
+	if d.json && d.summary {
+		return exit.Usagef("--json writes everything that happens and --output json one line that sums it up; choose one of them")
+	}
+	return nil
 }
 
 // ShowSecrets reports whether secrets may be shown.
@@ -94,7 +111,11 @@ func (*Form) Type() string { return "form" }
 // AddJSON registers the flags that ask for JSON: --json, and --output json, which means the same.
 func AddJSON(f *pflag.FlagSet, json *bool, usage string) {
 	f.BoolVarP(json, "json", "j", false, usage)
-	f.Var((*outputForm)(json), "output", "default or json, which is the same as --json")
+	addOutput(f, json, "default or json, which is the same as --json")
+}
+
+func addOutput(f *pflag.FlagSet, json *bool, usage string) {
+	f.Var((*outputForm)(json), "output", usage)
 	f.Lookup("output").DefValue = "" // the usage has it
 }
 

@@ -69,6 +69,7 @@ func (o *Operation) Check() error {
 		func() error { _, err := o.Run.Checkpoints(); return err },
 		o.Program.Check,
 		o.Creates.Check,
+		o.Display.Check,
 		o.Policies.Check,
 	}
 	for _, check := range checks {

@@ -12,6 +12,7 @@ func sayWhatIsNext(n *creation, before string) error {
 	if n.options.GenerateOnly {
 		fmt.Fprintf(&b, "Created project '%s'\n", n.project.Name)
 	}
+	command := n.terminal.Command()
 	b.WriteString("\nThe project is ready. To make what it declares:\n\n")
 	if n.directory != before {
 		to, err := filepath.Rel(before, n.directory)
@@ -21,10 +22,10 @@ func sayWhatIsNext(n *creation, before string) error {
 		fmt.Fprintf(&b, "    cd %s\n", to)
 	}
 	if n.options.GenerateOnly {
-		b.WriteString("    sluice install\n")
-		fmt.Fprintf(&b, "    sluice stack init %s\n", n.stack)
+		fmt.Fprintf(&b, "    %s install\n", command)
+		fmt.Fprintf(&b, "    %s stack init %s\n", command, n.stack)
 	}
-	b.WriteString("    sluice up\n")
+	fmt.Fprintf(&b, "    %s up\n", command)
 	_, err := fmt.Fprint(n.terminal.Out, b.String())
 	return err
 }

@@ -53,7 +53,7 @@ func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks
 	}
 }
 
-// askAll asks for the missing ones of name, description and stack.
+// askAll asks for the missing ones of name, description, stack and options of the runtime.
 func askAll(ctx context.Context, n *creation) error {
 	f := n.options
 	n.stack = cmp.Or(f.Stack, "dev")
@@ -63,7 +63,7 @@ func askAll(ctx context.Context, n *creation) error {
 	}
 	n.project = templates.Project{
 		Name:        cmp.Or(name, workspace.ProjectNameFrom(filepath.Base(n.directory))),
-		Description: cmp.Or(f.Description, n.template.ProjectDescription), RuntimeOptions: f.RuntimeOptions,
+		Description: cmp.Or(f.Description, n.template.ProjectDescription),
 	}
 	for otherwise := n.project.Name; ; {
 		if name == "" && n.asks {
@@ -81,9 +81,19 @@ func askAll(ctx context.Context, n *creation) error {
 		}
 		fmt.Fprintln(n.terminal.Err, problem)
 	}
-	if !n.asks {
-		return nil
+	if n.asks {
+		if err := askAboutProject(n); err != nil {
+			return err
+		}
 	}
+	var err error
+	n.project.RuntimeOptions, err = chooseRuntimeOptions(n)
+	return err
+}
+
+// askAboutProject asks for the description and the stack, unless they are given.
+func askAboutProject(n *creation) error {
+	f := n.options
 	var err error
 	if f.Description == "" {
 		if n.project.Description, err = askDefault(n, "The description of the project", n.project.Description); err != nil {

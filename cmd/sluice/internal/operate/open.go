@@ -10,22 +10,48 @@ import (
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 )
 
-// Open checks the flags of an operation and opens its stack.
+// Open checks the flags of an operation and opens its stack, with the settings of its project.
 func Open(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
+	open, err := prepared(open, f)
+	if err != nil {
+		return nil, err
+	}
+	return open.Stack(ctx, f.Stack.Name, f.Stack.ConfigFile)
+}
+
+// OpenAny is [Open] for operations that may do without the program. Unless this one runs it, the stack may belong to a project
+// that is not here, and has the settings of its last operation.
+func OpenAny(ctx context.Context, open *session.Opener, f *flags.Operation) (*session.Stack, error) {
+	if f.Program.Run {
+		return Open(ctx, open, f)
+	}
+	open, err := prepared(open, f)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open.AnyStack(ctx, f.Stack.Name, f.Stack.ConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.RecallSettings(ctx)
+}
+
+// prepared checks the flags of an operation and returns an opener for it.
+func prepared(open *session.Opener, f *flags.Operation) (*session.Opener, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
 	}
 	if _, err := analyzeLimit(open.Terminal); err != nil {
 		return nil, err
 	}
-	if err := f.Confirmation.Check(open.Terminal.Interactive() && !f.Display.JSON); err != nil {
+	if err := f.Confirmation.Check(open.Terminal.Interactive() && !f.Display.JSON()); err != nil {
 		return nil, err
 	}
 	checkpoints, err := f.Run.Checkpoints()
 	if err != nil {
 		return nil, err
 	}
-	return open.WithCheckpoints(checkpoints).Stack(ctx, f.Stack.Name, f.Stack.ConfigFile)
+	return open.WithCheckpoints(checkpoints), nil
 }
 
 // analyzeLimit returns how many policy packs may run at the same time; 0 means all.

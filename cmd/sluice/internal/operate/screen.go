@@ -25,6 +25,7 @@ type screen struct {
 	masks    *redact.Set              // nil if secrets are shown
 	log      view                     // nil in JSON modes
 	document *display.PreviewDocument // nil unless preview --json
+	summary  *display.SummaryLine     // nil unless --output json
 	events   []*display.EventLog
 	out, err io.Writer
 
@@ -63,12 +64,14 @@ func openScreen(ctx context.Context, o *operation, preview bool, expected int) (
 	}
 	options := displayOptions(j, preview, expected)
 	switch {
-	case !f.Display.JSON:
+	case !f.Display.JSON():
 		if !preview && !f.Confirmation.SkipPreview {
 			fmt.Fprintln(s.out) // between the preview and the operation
 		}
 		s.log = openView(o, options)
 		s.startTicking()
+	case f.Display.Summary():
+		s.summary = display.NewSummaryLine(options)
 	case f.Confirmation.PreviewOnly && !j.Terminal.EnvIsTrue("PULUMI_ENABLE_STREAMING_JSON_PREVIEW") && j.Kind.NeedsProgram:
 		s.document = display.NewPreviewDocument(options)
 	default:
@@ -165,22 +168,27 @@ func (s *screen) observe(e stages.Event) {
 	}
 	if s.document != nil {
 		s.document.Observe(e)
-		if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil {
-			fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // the document is written when nothing waits any more
-		}
+	}
+	if s.summary != nil {
+		s.summary.Observe(e)
+	}
+	if d, ok := e.(stages.Diagnostic); ok && d.Debugger != nil && (s.document != nil || s.summary != nil) {
+		fmt.Fprintln(s.err, s.masks.Mask(d.Message)) // what is for programs is written when nothing waits any more
 	}
 	for _, l := range s.events {
 		l.Observe(e)
 	}
 }
 
-// close shows the end of the phase. It writes an error that has not been reported to the event logs as a message.
+// close shows the end of the phase. It writes an error that has not been reported to what is for programs as a message.
 func (s *screen) close(r *sluice.Result, runErr error) error {
 	if runErr != nil && !s.saidWhy() {
+		why := stages.Diagnostic{LogMessage: stages.LogMessage{Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr))}}
 		for _, l := range s.events {
-			l.Observe(stages.Diagnostic{LogMessage: stages.LogMessage{
-				Severity: stages.Error, Message: s.masks.Mask(advise.Text(runErr)),
-			}})
+			l.Observe(why)
+		}
+		if s.summary != nil {
+			s.summary.Observe(why)
 		}
 	}
 	if s.stop != nil {
@@ -193,6 +201,9 @@ func (s *screen) close(r *sluice.Result, runErr error) error {
 	var errs []error
 	if s.document != nil {
 		errs = append(errs, s.document.Write(s.out, r))
+	}
+	if s.summary != nil {
+		errs = append(errs, s.summary.Write(s.out))
 	}
 	for _, l := range s.events {
 		errs = append(errs, l.Close())

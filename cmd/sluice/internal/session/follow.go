@@ -21,14 +21,14 @@ func follow(s *Session, from, to backend.Ref) (remark string, err error) {
 			}
 		}
 	}
-	source, target := s.Project.StackFilePath(from.Name), s.Project.StackFilePath(to.Name)
-	if source == target || from.Project == "" {
+	if from.Name == to.Name || from.Project == "" {
 		return "", nil
 	}
 	if !s.Owns(from) {
 		return fmt.Sprintf("its configuration file has to be renamed from %s to %s in the folder of its project",
-			filepath.Base(source), filepath.Base(target)), nil
+			s.Project.StackFileName(from.Name), s.Project.StackFileName(to.Name)), nil
 	}
+	source, target := s.Project.StackFilePath(from.Name), s.Project.StackFilePath(to.Name)
 	if _, err := os.Lstat(source); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/state/backend"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
@@ -16,8 +15,8 @@ func Init(ctx context.Context, in *Session, name, provider string) (*Stack, erro
 	if err != nil {
 		return nil, err
 	}
-	if ref.Project != "" && ref.Project != in.Project.Name {
-		return nil, exit.Usagef("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, in.Project.Name)
+	if !in.Owns(ref) {
+		return nil, in.foreign(ref)
 	}
 	s := &Stack{Session: in, Ref: ref}
 	if err := s.ReadSettings(""); err != nil {

@@ -2,12 +2,14 @@ package session
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cloud"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/workspace"
 	"github.com/sluice-iac/sluice/state/backend"
-	"github.com/sluice-iac/sluice/state/backend/workspace"
+	stateworkspace "github.com/sluice-iac/sluice/state/backend/workspace"
 	"github.com/sluice-iac/sluice/state/secrets"
 )
 
@@ -54,8 +56,21 @@ func (o *Opener) warnUndecided(err *backend.JournalError) {
 
 // Session finds the project and opens its backend (state.md 4.1).
 func (o *Opener) Session(ctx context.Context) (*Session, error) {
+	s, err := o.AnySession(ctx)
+	if err == nil {
+		err = s.nowhere
+	}
+	return s, err
+}
+
+// AnySession is [Opener.Session] for commands that need no project. Outside of all projects the session has one without a name.
+func (o *Opener) AnySession(ctx context.Context) (*Session, error) {
 	t := o.Terminal
 	project, err := FindProject()
+	var nowhere error
+	if errors.Is(err, workspace.ErrNoProject) {
+		project, nowhere, err = workspace.NoFile(""), err, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +81,15 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	if t.Interactive() {
 		prompt = terminal.AskPassphrase(t)
 	}
-	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, Passphrases: secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())}
-	if s.Home, err = workspace.Home(t.Lookup); err != nil {
+	s := &Session{Terminal: t, Project: project, FullNames: o.FullNames, nowhere: nowhere}
+	s.Passphrases = secrets.NewSource(t.Lookup, prompt).WithKeepers(cloud.Keepers())
+	if s.Home, err = stateworkspace.Home(t.Lookup); err != nil {
 		return nil, err
 	}
 	if s.BackendURL, err = sluice.BackendURL(s.Home, project.BackendURL, t.Lookup); err != nil {
 		return nil, err
 	}
-	s.Selection = workspace.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
+	s.Selection = stateworkspace.NewSelection(s.Home, project.Name, project.Path, s.BackendURL)
 	s.Backend, err = sluice.OpenBackend(ctx, sluice.BackendOptions{
 		URL: s.BackendURL, Project: project.Name, LookupEnv: t.Lookup, Passphrases: s.Passphrases, SkipIntegrity: o.SkipIntegrity,
 		Stores: cloud.Stores(), Checkpoints: o.checkpoints, Note: t.WarnWith, Undecided: o.warnUndecided,
@@ -85,9 +101,23 @@ func (o *Opener) Session(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// State opens a stack of the project: the named one, or the selected one if name is "". It does not read the settings,
-// because edits of a state do not need them.
+// State opens a stack: the named one, or the selected one if name is "". It may belong to a project that is not here. State does
+// not read the settings, because edits of a state do not need them.
 func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
+	s, err := o.AnySession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := s.Choose(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.of(ref).Open(ctx, ref)
+}
+
+// Stack opens a stack of the project, the named one or the selected one. It reads its settings from a file, or from the
+// stack's own file if settings is empty.
+func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, error) {
 	s, err := o.Session(ctx)
 	if err != nil {
 		return nil, err
@@ -96,12 +126,19 @@ func (o *Opener) State(ctx context.Context, name string) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Open(ctx, ref)
+	if !s.Owns(ref) {
+		return nil, s.foreign(ref)
+	}
+	opened, err := s.Open(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return opened, opened.ReadSettings(settings)
 }
 
-// Stack opens a stack of the project, the named one or the selected one. It reads its settings from a file, or from the
-// stack's own file if settings is empty.
-func (o *Opener) Stack(ctx context.Context, name, settings string) (*Stack, error) {
+// AnyStack is [Opener.Stack] for commands that need neither the program nor the project's settings: the stack may belong to a
+// project that is not here.
+func (o *Opener) AnyStack(ctx context.Context, name, settings string) (*Stack, error) {
 	s, err := o.State(ctx, name)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 		Provider: s.Settings.SecretsProvider(), EncryptedKey: s.Settings.EncryptedKey(), Salt: s.Settings.EncryptionSalt(),
 	}, recorded, s.Passphrases)
 	if errors.Is(err, secrets.ErrIncorrectPassphrase) || errors.Is(err, secrets.ErrNoPassphrase) {
-		return nil, fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.Name(), s.Settings.Path, err)
+		return nil, fmt.Errorf("get the secrets manager of stack '%s' (%s): %w", s.Name(), s.encryptedIn(ctx), err)
 	}
 	if err != nil {
 		return nil, err
@@ -37,6 +37,14 @@ func SecretsManager(ctx context.Context, s *Stack) (secrets.Manager, error) {
 		s.Settings.SetSecrets(choice.Save.Provider, choice.Save.EncryptedKey, choice.Save.Salt)
 	}
 	return choice.Manager, nil
+}
+
+// encryptedIn returns the file that says how the secrets of the stack are encrypted.
+func (s *Stack) encryptedIn(ctx context.Context) string {
+	if s.Settings.Path == "" {
+		return s.State.File(ctx)
+	}
+	return s.Settings.Path
 }
 
 // SettingsDecrypter returns the decrypter for the settings of a stack.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -23,6 +24,8 @@ type Session struct {
 	Home        string // Pulumi's home directory
 	FullNames   bool   // show stacks with their organization and project
 	Passphrases secrets.Source
+
+	nowhere error // why there is no project; nil if there is one
 }
 
 // Open opens an existing stack. Its settings are not read.
@@ -51,6 +54,9 @@ func (s *Session) Choose(name string) (backend.Ref, error) {
 			return backend.Ref{}, err
 		}
 		name = selected
+	}
+	if name == "" && s.nowhere != nil {
+		return backend.Ref{}, fmt.Errorf("%w, or name a stack with --stack organization/<project>/<stack>", s.nowhere)
 	}
 	if name == "" {
 		return backend.Ref{}, exit.NoStackf("no stack selected; please use `sluice stack select` or `sluice stack init`, or name one with --stack")
@@ -87,10 +93,23 @@ func (s *Session) Forget(ref backend.Ref) error {
 }
 
 // Owns reports whether the settings of a stack are in the folder of this project.
-func (s *Session) Owns(ref backend.Ref) bool { return owns(s.Project, ref) }
+func (s *Session) Owns(ref backend.Ref) bool {
+	return s.Project.HasFile() && (ref.Project == "" || ref.Project == s.Project.Name)
+}
 
-func owns(p *workspace.Project, ref backend.Ref) bool {
-	return ref.Project == "" || ref.Project == p.Name
+// foreign is the error of a command that needs the project of a stack where another project is. Scripts look for its first words.
+func (s *Session) foreign(ref backend.Ref) error {
+	return exit.Usagef("provided project name %q doesn't match Pulumi.yaml, which says %q", ref.Project, s.Project.Name)
+}
+
+// of returns a session for a stack: s itself if it has the stack's project, else one without a project file.
+func (s *Session) of(ref backend.Ref) *Session {
+	if s.Owns(ref) {
+		return s
+	}
+	other := *s
+	other.Project, other.FullNames = workspace.NoFile(ref.Project), true
+	return &other
 }
 
 // Credentials returns the secrets that the command itself uses, as far as it knows them: passphrases, the password in the URL
@@ -124,7 +143,8 @@ type Stack struct {
 // Name returns the stack's name as people write it in the project.
 func (s *Stack) Name() string { return s.NameOf(s.Ref) }
 
-// ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty.
+// ReadSettings reads the settings from the file at path, or from the file of the stack if path is empty. They are empty if the
+// project has no file.
 func (s *Stack) ReadSettings(path string) error {
 	if path == "" {
 		path = s.Project.StackFilePath(s.Ref.Name)
@@ -138,6 +158,23 @@ func (s *Stack) ReadSettings(path string) error {
 	}
 	s.Settings = file
 	return nil
+}
+
+// RecallSettings takes the settings of a stack whose project is not here from its last operation (state.md 6.3). Others stay as
+// they are, and so do those from a file that the user has named.
+func (s *Stack) RecallSettings(ctx context.Context) error {
+	if s.Settings.Path != "" {
+		return nil
+	}
+	updates, _, err := s.State.History(ctx)
+	if err != nil || len(updates) == 0 {
+		return err
+	}
+	values, err := workspace.RecordedSettings(s.Project.Name, updates[0].Config)
+	if err != nil {
+		return err
+	}
+	return s.Settings.Replace(values)
 }
 
 // Pending returns the pending operations of the recorded state.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -27,11 +28,15 @@ type settingText struct {
 // describe reads the description and the settings from the project file.
 func (t *Template) describe(text []byte) error {
 	var file struct {
-		Description string  `yaml:"description"`
-		Template    section `yaml:"template"`
+		Description string    `yaml:"description"`
+		Runtime     yaml.Node `yaml:"runtime"`
+		Template    section   `yaml:"template"`
 	}
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return err
+	}
+	if err := t.readRuntime(&file.Runtime); err != nil {
+		return fmt.Errorf("runtime: %w", err)
 	}
 	t.Description = file.Template.Description
 	if file.Description != "${DESCRIPTION}" {
@@ -57,6 +62,21 @@ func (t *Template) describe(text []byte) error {
 		t.Settings = append(t.Settings, s)
 	}
 	return nil
+}
+
+// readRuntime reads the runtime, which is a name or a mapping.
+func (t *Template) readRuntime(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		t.Runtime = n.Value
+		return nil
+	}
+	var long struct {
+		Name    string         `yaml:"name"`
+		Options map[string]any `yaml:"options"`
+	}
+	err := n.Decode(&long)
+	t.Runtime, t.RuntimeOptions = long.Name, slices.Sorted(maps.Keys(long.Options))
+	return err
 }
 
 // personalize sets the name, the description and the runtime options in a project file, and removes the section "template". Without a

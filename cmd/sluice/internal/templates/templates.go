@@ -40,6 +40,9 @@ type Template struct {
 	Description string
 	// ProjectDescription is the default description of projects.
 	ProjectDescription string
+	// Runtime is the language of its programs, and RuntimeOptions are the names of the options that it sets.
+	Runtime        string
+	RuntimeOptions []string
 	// Settings are the settings that a new stack needs.
 	Settings []Setting
 

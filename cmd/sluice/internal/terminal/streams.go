@@ -23,6 +23,14 @@ type Streams struct {
 	AsPulumi bool
 }
 
+// Command is the name by which the command was called.
+func (s Streams) Command() string {
+	if s.AsPulumi {
+		return "pulumi"
+	}
+	return "sluice"
+}
+
 // isPulumi reports whether the path of an executable has the name pulumi.
 func isPulumi(path string) bool { return strings.TrimSuffix(filepath.Base(path), ".exe") == "pulumi" }
 

@@ -194,6 +194,9 @@ func splitPath(k Key) (Key, property.Path, error) {
 	if strings.Contains(p[0].Key, ":") {
 		return Key{}, nil, configErrorf("%s: the name of a setting must not contain \":\"", k)
 	}
+	if len(p) > maxDepth {
+		return Key{}, nil, configErrorf("the path that begins with %s has more than %d elements", p[0].Key, maxDepth)
+	}
 	return Key{k.Namespace, p[0].Key}, p[1:], nil
 }
 

@@ -40,6 +40,12 @@ type Project struct {
 	Warnings []string
 }
 
+// NoFile returns a project of which at most the name is known, because its file is not here.
+func NoFile(name string) *Project { return &Project{Name: name} }
+
+// HasFile reports whether the project was read from a file.
+func (p *Project) HasFile() bool { return p.Path != "" }
+
 // Plugins are the plugins whose places the project names: those that it lists, and packages whose source is a directory or a git
 // repository.
 type Plugins struct{ Providers, Languages, Analyzers []NamedPlugin }
@@ -99,7 +105,7 @@ func ParseProject(path string, data []byte) (*Project, error) {
 	return r.p, r.err
 }
 
-// Directory returns the directory of the project file.
+// Directory returns the directory of the project file, "." if there is none.
 func (p *Project) Directory() string { return filepath.Dir(p.Path) }
 
 // projectReader reads fields until the first fault.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,7 @@ const (
 
 // StackFile is the configuration file of one stack (state.md 6.3). It is not safe for concurrent use.
 type StackFile struct {
-	Path    string
+	Path    string // "" for settings that have no file
 	project string
 	doc     *document
 	exists  bool
@@ -37,17 +38,24 @@ type StackFile struct {
 	Warnings []string
 }
 
-// StackFilePath returns the path of the configuration file of a stack.
+// StackFilePath returns the path of the configuration file of a stack, "" if the project has no file.
 func (p *Project) StackFilePath(stack string) string {
+	if !p.HasFile() {
+		return ""
+	}
 	dir := filepath.Dir(p.Path)
 	if p.StackConfigDir != "" {
 		dir = filepath.Join(dir, p.StackConfigDir)
 	}
-	name := strings.ReplaceAll(stack, "/", "-")
-	return filepath.Join(dir, "Pulumi."+name+filepath.Ext(p.Path))
+	return filepath.Join(dir, p.StackFileName(stack))
 }
 
-// ReadStackFile reads a stack file. An absent file is read as an empty one.
+// StackFileName returns the name of the configuration file of a stack.
+func (p *Project) StackFileName(stack string) string {
+	return "Pulumi." + strings.ReplaceAll(stack, "/", "-") + cmp.Or(filepath.Ext(p.Path), ".yaml")
+}
+
+// ReadStackFile reads a stack file. An absent file is read as an empty one, and so is the path "".
 func ReadStackFile(path, project string) (*StackFile, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -252,9 +260,10 @@ func (f *StackFile) SetSecrets(provider, encryptedKey, salt string) {
 	}
 }
 
-// Save writes the file if it has changed. After a crash the file has either the old content or the new one.
+// Save writes the file if it has changed. After a crash the file has either the old content or the new one. Settings that have
+// no file are not written.
 func (f *StackFile) Save() error {
-	if !f.changed {
+	if !f.changed || f.Path == "" {
 		return nil
 	}
 	data, err := f.doc.bytes()

@@ -324,6 +324,13 @@ func TestDeclaredTypesAreChecked(t *testing.T) {
 	}
 }
 
+func TestPathsAreNotLongerThanValuesAreDeep(t *testing.T) {
+	f, err := parseStackFile("S.yaml", "p", nil, true)
+	require.NoError(t, err)
+	require.NoError(t, f.SetPath(Key{"p", "a" + strings.Repeat("[0]", maxDepth-1)}, "v"))
+	require.EqualError(t, f.SetPath(Key{"p", "a" + strings.Repeat("[0]", maxDepth)}, "v"), "the path that begins with a has more than 200 elements")
+}
+
 func TestLooksSecret(t *testing.T) {
 	for text, want := range map[string]bool{"g8Kq2ZxT7vLp0Wd": true, "hunter2": false, "a perfectly normal sentence": false, "aaaaaaaaaaaaaaa": false} {
 		require.Equal(t, want, LooksSecret(Key{"p", "dbPassword"}, text), text)

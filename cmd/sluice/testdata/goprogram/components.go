@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"reflect"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
@@ -25,7 +26,8 @@ func (shoutOutput) ElementType() reflect.Type { return reflect.TypeFor[shout]() 
 
 func init() { pulumi.RegisterOutputType(shoutOutput{}) }
 
-// components declares a greeter of each package, and calls the method of the one in Go. A transform reaches into all of them.
+// components declares a greeter of each package that the setting "packages" lists, and calls the method of the one in Go. A transform
+// reaches into all of them.
 func components(ctx *pulumi.Context, c settings) error {
 	err := ctx.RegisterResourceTransform(func(_ context.Context, args *pulumi.ResourceTransformArgs) *pulumi.ResourceTransformResult {
 		if args.Type != "simple:index:Thing" {
@@ -37,7 +39,7 @@ func components(ctx *pulumi.Context, c settings) error {
 	if err != nil {
 		return err
 	}
-	for _, pkg := range []string{"ts", "py", "golang"} {
+	for _, pkg := range strings.Split(c.Get("packages"), ",") {
 		var g greeter
 		inputs := pulumi.Map{"who": pulumi.String("Go"), "password": c.RequireSecret("password")}
 		if err := ctx.RegisterRemoteComponentResource(pkg+":index:Greeter", pkg, inputs, &g); err != nil {

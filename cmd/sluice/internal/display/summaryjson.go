@@ -1,0 +1,92 @@
+package display
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sluice-iac/sluice/stages"
+	"github.com/sluice-iac/sluice/state"
+)
+
+// SummaryLine collects the events of one phase for --output json, which prints one line of JSON when the phase is over. It is safe
+// for concurrent use.
+type SummaryLine struct {
+	o    Options
+	mu   sync.Mutex // guards line
+	line summaryLine
+}
+
+// summaryLine is that line. Pulumi's has no diagnostics: they are an extension by sluice.
+type summaryLine struct {
+	Result      stages.RunResult     `json:"result"`
+	Duration    time.Duration        `json:"duration"` // in nanoseconds
+	Summary     map[string]int       `json:"summary,omitempty"`
+	Resources   []summaryResource    `json:"resources,omitempty"`
+	Diagnostics []documentDiagnostic `json:"diagnostics,omitempty"`
+}
+
+// summaryResource is a step that was begun or, in a preview, is planned.
+type summaryResource struct {
+	URN    string `json:"urn"`
+	Type   string `json:"type"`
+	Name   string `json:"name"`
+	Op     string `json:"op"`
+	Parent string `json:"parent,omitempty"`
+}
+
+// NewSummaryLine begins a line. It says that the phase has failed until the summary of the phase says otherwise.
+func NewSummaryLine(o Options) *SummaryLine {
+	return &SummaryLine{o: o, line: summaryLine{Result: stages.Failed}}
+}
+
+// Observe processes an event.
+func (l *SummaryLine) Observe(e stages.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e := e.(type) {
+	case stages.StepStarted:
+		if s := e.Step; !s.Internal && (s.Op != stages.OpSame || l.o.ShowSames) {
+			l.line.Resources = append(l.line.Resources, newSummaryResource(s))
+		}
+	case stages.Diagnostic:
+		if e.Severity == stages.Error && !e.Ephemeral {
+			l.line.Diagnostics = append(l.line.Diagnostics, newDocumentDiagnostic(e))
+		}
+	case stages.PolicyViolation:
+		if e.Level == stages.Mandatory {
+			l.line.Diagnostics = append(l.line.Diagnostics, documentViolation(e))
+		}
+	case stages.Summary:
+		l.line.Result, l.line.Duration = e.Result, e.Duration
+		l.line.Summary = make(map[string]int, len(e.Changes))
+		for op, n := range e.Changes {
+			l.line.Summary[string(op)] = n
+		}
+	}
+}
+
+func newSummaryResource(s stages.StepInfo) summaryResource {
+	out := summaryResource{URN: string(s.URN), Type: string(s.URN.Type()), Name: s.URN.Name(), Op: string(s.Op)}
+	for _, r := range []*state.Resource{s.New, s.Old} {
+		if r != nil {
+			out.Parent = string(r.Parent)
+			break
+		}
+	}
+	return out
+}
+
+// Write writes the line.
+func (l *SummaryLine) Write(out io.Writer) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(l.line); err != nil {
+		return fmt.Errorf("write the summary: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package newproject
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// runtimeChoice is an option of a runtime that a project should have. The first answer is the usual one; one that has no other
+// is not asked for.
+type runtimeChoice struct {
+	option, question string
+	answers          []string
+	// with is the value of the choice before this one with which alone this option means something; "" is any.
+	with string
+}
+
+// runtimeChoices are the options to choose, by runtime, in the order in which they are asked for.
+var runtimeChoices = map[string][]runtimeChoice{
+	"nodejs": {{option: "packagemanager", question: "The package manager to use for installing dependencies", answers: []string{"npm", "pnpm", "yarn", "bun"}}},
+	"python": {
+		{option: "toolchain", question: "The toolchain to use for installing dependencies and running the program", answers: []string{"pip", "poetry", "uv"}},
+		{option: "virtualenv", answers: []string{"venv"}, with: "pip"},
+	},
+}
+
+// chooseRuntimeOptions returns the options of the runtime that are added to those of the template: the given ones, and those
+// that neither has, which the user is asked for.
+func chooseRuntimeOptions(n *creation) (map[string]string, error) {
+	options := maps.Clone(n.options.RuntimeOptions)
+	if options == nil {
+		options = map[string]string{}
+	}
+	last := ""
+	for _, c := range runtimeChoices[n.template.Runtime] {
+		if _, given := options[c.option]; given || slices.Contains(n.template.RuntimeOptions, c.option) || c.with != "" && c.with != last {
+			last = options[c.option]
+			continue
+		}
+		answer, err := c.ask(n)
+		if err != nil {
+			return nil, err
+		}
+		options[c.option], last = answer, answer
+	}
+	return options, nil
+}
+
+// ask returns an answer by number or name.
+func (c runtimeChoice) ask(n *creation) (string, error) {
+	if !n.asks || len(c.answers) == 1 {
+		return c.answers[0], nil
+	}
+	for i, a := range c.answers {
+		fmt.Fprintf(n.terminal.Out, "%3d  %s\n", i+1, a)
+	}
+	for {
+		answer, err := askDefault(n, c.question, c.answers[0])
+		if err != nil {
+			return "", err
+		}
+		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(c.answers) {
+			answer = c.answers[i-1]
+		}
+		if slices.Contains(c.answers, answer) {
+			return answer, nil
+		}
+		fmt.Fprintf(n.terminal.Err, "there is no %q; choose one of %s\n", answer, strings.Join(c.answers, ", "))
+	}
+}

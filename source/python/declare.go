@@ -1,0 +1,110 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+)
+
+// pyproject is the file from which uv and poetry read what a program needs.
+type pyproject struct {
+	Project projectTable `toml:"project"`
+	Tool    toolTable    `toml:"tool"`
+}
+
+type projectTable struct {
+	Name           string   `toml:"name"`
+	Version        string   `toml:"version"`
+	RequiresPython string   `toml:"requires-python,omitempty"`
+	Dependencies   []string `toml:"dependencies"`
+}
+
+// toolTable says that the program itself is not a package to install. uv takes that from the absence of a build system.
+type toolTable struct {
+	Poetry struct {
+		PackageMode bool `toml:"package-mode"`
+	} `toml:"poetry"`
+}
+
+// declare makes a pyproject.toml from the requirements.txt of a program that has no other, as uv and poetry read only the former. The
+// requirements.txt is removed, because nothing reads it any more (decision 0034).
+func declare(ctx context.Context, p source.Project, t toolchain, said func(plugin.Line)) error {
+	old := filepath.Join(p.Directory, "requirements.txt")
+	text, err := os.ReadFile(old)
+	if err != nil || checkDeclared(p, t) == nil {
+		return nil // there is nothing to take over, or no need to
+	}
+	file := pyproject{Project: projectTable{Name: packageName(p.Root), Version: "0.1.0", RequiresPython: presentPython(ctx)}}
+	if file.Project.Dependencies, err = requirements(string(text)); err != nil {
+		return fmt.Errorf("%s: %w", old, err)
+	}
+	var b bytes.Buffer
+	enc := toml.NewEncoder(&b)
+	enc.Indent = ""
+	if err := enc.Encode(file); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(p.Directory, "pyproject.toml"), b.Bytes(), 0o666); err != nil {
+		return err
+	}
+	if err := os.Remove(old); err != nil {
+		return err
+	}
+	if said != nil {
+		said(plugin.Line{Piece: plugin.Piece{Text: fmt.Sprintf("requirements.txt was replaced by a pyproject.toml, which is what %s reads", t)}})
+	}
+	return nil
+}
+
+// comment matches a remark in requirements.txt: a number sign at the beginning or after a space.
+var comment = regexp.MustCompile(`(^|\s)#.*$`)
+
+// requirements returns the requirements that a requirements.txt lists. It refuses options, files and addresses, which
+// have no place in the list of a pyproject.toml.
+func requirements(text string) ([]string, error) {
+	list := []string{}
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		line = strings.TrimSpace(comment.ReplaceAllString(line, ""))
+		switch {
+		case line == "":
+		case strings.HasPrefix(line, "-") || strings.HasPrefix(line, ".") || strings.HasPrefix(line, "/") || strings.HasSuffix(line, "\\") || strings.Contains(line, " --"):
+			return nil, fmt.Errorf("line %d, `%s`, is more than the name of a package and its versions; write a pyproject.toml by hand", i+1, line)
+		default:
+			list = append(list, line)
+		}
+	}
+	return list, nil
+}
+
+var notInPackageNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// packageName makes the name of a package from that of its folder.
+func packageName(folder string) string {
+	if name := strings.Trim(notInPackageNames.ReplaceAllString(filepath.Base(folder), "-"), "-._"); name != "" {
+		return name
+	}
+	return "program"
+}
+
+// presentPython returns the range that begins with the Python on the PATH, "" if there is none: poetry and uv fetch others.
+func presentPython(ctx context.Context) string {
+	path, err := ambient()
+	if err != nil {
+		return ""
+	}
+	out, err := exec.CommandContext(ctx, path, "-c", "import sys; print('>=%d.%d' % sys.version_info[:2])").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
