@@ -26,7 +26,7 @@ import (
 //	type TEXT    type it
 //	key NAME     press enter, esc, down, up, ctrl-c or ctrl-z
 //	size 60x20   make the window another size
-//	signal NAME  send a signal
+//	make FILE    make a file, for which something waits
 //
 // What is on the screen at the end, and the exit status, are the standard output.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
@@ -105,6 +105,8 @@ func (s *screen) act(line string) {
 		s.send(rest)
 	case "key":
 		s.send(map[string]string{"enter": "\r", "esc": "\x1b", "down": "\x1b[B", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-z": "\x1a"}[rest])
+	case "make":
+		s.ts.Check(os.WriteFile(s.ts.MkAbs(rest), nil, 0o600))
 	case "size":
 		size := sizeOf(s.ts, rest)
 		s.term.Resize(int(size.Cols), int(size.Rows))

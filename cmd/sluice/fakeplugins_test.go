@@ -256,6 +256,11 @@ func (p *fakeProvider) Create(_ context.Context, r *pulumirpc.CreateRequest) (*p
 	if slow, err := time.ParseDuration(fields["slow"].GetStringValue()); err == nil {
 		time.Sleep(slow)
 	}
+	for until := fields["until"].GetStringValue(); until != ""; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(until); err == nil {
+			break
+		}
+	}
 	return &pulumirpc.CreateResponse{Id: id, Properties: r.GetProperties()}, nil
 }
 
