@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, peers},
 	// Package simulate drives the whole engine; the root package imports packages operation and slot, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
