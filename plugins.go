@@ -183,6 +183,18 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	return server, nil
 }
 
+// RunWritten runs a plugin that is written in a program language and serves nothing, as tools do, at a terminal.
+func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *source.Foreground) error {
+	m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
+	if err != nil {
+		return err
+	}
+	_, err = runtimes.StartPlugin(ctx, m.Project(w.Directory), source.PluginCommand{
+		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory, Environment: w.Environment, Foreground: f,
+	}, o.runtimes())
+	return err
+}
+
 // With returns o with a plugin of the project, which takes the place of those of its name.
 func (o PluginOptions) With(p plugin.ProjectPlugin) PluginOptions {
 	o.ProjectPlugins = append(slices.DeleteFunc(slices.Clone(o.ProjectPlugins), func(other plugin.ProjectPlugin) bool {

@@ -23,8 +23,8 @@ type Messages struct {
 // Acquire returns the function that installs plugins for those who need them, unless the environment forbids it.
 func (i *Installer) Acquire(m Messages) plugin.Acquire {
 	return func(ctx context.Context, w plugin.Wanted) error {
-		if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
-			return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+		if err := i.Forbidden(); err != nil {
+			return err
 		}
 		if w.Recorded {
 			if err := i.mayObtain(w); err != nil {
@@ -98,3 +98,11 @@ func tell(to func(string), format string, args ...any) {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// Forbidden is the error of an automatic installation where the environment forbids them, and nil elsewhere.
+func (i *Installer) Forbidden() error {
+	if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
+		return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+	}
+	return nil
+}
