@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
@@ -68,6 +70,8 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if p.project.Debug {
 		return &source.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
 	}
+	ctx, cancel := until(ctx, host.Over)
+	defer cancel()
 	l, err := p.load(ctx, host.Monitor.Info())
 	if err != nil {
 		return err
@@ -79,6 +83,20 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		}
 	}
 	return e.conclude(ctx)
+}
+
+// until returns a context that ends when a run is over, too.
+func until(ctx context.Context, over <-chan struct{}) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	var watch conc.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-over:
+			end(stages.ErrShutDown)
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { end(nil); watch.Wait() }
 }
 
 // Close does nothing, because no process is kept running.
