@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	".":      {"urn", "advice", "property", "graph", "pipeline", "state", "providers", "stages", "source", "internal/operation", "internal/slot", "internal/tracing"},
 	// The drivers of object stores, databases and key services, which only those who import it link.
 	"cloud": {await, "state"},
-	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private, peers},
+	"cmd":   {"urn", "advice", "property", "state", "providers", "stages", "source", ".", "cloud", private},
 	// Package simulate drives the whole engine; the root package imports packages operation and slot, which therefore cannot import it.
 	"internal": {"urn", "advice", "property", "pipeline", "state", "providers", "stages", "source", "."},
 	"bench":    {"urn", "property", "providers", "stages", "source", "."},
@@ -134,7 +134,7 @@ var vocabulary = []string{
 	"stages/why",
 	"state/backend", "state/backend/workspace", "state/lock", "state/secrets",
 	"providers/plugin", "providers/plugin/install", "providers/providertest",
-	"source/convert", "source/engine", "source/policy",
+	"source/convert", "source/engine", "source/policy", "source/spans",
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the

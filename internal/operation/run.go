@@ -25,7 +25,7 @@ var errProgramStays = fmt.Errorf("the run was over, but the program did not end 
 type program struct {
 	running conc.WaitGroup
 	cancel  context.CancelCauseFunc
-	over    chan struct{} // closed when the run is over
+	over    context.CancelFunc // tells the program that the run is over
 }
 
 // perform lets the program and the pipeline work until both are done, or runs the import.
@@ -38,17 +38,19 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 	if err := caught("assembling the pipeline", func() error { flow = s.Assemble(s.run); return nil }); err != nil {
 		return nil, err
 	}
-	p := &program{over: make(chan struct{})}
+	p := &program{}
+	var over context.Context
+	over, p.over = context.WithCancel(s.operations)
 	var programCtx context.Context
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
 	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
-	p.running.Go(func() { s.runProgram(programCtx, ctx, p.over) })
+	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
 	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), flow, nil))
 }
 
 // runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence
 // and not a failure. The end of the caller's context is an interrupt.
-func (s *resolved) runProgram(ctx, caller context.Context, over <-chan struct{}) {
+func (s *resolved) runProgram(ctx, caller, over context.Context) {
 	if !s.RunsProgram() {
 		s.run.EndOfProgram()
 		return
@@ -78,7 +80,7 @@ func (p *program) await() {
 	if p == nil {
 		return
 	}
-	close(p.over)
+	p.over()
 	grace := time.AfterFunc(programGrace, func() { p.cancel(errProgramStays) })
 	defer grace.Stop()
 	p.running.Wait()

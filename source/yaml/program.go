@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sourcegraph/conc"
-
 	"github.com/sluice-iac/sluice/providers"
 	"github.com/sluice-iac/sluice/source"
 	"github.com/sluice-iac/sluice/source/yaml/internal/ast"
@@ -86,17 +84,13 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 }
 
 // until returns a context that ends when a run is over, too.
-func until(ctx context.Context, over <-chan struct{}) (context.Context, func()) {
+func until(ctx, over context.Context) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
-	var watch conc.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-over:
-			end(stages.ErrShutDown)
-		case <-ctx.Done():
-		}
-	})
-	return ctx, func() { end(nil); watch.Wait() }
+	if over == nil {
+		return ctx, func() { end(nil) }
+	}
+	release := context.AfterFunc(over, func() { end(stages.ErrShutDown) })
+	return ctx, func() { release(); end(nil) }
 }
 
 // Close does nothing, because no process is kept running.

@@ -2,14 +2,12 @@ package traces
 
 import (
 	"context"
-	"net"
 
-	"github.com/sourcegraph/conc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/grpc"
 
-	"github.com/sluice-iac/sluice/internal/peer"
+	"github.com/sluice-iac/sluice/source/spans"
 )
 
 // relay takes the spans of programs and plugins, whose SDKs can send them in one way only, and sends them to where those of the command go.
@@ -18,21 +16,17 @@ type relay struct {
 	client  otlptrace.Client
 	failed  func(error)
 	address string // "" if nothing listens
-	server  *grpc.Server
-	serving conc.WaitGroup
+	server  *spans.Server
 }
 
 // startRelay listens on the loopback interface, for the user of this process. client is started and stopped by its exporter. What goes wrong is told to failed.
 func startRelay(client otlptrace.Client, failed func(error)) *relay {
-	r := &relay{client: client, failed: failed, server: grpc.NewServer(grpc.Creds(peer.Credentials(nil)))}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	r := &relay{client: client, failed: failed}
+	r.server = spans.NewServer(func(to grpc.ServiceRegistrar) { collectorpb.RegisterTraceServiceServer(to, r) })
+	var err error
+	if r.address, err = r.server.Address(); err != nil {
 		failed(err)
-		return r
 	}
-	r.address = l.Addr().String()
-	collectorpb.RegisterTraceServiceServer(r.server, r)
-	r.serving.Go(func() { _ = r.server.Serve(l) }) // it fails when it is stopped
 	return r
 }
 
@@ -47,7 +41,6 @@ func (r *relay) Export(ctx context.Context, req *collectorpb.ExportTraceServiceR
 // stop ends the relay; programs and plugins have ended before. It may be called of none.
 func (r *relay) stop() {
 	if r != nil {
-		r.server.Stop()
-		r.serving.Wait()
+		_ = r.server.Close() // its error changes nothing
 	}
 }
