@@ -69,6 +69,10 @@ const pause = 500 * time.Millisecond
 func (t *telling) observe(p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if p.Silent > 0 {
+		tell(t.messages.Note, "nothing has come from %s for %s; the plugin %s is still waited for", p.URL, p.Silent, p.Plugin)
+		return
+	}
 	if begins := p.Phase != t.phase; begins {
 		t.phase = p.Phase
 		switch p.Phase {
