@@ -72,6 +72,9 @@ func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, err
 		}
 		return r, nil
 	}
+	if kind == "" && len(named) > 0 && source.Near(named[0], pluginKinds()) != "" {
+		return pluginRun{}, known
+	}
 	if kind == "" {
 		first = plugin.Tool
 	} else if _, err := pluginKind(kind); err != nil {

@@ -1,8 +1,12 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -47,7 +51,37 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if err = errors.Join(err, program.Close()); err != nil {
 		return nil, err
 	}
-	return p.needs(packages)
+	needs, err := p.needs(packages)
+	if err != nil {
+		return nil, err
+	}
+	return p.named(needs)
+}
+
+// named adds the plugins of the packages that the project names although the program does not use them.
+func (p *Places) named(needs []Need) ([]Need, error) {
+	for _, entry := range p.Project.Packages {
+		pkg := stages.Package{Name: entry.Source, Version: entry.Version, DownloadURL: entry.Server}
+		if path, local := entry.IsLocal(p.Project.Directory()); local {
+			at, err := plugin.ProviderAt(path)
+			if err != nil {
+				return nil, exit.AsUsage(fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(p.Project.Path), err))
+			}
+			pkg.Name = at.Name
+		} else if server, version, err := plugin.ParsePackageSource(entry.Source); err == nil {
+			pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, cmp.Or(version, entry.Version), server
+		}
+		need, err := p.need(pkg)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(needs, func(n Need) bool {
+			return n.Name == need.Name && (n.Version == need.Version || n.Version == "" || need.Version == "")
+		}) {
+			needs = append(needs, need)
+		}
+	}
+	return needs, nil
 }
 
 // needs finds the plugins of packages.
