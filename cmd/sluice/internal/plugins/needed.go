@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/sluice-iac/sluice"
@@ -61,17 +59,7 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 // named adds the plugins of the packages that the project names although the program does not use them.
 func (p *Places) named(needs []Need) ([]Need, error) {
 	for _, entry := range p.Project.Packages {
-		pkg := stages.Package{Name: entry.Source, Version: entry.Version, DownloadURL: entry.Server}
-		if path, local := entry.IsLocal(p.Project.Directory()); local {
-			at, err := plugin.ProviderAt(path)
-			if err != nil {
-				return nil, exit.AsUsage(fmt.Errorf("the package %q of %s: %w", entry.Name, filepath.Base(p.Project.Path), err))
-			}
-			pkg.Name = at.Name
-		} else if server, version, err := plugin.ParsePackageSource(entry.Source); err == nil {
-			pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, cmp.Or(version, entry.Version), server
-		}
-		need, err := p.need(pkg)
+		need, err := p.entry(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -82,6 +70,21 @@ func (p *Places) named(needs []Need) ([]Need, error) {
 		}
 	}
 	return needs, nil
+}
+
+// entry finds the plugin of a package that the project names. That of a folder is there, and is called after the package.
+func (p *Places) entry(entry workspace.Package) (Need, error) {
+	if path, local := entry.IsLocal(p.Project.Directory()); local {
+		return Need{
+			Request:  install.Request{Kind: plugin.Resource, Name: entry.Name},
+			Location: &plugin.Location{Directory: path, Source: plugin.FromProject},
+		}, nil
+	}
+	pkg := stages.Package{Name: entry.Source, Version: entry.Version, DownloadURL: entry.Server}
+	if server, version, err := plugin.ParsePackageSource(entry.Source); err == nil {
+		pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, cmp.Or(version, entry.Version), server
+	}
+	return p.need(pkg)
 }
 
 // needs finds the plugins of packages.
