@@ -111,8 +111,7 @@ type PluginHost struct {
 	host      pluginLoader
 	plugins   *plugin.Host // without the providers that are built in
 	installed func() []string
-	late      bool // Prepare does nothing
-	engine    *EngineService
+	options   PluginOptions
 
 	mu     sync.Mutex // guards loaded
 	loaded []providers.Provider
@@ -134,7 +133,7 @@ func NewPluginHost(o PluginOptions) *PluginHost {
 		options.Output = o.Engine.pluginOutput
 	}
 	plugins := plugin.NewHost(options)
-	h := &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, late: o.InstallLate, engine: o.Engine}
+	h := &PluginHost{host: newBuiltins(o, plugins), plugins: plugins, installed: o.providers, options: o}
 	if o.Engine != nil {
 		o.Engine.host.CompareAndSwap(nil, h)
 	}
@@ -184,6 +183,26 @@ func (o PluginOptions) startWritten(ctx context.Context, w plugin.Written) (plug
 	return server, nil
 }
 
+// RunWritten runs a plugin that is written in a program language and serves nothing, as tools do, at a terminal.
+func (o PluginOptions) RunWritten(ctx context.Context, w plugin.Written, f *source.Foreground) error {
+	m, err := source.ReadManifest(w.Directory, plugin.Manifest(w.Kind))
+	if err != nil {
+		return err
+	}
+	_, err = runtimes.StartPlugin(ctx, m.Project(w.Directory), source.PluginCommand{
+		Kind: w.Kind, Name: "pulumi-" + string(w.Kind) + "-" + w.Name, Args: w.Args, Directory: o.Directory, Environment: w.Environment, Foreground: f,
+	}, o.runtimes())
+	return err
+}
+
+// With returns o with a plugin of the project, which takes the place of those of its name.
+func (o PluginOptions) With(p plugin.ProjectPlugin) PluginOptions {
+	o.ProjectPlugins = append(slices.DeleteFunc(slices.Clone(o.ProjectPlugins), func(other plugin.ProjectPlugin) bool {
+		return other.Kind == p.Kind && other.Name == p.Name
+	}), p)
+	return o
+}
+
 // Finder finds plugins in the places of o.
 func (o PluginOptions) Finder() plugin.Finder {
 	return plugin.Finder{Project: o.ProjectPlugins, Home: o.Home, LookupEnv: o.LookupEnv, Warn: o.Warn}
@@ -231,7 +250,7 @@ const preparing = 4
 // What cannot be installed is an error only for those who load it. It returns the specs that a process serves, which takes time to
 // start.
 func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []providers.Spec {
-	if h.late {
+	if h.options.InstallLate {
 		return nil
 	}
 	installing := pool.New().WithMaxGoroutines(preparing)
@@ -246,8 +265,8 @@ func (h *PluginHost) Prepare(ctx context.Context, specs []providers.Spec) []prov
 // Close ends every plugin that still runs. It is for leaving in the middle of an operation; an operation that ends
 // normally ends its plugins itself.
 func (h *PluginHost) Close() error {
-	if h.engine != nil {
-		h.engine.host.CompareAndSwap(h, nil)
+	if h.options.Engine != nil {
+		h.options.Engine.host.CompareAndSwap(h, nil)
 	}
 	h.mu.Lock()
 	loaded := h.loaded

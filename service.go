@@ -20,7 +20,7 @@ import (
 
 // EngineService is what the engine serves to programs and plugins on the loopback interface. They send their log messages to it
 // (protocol.md 5.1). With it in its [Options], an operation receives the messages; outside of operations they are dropped.
-// And they ask it for the schemas of packages and for mappings of names (protocol.md 5.3), which come from the plugins of the first
+// And they ask it for the schemas of packages, for mappings of names, and what a package is that somebody has written (protocol.md 5.3), which come from the plugins of the first
 // [PluginHost] with this service that is not closed.
 // One service may serve several operations, one after the other. Make one with [ServeEngine].
 type EngineService struct {
@@ -68,6 +68,35 @@ func (e *EngineService) serveSchemas(r grpc.ServiceRegistrar) {
 			return nil
 		},
 	})
+	loader.RegisterResolver(r, e.resolves())
+}
+
+// resolves returns how packages are found that somebody has written.
+func (e *EngineService) resolves() loader.ResolverOptions {
+	with := func(change func(PluginOptions) PluginOptions) providers.Host {
+		return providers.HostFunc(func(ctx context.Context, spec providers.Spec) (providers.Provider, error) {
+			h := e.host.Load()
+			if h == nil {
+				return nil, errNoPlugins
+			}
+			if change != nil {
+				h = NewPluginHost(change(h.options)) // what it starts is closed by who loads it
+			}
+			return SchemaHost(h).Load(ctx, spec)
+		})
+	}
+	return loader.ResolverOptions{
+		Providers: with(nil),
+		Local: func(p plugin.ProjectPlugin) providers.Host {
+			return with(func(o PluginOptions) PluginOptions { return o.With(p) })
+		},
+		Directory: func() string {
+			if h := e.host.Load(); h != nil {
+				return h.options.Directory
+			}
+			return ""
+		},
+	}
 }
 
 func (e *EngineService) warn(message string) {

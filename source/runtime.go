@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"io"
 
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/stages"
@@ -41,6 +42,36 @@ type PluginCommand struct {
 	Output      func(plugin.Line) // gets what it prints after its port, one line at a time; nil discards
 	// Debug makes the plugin wait for a debugger before it does anything, and is told where it waits; nil starts it without one.
 	Debug func(stages.LogMessage)
+	// Foreground is set for a plugin that is used at a terminal and serves nothing, as tools are: [Runtime.StartPlugin] returns no server,
+	// but when the plugin has ended.
+	Foreground *Foreground
+}
+
+// Foreground is how a plugin is run at a terminal.
+type Foreground struct {
+	// Run runs the process of a plugin until it ends, and returns its status.
+	Run func(plugin.Command) (status int, err error)
+	// Out and Err get what a plugin writes that a language plugin runs.
+	Out, Err io.Writer
+	// Status is that of the plugin when it has ended.
+	Status int
+}
+
+// Start starts the process of a plugin, or runs it in the foreground.
+func (c PluginCommand) Start(command plugin.Command) (plugin.Server, error) {
+	if c.Foreground == nil {
+		process, err := plugin.Start(command)
+		if err != nil {
+			return nil, err // not a nil pointer in an interface
+		}
+		return process, nil
+	}
+	if command.Done != nil {
+		defer command.Done()
+	}
+	var err error
+	c.Foreground.Status, err = c.Foreground.Run(command)
+	return nil, err
 }
 
 // Command returns the process for an executable with arguments.

@@ -34,6 +34,9 @@ type Host struct {
 	MonitorService Service
 	// Engine is the Engine service, for log messages; nil when there is none.
 	Engine Service
+	// Over ends when the run is over, whatever the program does: Monitor answers nothing any more. A program in this process gives up
+	// what it waits for elsewhere; others end by themselves, or are ended after a while. Nil never ends.
+	Over context.Context
 }
 
 // Service is a gRPC service that the engine offers to other processes. It listens where somebody has asked for its address,

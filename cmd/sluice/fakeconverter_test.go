@@ -271,8 +271,16 @@ func (*fakeLanguage) GenerateProject(ctx context.Context, req *pulumirpc.Generat
 	return &pulumirpc.GenerateProjectResponse{Diagnostics: said}, nil
 }
 
-// RunPlugin runs the fake converter for a plugin in source form, whatever that says.
+// RunPlugin runs the fake converter for a plugin in source form, whatever that says. A tool says its arguments and ends with the status 5.
 func (*fakeLanguage) RunPlugin(req *pulumirpc.RunPluginRequest, stream grpc.ServerStreamingServer[pulumirpc.RunPluginResponse]) error {
+	if req.GetKind() == "tool" {
+		said := fmt.Appendf(nil, "tool %s in %s", req.GetArgs(), filepath.Base(req.GetPwd()))
+		return errors.Join(
+			stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Stdout{Stdout: said}}),
+			stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Stderr{Stderr: []byte("and more")}}),
+			stream.Send(&pulumirpc.RunPluginResponse{Output: &pulumirpc.RunPluginResponse_Exitcode{Exitcode: 5}}),
+		)
+	}
 	if req.GetKind() != "converter" {
 		return fmt.Errorf("a plugin of the kind %s", req.GetKind())
 	}

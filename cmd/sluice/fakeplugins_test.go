@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
@@ -192,12 +193,27 @@ func asked(ctx context.Context, loader, mapper, name string) (string, error) {
 	return fmt.Sprintf("%s mapped by %s", schema, answer.GetData()), err
 }
 
+// resolved asks what a package is: its source, and perhaps a version.
+func resolved(ctx context.Context, resolver, text string) string {
+	conn := dialTest(resolver)
+	defer conn.Close()
+	written, version, _ := strings.Cut(text, " ")
+	is, err := pulumirpc.NewPackageResolverClient(conn).ResolvePackage(ctx, &pulumirpc.PackageSpec{Source: written, Version: version})
+	if err != nil {
+		return text + " is not: " + err.Error()
+	}
+	return fmt.Sprintf("%s is %s %s %s", text, is.GetKind(), is.GetName(), is.GetVersion())
+}
+
 // CheckConfig writes what the package FAKE_ASKS is.
 func (p *fakeProvider) CheckConfig(ctx context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	if p.told != nil {
 		answer, err := asked(ctx, p.told.GetLoaderTarget(), p.told.GetMapperTarget(), os.Getenv("FAKE_ASKS"))
 		if err != nil {
 			return nil, err
+		}
+		for _, text := range strings.FieldsFunc(os.Getenv("FAKE_RESOLVES"), func(r rune) bool { return r == ';' }) {
+			answer += "\n" + resolved(ctx, p.told.GetResolverTarget(), text)
 		}
 		if err := os.WriteFile("answer", []byte(answer), 0o600); err != nil {
 			return nil, err

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"strings"
 
+	"github.com/kballard/go-shellquote"
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -17,7 +20,8 @@ func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 		Long: "Add packages to projects, and look at them.\n\n" +
 			"SOURCE is the name of a plugin, perhaps with a version as in random@4.0.0, a package of the project, the folder or the\n" +
 			"executable of a plugin, or a file with a schema in JSON or YAML. A plugin that is missing is installed. Parameters are\n" +
-			"for the plugin: write them after \"--\" if they begin with \"-\".",
+			"for the plugin: write them after \"--\" if they begin with \"-\". Of these it makes a package that takes the place of its own;\n" +
+			"of those of --extension, one that extends its own.",
 		Args: exactArgs(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -39,23 +43,60 @@ func newPackageCommand(t *terminal.Terminal) *cobra.Command {
 
 // packageFlags are the flags of the commands that read packages.
 type packageFlags struct {
-	server   string
-	prepares bool // what the source needs is installed before it is read; not a flag
+	server    string
+	extension quotedWords
+	prepares  bool // what the source needs is installed before it is read; not a flag
 }
 
 func (f *packageFlags) add(cmd *cobra.Command) {
+	f.addServer(cmd)
+	cmd.Flags().Var(&f.extension, "extension", "parameters of a package that extends the one of the plugin, in one argument")
+}
+
+func (f *packageFlags) addServer(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.server, "server", "", "the URL where a missing plugin comes from")
+}
+
+// quotedWords is a flag with several words in one argument, quoted as for a shell.
+type quotedWords []string
+
+func (w *quotedWords) String() string { return shellquote.Join(*w...) }
+func (*quotedWords) Type() string     { return "string" }
+
+func (w *quotedWords) Set(text string) error {
+	list, err := shellquote.Split(text)
+	if err == nil && len(list) == 0 {
+		err = errors.New("it has no words")
+	}
+	*w = list
+	return err
+}
+
+// parameters are those that somebody has written after the source or has given to --extension.
+func (f packageFlags) parameters(after []string) (packages.Parameters, error) {
+	if f.extension == nil {
+		return packages.Parameters{List: after}, nil
+	}
+	if len(after) > 0 {
+		return packages.Parameters{}, exit.Usagef("the parameters %q and --extension exclude each other: a package takes the place of the "+
+			"plugin's own, or extends it", strings.Join(after, " "))
+	}
+	return packages.Parameters{List: f.extension, Extends: true}, nil
 }
 
 // read reads the package that args name, of which the first is the source.
 func (f packageFlags) read(ctx context.Context, t *terminal.Terminal, args []string, use func(*packages.Reader, *packages.Package) error) error {
+	of, err := f.parameters(args[1:])
+	if err != nil {
+		return err
+	}
 	r, err := packages.NewReader(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = r.Close() }() // its error changes nothing
 	r.Prepares = f.prepares
-	p, err := r.Read(ctx, args[0], args[1:], f.server)
+	p, err := r.Read(ctx, args[0], of, f.server)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,6 @@ func newPackageMappingCommand(t *terminal.Terminal) *cobra.Command {
 			return err
 		},
 	}
-	f.add(cmd)
+	f.addServer(cmd)
 	return cmd
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/session"
 	"github.com/sluice-iac/sluice/providers/plugin"
+	"github.com/sluice-iac/sluice/source"
+	"github.com/sluice-iac/sluice/urn"
 )
 
 func newPluginCommand(open *session.Opener) *cobra.Command {
@@ -25,12 +29,24 @@ func newPluginCommand(open *session.Opener) *cobra.Command {
 	return cmd
 }
 
+// kindOf parses the argument KIND of a command with plugins. Where there is the name of a plugin, it says what may have been meant.
+func kindOf(cmd *cobra.Command, args []string) (plugin.Kind, error) {
+	kind, err := pluginKind(args[0])
+	if err == nil || source.Near(args[0], pluginKinds()) != "" || urn.CheckPluginName(args[0]) != nil && !strings.Contains(args[0], "/") {
+		return kind, err
+	}
+	return kind, exit.Usagef("%w\nIf it is the name of a provider's plugin, run `%s resource %s`", err, cmd.CommandPath(), strings.Join(args, " "))
+}
+
 // pluginKind parses the argument KIND.
 func pluginKind(text string) (plugin.Kind, error) {
 	for _, k := range pluginKinds() {
 		if text == k {
 			return plugin.Kind(k), nil
 		}
+	}
+	if near := source.Near(text, pluginKinds()); near != "" {
+		return "", exit.Usagef("%q is no kind of plugins; did you mean %s?", text, near)
 	}
 	return "", exit.Usagef("%q is no kind of plugins: write resource, language, analyzer, converter or tool", text)
 }

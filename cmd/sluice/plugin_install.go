@@ -50,7 +50,11 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 			if len(args) == 0 {
 				return installNeeded(cmd.Context(), places, f)
 			}
-			return installNamed(cmd.Context(), places, args, f)
+			kind, err := kindOf(cmd, args)
+			if err != nil {
+				return err
+			}
+			return installNamed(cmd.Context(), places, kind, args, f)
 		},
 	}
 	cmd.Flags().BoolVar(&f.exact, "exact", false, "install the version although a newer one is there")
@@ -62,11 +66,7 @@ func newPluginInstallCommand(t *terminal.Terminal) *cobra.Command {
 }
 
 // installNamed installs the plugin that the arguments name.
-func installNamed(ctx context.Context, places *plugins.Places, args []string, f installFlags) error {
-	kind, err := pluginKind(args[0])
-	if err != nil {
-		return err
-	}
+func installNamed(ctx context.Context, places *plugins.Places, kind plugin.Kind, args []string, f installFlags) error {
 	if len(args) == 1 {
 		return exit.Usagef("name the plugin too: `sluice plugin install %s NAME`", kind)
 	}

@@ -1,72 +1,173 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/plugins"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/terminal"
 	"github.com/sluice-iac/sluice/providers/plugin"
 	"github.com/sluice-iac/sluice/providers/plugin/install"
+	"github.com/sluice-iac/sluice/source"
 )
 
 func newPluginRunCommand(t *terminal.Terminal) *cobra.Command {
+	var kind string
 	cmd := &cobra.Command{
 		Use:   "run KIND NAME [VERSION] [-- ARGUMENT...]",
 		Short: "Run a plugin's program, for debugging and for tools",
 		Long: "Run the program of a plugin with the given arguments, in this terminal and with its exit status. A plugin that is\n" +
 			"missing is installed. A provider needs the address of an engine and serves until it is interrupted; tools do\n" +
-			"something useful.",
-		Example: "  sluice plugin run tool thing -- --help\n  sluice plugin run resource random 4.18.0 -- -version",
+			"something useful. They find an engine at PULUMI_RPC_TARGET, which knows schemas and mappings.\n\n" +
+			"`run [--kind KIND] NAME[@VERSION]|FOLDER [ARGUMENT]...` is the same; a plugin is a tool if no kind is given.",
+		Example: "  sluice plugin run tool thing -- --help\n  sluice plugin run ./my-tool\n" +
+			"  sluice plugin run resource random 4.18.0 -- -version",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			named, rest := args, []string(nil)
-			if at := cmd.ArgsLenAtDash(); at >= 0 {
-				named, rest = args[:at], args[at:]
-			}
-			if err := rangeArgs(2, 3)(cmd, named); err != nil {
+			r, err := pluginRunOf(cmd, kind, args)
+			if err != nil {
 				return err
 			}
-			return runPlugin(cmd.Context(), t, named, rest)
+			return r.run(cmd.Context(), t)
 		},
 	}
+	cmd.Flags().StringVar(&kind, "kind", "", "the kind of the plugin, for the second form")
 	return cmd
 }
 
-func runPlugin(ctx context.Context, t *terminal.Terminal, named, args []string) error {
-	kind, err := pluginKind(named[0])
-	if err != nil {
-		return err
+// pluginRun is a plugin that is to be run.
+type pluginRun struct {
+	plugin.Wanted
+	folder string // of a plugin that is not looked for
+	args   []string
+}
+
+// pluginRunOf reads the arguments, which have two forms.
+func pluginRunOf(cmd *cobra.Command, kind string, args []string) (pluginRun, error) {
+	named, rest := args, []string(nil)
+	if at := cmd.ArgsLenAtDash(); at >= 0 {
+		named, rest = args[:at], args[at:]
 	}
-	w := plugin.Wanted{Kind: kind, Name: named[1]}
-	if len(named) == 3 {
-		w.Version = strings.TrimPrefix(named[2], "v")
+	first, known := plugin.Kind(kind), error(nil)
+	if kind == "" && len(named) > 0 {
+		first, known = pluginKind(named[0])
 	}
+	if kind == "" && known == nil {
+		if err := rangeArgs(2, 3)(cmd, named); err != nil {
+			return pluginRun{}, err
+		}
+		r := pluginRun{Wanted: plugin.Wanted{Kind: first, Name: named[1]}, args: rest}
+		if len(named) == 3 {
+			r.Version = strings.TrimPrefix(named[2], "v")
+		}
+		return r, nil
+	}
+	if kind == "" && len(named) > 0 && source.Near(named[0], pluginKinds()) != "" {
+		return pluginRun{}, known
+	}
+	if kind == "" {
+		first = plugin.Tool
+	} else if _, err := pluginKind(kind); err != nil {
+		return pluginRun{}, err
+	}
+	if len(named) == 0 {
+		return pluginRun{}, exit.Usagef("name the plugin: `%s --kind %s NAME`", cmd.CommandPath(), first)
+	}
+	r := pluginRun{Wanted: plugin.Wanted{Kind: first}, args: args[1:]}
+	if filepath.IsAbs(named[0]) || strings.HasPrefix(named[0], ".") {
+		var err error
+		r.folder, err = filepath.Abs(named[0])
+		r.Name = filepath.Base(r.folder)
+		return r, err
+	}
+	r.Name, r.Version, _ = strings.Cut(named[0], "@")
+	r.Version = strings.TrimPrefix(r.Version, "v")
+	return r, nil
+}
+
+func (r pluginRun) run(ctx context.Context, t *terminal.Terminal) error {
 	places, err := plugins.Find(t)
 	if err != nil {
 		return err
 	}
-	at, err := places.Finder().FindOrAcquire(ctx, w, func(ctx context.Context, w plugin.Wanted) error {
-		return places.Install(ctx, []install.Request{{Kind: w.Kind, Name: w.Name, Version: w.Version}})
-	})
+	at, written, err := r.find(ctx, places)
 	if err != nil {
 		return err
 	}
+	service := sluice.ServeEngine(ctx)
+	defer func() { _ = service.Close() }() // its error changes nothing
+	options := places.Options()
+	options.Engine = service
+	if options.Directory, err = os.Getwd(); err != nil {
+		return err
+	}
+	host := sluice.NewPluginHost(options) // answers for the service
+	defer func() { _ = host.Close() }()
+	address, err := service.Address()
+	if err != nil {
+		return err
+	}
+	environment := append(os.Environ(), "PULUMI_RPC_TARGET="+address)
 	// Ctrl-C is for the plugin, which is in the same group of processes; its status is the answer.
-	_, forget := signal.NotifyContext(ctx, os.Interrupt)
+	interrupted, forget := signal.NotifyContext(ctx, os.Interrupt)
 	defer forget()
-	process := exec.CommandContext(ctx, at.Executable, args...)
-	process.Stdin, process.Stdout, process.Stderr = t.In, t.Out, terminal.Direct(t.Err)
-	err = process.Run()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
-		return &exit.Error{Status: ended.ExitCode(), Err: err, Quiet: true}
+	f := &source.Foreground{Out: t.Out, Err: terminal.Direct(t.Err), Run: func(c plugin.Command) (int, error) { return foreground(ctx, t, c) }}
+	if written != "" {
+		err = options.RunWritten(interrupted, plugin.Written{
+			Kind: r.Kind, Name: r.Name, Directory: written, Args: r.args, Environment: environment,
+		}, f)
+	} else {
+		f.Status, err = foreground(ctx, t, plugin.Command{Executable: at, Args: r.args, Environment: environment})
+	}
+	if err == nil && f.Status != 0 {
+		return &exit.Error{Status: f.Status, Err: fmt.Errorf("the plugin ended with status %d", f.Status), Quiet: true}
 	}
 	return err
+}
+
+// find returns the executable of the plugin, or the folder of one in source form.
+func (r pluginRun) find(ctx context.Context, places *plugins.Places) (executable, written string, err error) {
+	if r.folder != "" {
+		if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
+			return r.folder, "", err
+		}
+		if _, err := os.Stat(filepath.Join(r.folder, plugin.Manifest(r.Kind))); err != nil || plugin.Manifest(r.Kind) == "" {
+			return "", "", exit.Usagef("%s is no plugin in source form: it has no %s", r.folder, cmp.Or(plugin.Manifest(r.Kind), plugin.PluginManifest))
+		}
+		return "", r.folder, nil
+	}
+	at, err := places.Finder().FindOrAcquire(ctx, r.Wanted, func(ctx context.Context, w plugin.Wanted) error {
+		if err := places.Installer.Forbidden(); err != nil {
+			return err
+		}
+		return places.Install(ctx, []install.Request{{Kind: w.Kind, Name: w.Name, Version: w.Version}})
+	})
+	var hosted *plugin.LanguageHostedError
+	if errors.As(err, &hosted) {
+		return "", hosted.Directory, nil
+	}
+	return at.Executable, "", err
+}
+
+// foreground runs a process in this terminal and returns its status.
+func foreground(ctx context.Context, t *terminal.Terminal, c plugin.Command) (int, error) {
+	process := exec.CommandContext(ctx, c.Executable, c.Args...)
+	process.Dir, process.Env = c.Directory, c.Environment
+	process.Stdin, process.Stdout, process.Stderr = t.In, t.Out, terminal.Direct(t.Err)
+	err := process.Run()
+	var ended *exec.ExitError
+	if errors.As(err, &ended) && ended.ExitCode() >= 0 {
+		return ended.ExitCode(), nil
+	}
+	return 0, err
 }

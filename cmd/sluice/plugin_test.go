@@ -55,6 +55,7 @@ func TestPlugins(t *testing.T) {
 		e.Setenv("ARCHIVES", archives)
 		e.Setenv("PLATFORM", platform)
 		e.Setenv("SIMPLE", simple)
+		e.Vars = append(e.Vars, goCaches(t)...)
 		e.Setenv("NODE_MODULES", filepath.Join(modules, "node_modules"))
 		err := setup(e)
 		e.Setenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION", "")

@@ -288,4 +288,17 @@ new pulumi.CustomResource("simple:index:Thing", "one", {});
 	require.Equal(t, map[string]bool{"sluice": true, "pulumi-sdk-nodejs": true}, services)
 	call := "sluice up/update/program/grpc.pulumirpc.ResourceMonitor/RegisterResource"
 	require.Subset(t, c.paths(), []string{call, call + "/resource simple:index:Thing (one)/execute/create"})
+
+	// Where SDKs cannot send their spans themselves, the command passes them on.
+	file := l.dir + "/traces.jsonl"
+	shown = l.run(0, "", "preview", "--otel-traces", "file:"+file)
+	require.Regexp(t, `parent .* at 127.0.0.1:[0-9]+`, shown)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "pulumi-sdk-nodejs")
+	traces := map[string]bool{}
+	for _, m := range regexp.MustCompile(`"traceId":"[0-9a-f]*"`).FindAllString(string(text), -1) {
+		traces[m] = true
+	}
+	require.Len(t, traces, 1)
 }

@@ -134,7 +134,7 @@ var vocabulary = []string{
 	"stages/why",
 	"state/backend", "state/backend/workspace", "state/lock", "state/secrets",
 	"providers/plugin", "providers/plugin/install", "providers/providertest",
-	"source/convert", "source/engine", "source/policy",
+	"source/convert", "source/engine", "source/policy", "source/spans",
 }
 
 // The command line and the benchmark are clients like any other: they use the root package, and import types from the

@@ -25,6 +25,7 @@ var errProgramStays = fmt.Errorf("the run was over, but the program did not end 
 type program struct {
 	running conc.WaitGroup
 	cancel  context.CancelCauseFunc
+	over    context.CancelFunc // tells the program that the run is over
 }
 
 // perform lets the program and the pipeline work until both are done, or runs the import.
@@ -38,16 +39,18 @@ func (s *resolved) perform(ctx context.Context) (*program, error) {
 		return nil, err
 	}
 	p := &program{}
+	var over context.Context
+	over, p.over = context.WithCancel(s.operations)
 	var programCtx context.Context
 	programCtx, p.cancel = context.WithCancelCause(s.operations)
 	s.OnInterrupt(func() {}, func() { p.cancel(nil) }) // whoever asks a second time waits for no program either
-	p.running.Go(func() { s.runProgram(programCtx, ctx) })
+	p.running.Go(func() { s.runProgram(programCtx, ctx, over) })
 	return p, s.run.Unrecorded(pipeline.Run(s.run.Admitted(), flow, nil))
 }
 
 // runProgram runs the program to its end and informs the run. An error of the program after an interrupt is a consequence
 // and not a failure. The end of the caller's context is an interrupt.
-func (s *resolved) runProgram(ctx, caller context.Context) {
+func (s *resolved) runProgram(ctx, caller, over context.Context) {
 	if !s.RunsProgram() {
 		s.run.EndOfProgram()
 		return
@@ -55,7 +58,7 @@ func (s *resolved) runProgram(ctx, caller context.Context) {
 	var err error
 	if p := panics.Try(func() {
 		err = s.Program.Run(ctx, source.Host{
-			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine,
+			Monitor: s.monitor(), MonitorService: s.server, Engine: s.Engine, Over: over,
 		})
 	}); p != nil {
 		err = p.AsError() // with the stack: the program is the user's
@@ -77,6 +80,7 @@ func (p *program) await() {
 	if p == nil {
 		return
 	}
+	p.over()
 	grace := time.AfterFunc(programGrace, func() { p.cancel(errProgramStays) })
 	defer grace.Stop()
 	p.running.Wait()

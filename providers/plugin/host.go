@@ -26,7 +26,7 @@ type Options struct {
 	// EngineAddress returns the address of the Engine service, "127.0.0.1:<port>", to which plugins send their log messages. It
 	// is called for each plugin; nil if there is no such service.
 	EngineAddress func() (string, error)
-	// SchemasAddress returns the address of the Loader and the Mapper service, which plugins are told in the handshake. It is called for
+	// SchemasAddress returns the address of the Loader, the Mapper and the PackageResolver service, which plugins are told in the handshake. It is called for
 	// each plugin; nil if there are none.
 	SchemasAddress func() (string, error)
 
@@ -278,6 +278,7 @@ func (h *Host) introduction(directory string) (*pulumirpc.ProviderHandshakeReque
 		InvokeWithPreview:           true,
 		MapperTarget:                optional(schemas),
 		LoaderTarget:                optional(schemas),
+		ResolverTarget:              optional(schemas),
 		RootDirectory:               optional(directory),
 		ProgramDirectory:            optional(directory),
 	}, nil

@@ -35,7 +35,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 	if err != nil {
 		return nil, err
 	}
-	return plugin.Start(c.Command(p, binary, c.Args...))
+	return c.Start(c.Command(p, binary, c.Args...))
 }
 
 // startDebugged runs a plugin in the debugger.

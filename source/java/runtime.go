@@ -40,7 +40,7 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 			return nil, err
 		}
 	}
-	return plugin.Start(command)
+	return c.Start(command)
 }
 
 // Install downloads what a program needs and compiles it, unless that is built already.

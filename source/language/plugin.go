@@ -66,10 +66,14 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 		Pwd: cmp.Or(c.Directory, p.Directory), Args: c.Args, Env: c.Environment, Info: info, Kind: string(c.Kind), Name: c.Name,
 		AttachDebugger: c.Debug != nil, LoaderTarget: schemas,
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+	case c.Foreground != nil:
+		err = x.show(stream, c.Foreground)
+	default:
 		err = x.awaitPort(stream)
 	}
-	if err != nil {
+	if err != nil || c.Foreground != nil {
 		x.Stop()
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
@@ -77,7 +81,7 @@ func startPlugin(ctx context.Context, p source.Project, o Options, c source.Plug
 		if status.Code(err) == codes.Unimplemented {
 			return nil, source.ErrNoPlugins
 		}
-		return nil, err
+		return nil, err // none of a plugin in the foreground, which has ended
 	}
 	x.reader.Go(func() { x.follow(stream) })
 	return x, nil
@@ -102,6 +106,28 @@ func (x *Plugin) awaitPort(stream pluginStream) error {
 		}
 		if ended != nil {
 			return fmt.Errorf("plugin %s ended with %s before it wrote its port%s", x.Title(), ended.Status, x.output("it wrote:"))
+		}
+	}
+}
+
+// show passes on what the plugin writes, until it has ended.
+func (x *Plugin) show(stream pluginStream, f *source.Foreground) error {
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		switch o := m.GetOutput().(type) {
+		case *pulumirpc.RunPluginResponse_Stdout:
+			_, err = f.Out.Write(o.Stdout)
+		case *pulumirpc.RunPluginResponse_Stderr:
+			_, err = f.Err.Write(o.Stderr)
+		case *pulumirpc.RunPluginResponse_Exitcode:
+			f.Status = int(o.Exitcode)
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

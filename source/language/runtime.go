@@ -29,7 +29,7 @@ func (r Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plu
 		return nil, source.ErrNoPlugins // it is part of the SDK, and language plugins do not know it
 	}
 	x, err := startPlugin(ctx, p, r.Options, c)
-	if err != nil {
+	if err != nil || x == nil {
 		return nil, err // not a nil pointer in an interface
 	}
 	return x, nil

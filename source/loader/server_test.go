@@ -21,8 +21,16 @@ import (
 // serve serves the schemas of a host, and says how many providers were started.
 func serve(t *testing.T, o loader.Options) (client codegenrpc.LoaderClient, started *atomic.Int32) {
 	t.Helper()
+	o.Providers, started = host()
+	server := loader.NewServer(t.Context(), o)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return codegenrpc.NewLoaderClient(dial(t, server.Address)), started
+}
+
+// host starts providers that describe what they are, and counts them.
+func host() (h providers.Host, started *atomic.Int32) {
 	started = &atomic.Int32{}
-	o.Providers = providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
+	return providers.HostFunc(func(_ context.Context, spec providers.Spec) (providers.Provider, error) {
 		started.Add(1)
 		p := providertest.NewFake(spec.Package)
 		p.OnSchema = func(_ context.Context, req providers.SchemaRequest) (string, error) {
@@ -42,15 +50,17 @@ func serve(t *testing.T, o loader.Options) (client codegenrpc.LoaderClient, star
 				spec.DownloadURL, value, req.SubpackageName, req.SubpackageVersion), nil
 		}
 		return p, nil
-	})
-	server := loader.NewServer(t.Context(), o)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	address, err := server.Address()
+	}), started
+}
+
+func dial(t *testing.T, at func() (string, error)) *grpc.ClientConn {
+	t.Helper()
+	address, err := at()
 	require.NoError(t, err)
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	return codegenrpc.NewLoaderClient(conn), started
+	return conn
 }
 
 func schema(t *testing.T, c codegenrpc.LoaderClient, req *codegenrpc.GetSchemaRequest) (name, version, description string) {

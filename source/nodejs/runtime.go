@@ -62,7 +62,7 @@ func (Runtime) StartPlugin(_ context.Context, p source.Project, c source.PluginC
 	c.Environment = append(slices.Clip(c.Environment), x.env...)
 	command := c.Command(p, x.executable, x.args...)
 	command.Done, command.Intercept = x.done, x.debugger.Interceptor()
-	return plugin.Start(command)
+	return c.Start(command)
 }
 
 // located is the directory of a plugin's sources, or what in it is to be run.

@@ -47,16 +47,16 @@ func (Runtime) StartPlugin(ctx context.Context, p source.Project, c source.Plugi
 		command.Args, command.Intercept = d.arguments, d.debugger.Interceptor()
 		command.Done = func() { _ = os.Remove(d.script) }
 	}
-	process, err := plugin.Start(command)
-	if err != nil {
+	process, err := c.Start(command)
+	if process == nil || err != nil {
 		return nil, e.damaged(p, err)
 	}
-	return &server{Process: process, environment: e, project: p}, nil
+	return &server{Server: process, environment: e, project: p}, nil
 }
 
 // server is a plugin whose end may be for want of the SDK, which Python tells with a traceback.
 type server struct {
-	*plugin.Process
+	plugin.Server
 	environment environment
 	project     source.Project
 }
@@ -66,7 +66,7 @@ const noModule = "ModuleNotFoundError: No module named 'pulumi'"
 
 // Port waits until the plugin has written its port.
 func (s *server) Port(ctx context.Context) (int, error) {
-	port, err := s.Process.Port(ctx)
+	port, err := s.Server.Port(ctx)
 	if err != nil && strings.Contains(s.Said(), noModule) {
 		return 0, fmt.Errorf("plugin %s: %w", s.Title(), s.environment.withoutSDK(s.project))
 	}

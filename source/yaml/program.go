@@ -68,6 +68,8 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 	if p.project.Debug {
 		return &source.NoDebuggerError{Program: p.project.Program(), Reason: "the language has none"}
 	}
+	ctx, cancel := until(ctx, host.Over)
+	defer cancel()
 	l, err := p.load(ctx, host.Monitor.Info())
 	if err != nil {
 		return err
@@ -79,6 +81,16 @@ func (p *Program) Run(ctx context.Context, host source.Host) error {
 		}
 	}
 	return e.conclude(ctx)
+}
+
+// until returns a context that ends when a run is over, too.
+func until(ctx, over context.Context) (context.Context, func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	if over == nil {
+		return ctx, func() { end(nil) }
+	}
+	release := context.AfterFunc(over, func() { end(stages.ErrShutDown) })
+	return ctx, func() { release(); end(nil) }
 }
 
 // Close does nothing, because no process is kept running.

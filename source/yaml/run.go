@@ -79,6 +79,9 @@ func (e *evaluation) run(ctx context.Context) error {
 	}
 	e.settings().configure(info, e.loaded.template.Config)
 	r, ok := e.prepare(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // what could not be found out is no mistake of the program
+	}
 	if !ok {
 		return nil
 	}

@@ -23,8 +23,8 @@ type Messages struct {
 // Acquire returns the function that installs plugins for those who need them, unless the environment forbids it.
 func (i *Installer) Acquire(m Messages) plugin.Acquire {
 	return func(ctx context.Context, w plugin.Wanted) error {
-		if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
-			return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+		if err := i.Forbidden(); err != nil {
+			return err
 		}
 		if w.Recorded {
 			if err := i.mayObtain(w); err != nil {
@@ -69,6 +69,10 @@ const pause = 500 * time.Millisecond
 func (t *telling) observe(p Progress) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if p.Silent > 0 {
+		tell(t.messages.Note, "nothing has come from %s for %s; the plugin %s is still waited for", p.URL, p.Silent, p.Plugin)
+		return
+	}
 	if begins := p.Phase != t.phase; begins {
 		t.phase = p.Phase
 		switch p.Phase {
@@ -98,3 +102,11 @@ func tell(to func(string), format string, args ...any) {
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+// Forbidden is the error of an automatic installation where the environment forbids them, and nil elsewhere.
+func (i *Installer) Forbidden() error {
+	if forbidden, _ := strconv.ParseBool(i.env(AcquisitionVariable)); forbidden {
+		return fmt.Errorf("%w, as %s is set", plugin.ErrNotAcquired, AcquisitionVariable)
+	}
+	return nil
+}

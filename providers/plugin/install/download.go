@@ -22,6 +22,8 @@ type download struct {
 	file     string // with what has been fetched; beside it, in a file that ends in .json, is what it is the beginning of
 	progress func(done, total int64)
 	tries    *tries
+	silence  *time.Timer // tells that nothing has come for the time patience
+	patience time.Duration
 }
 
 // beginning says what a file is the beginning of.
@@ -154,6 +156,7 @@ func (d *download) copy(
 			d.tries.renew()
 		}
 		if n > 0 {
+			d.silence.Reset(d.patience)
 			d.progress(have, b.Total)
 		}
 		switch {

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-iac/sluice/advice"
+	"github.com/sluice-iac/sluice/providers/plugin"
 )
 
 const mirrorHost = "own.example/"
@@ -50,6 +52,35 @@ func (n *internet) cut(place string, content []byte, after int, times *int) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// A server that sends nothing for a while is named while it is waited for, once for each silence.
+func TestASilentServerIsNamed(t *testing.T) {
+	n := newInternet(t)
+	content := large(t)
+	n.has(mirrorHost+archiveName, content)
+	whole := n.answer[mirrorHost+archiveName]
+	n.answer[mirrorHost+archiveName] = func(w http.ResponseWriter, r *http.Request) {
+		recorded := httptest.NewRecorder()
+		whole(recorded, r)
+		time.Sleep(300 * time.Millisecond)
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		_, _ = w.Write(recorded.Body.Bytes()[:len(content)/2])
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(300 * time.Millisecond)
+		_, _ = w.Write(recorded.Body.Bytes()[len(content)/2:])
+	}
+	i := n.installer(t.TempDir(), mirrored)
+	i.options.Silence = 100 * time.Millisecond
+	var mu sync.Mutex
+	var said []string
+	require.NoError(t, i.Acquire(Messages{Note: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, text)
+	}})(t.Context(), plugin.Wanted{Kind: plugin.Resource, Name: "thing", Version: "1.2.3"}))
+	silent := "nothing has come from https://own.example/" + archiveName + " for 100ms; the plugin resource thing 1.2.3 is still waited for"
+	require.Equal(t, []string{silent, "installing the plugin resource thing 1.2.3 from https://own.example/" + archiveName, silent}, said)
 }
 
 // archives are the requests for archives.

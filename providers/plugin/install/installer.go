@@ -24,6 +24,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Stall is how long a server may send nothing; 0 is a minute.
 	Stall time.Duration
+	// Silence is how long a server may send nothing until that is said; 0 is ten seconds.
+	Silence time.Duration
 	// Dependencies installs what a plugin in source form needs, before anybody finds the plugin; nil installs nothing. It may be
 	// called from many goroutines, for different plugins.
 	Dependencies func(context.Context, Written) error
@@ -43,7 +45,7 @@ type outcome struct {
 	err    error
 }
 
-const defaultStall = time.Minute
+const defaultStall, defaultSilence = time.Minute, 10 * time.Second
 
 // New returns an installer.
 func New(o Options) *Installer {
@@ -52,6 +54,9 @@ func New(o Options) *Installer {
 	}
 	if o.Stall == 0 {
 		o.Stall = defaultStall
+	}
+	if o.Silence == 0 {
+		o.Silence = defaultSilence
 	}
 	if o.Transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -207,7 +212,13 @@ func (i *Installer) from(ctx context.Context, p place, s source) (at string, err
 	}
 	want, from, err := i.expected(ctx, p.request, a)
 	if err == nil {
-		err = i.put(ctx, p, func(half string) error { return i.unpackFile(ctx, p, file, half, want, from) })
+		err = i.put(ctx, p, func(half string) error {
+			err := i.unpackFile(ctx, p, file, half, want, from)
+			if err == nil && from != "" {
+				p.request.observe(Progress{Phase: Verified, URL: from})
+			}
+			return err
+		})
 	}
 	if a.file == "" && ctx.Err() == nil {
 		p.forget() // it is installed, or it is not what it should be
@@ -219,6 +230,11 @@ func (i *Installer) fetch(ctx context.Context, p place, c call) error {
 	d := &download{web: i.web, call: c, file: p.download(), progress: func(done, total int64) {
 		p.request.observe(Progress{Phase: Downloading, URL: shown(c.url), Done: done, Total: total})
 	}}
+	d.silence = time.AfterFunc(i.options.Silence, func() {
+		p.request.observe(Progress{Phase: Downloading, URL: shown(c.url), Silent: i.options.Silence})
+	})
+	d.patience = i.options.Silence
+	defer d.silence.Stop()
 	return d.run(ctx)
 }
 

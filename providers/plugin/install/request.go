@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Masterminds/semver/v3"
 
@@ -36,9 +37,11 @@ type Request struct {
 type Progress struct {
 	Plugin string // "resource random 4.16.0"
 	Phase  Phase
-	URL    string // what is downloaded; "" in other phases
+	URL    string // what is downloaded, or where the checksum is from; "" in other phases
 	Done   int64  // bytes
 	Total  int64  // bytes, 0 if the server does not say
+	// Silent is for how long nothing has come; 0 while something comes. That is said once for each silence, from another goroutine.
+	Silent time.Duration
 }
 
 // Phase is a part of an installation.
@@ -49,6 +52,7 @@ const (
 	Waiting     Phase = "waiting" // for another process that installs the same plugin
 	Downloading Phase = "downloading"
 	Unpacking   Phase = "unpacking"
+	Verified    Phase = "verified"   // the archive has the checksum that was published
 	Completing  Phase = "completing" // installing what a plugin in source form needs
 	Complete    Phase = "complete"
 )

@@ -112,12 +112,29 @@ func runtimeOf(language string) string {
 	return name
 }
 
+// checkLanguage refuses a language that nothing writes and whose name looks like that of another one. What else is missing may be
+// installed when it is needed.
+func (j *job) checkLanguage() error {
+	known := append([]string{pcl, "yaml", "typescript", "javascript", "csharp", "golang"}, packages.Languages()...)
+	near := source.Near(j.Language, known)
+	if slices.Contains(known, j.Language) || near == "" {
+		return nil
+	}
+	if _, err := j.plugins.Finder().Find(plugin.Language, j.Language, ""); err == nil || !errors.As(err, new(*plugin.MissingError)) {
+		return err
+	}
+	return exit.Usagef("--language: nothing writes programs in %q; did you mean %s?", j.Language, near)
+}
+
 func (j *job) run(ctx context.Context) error {
 	var err error
 	if j.work, err = os.MkdirTemp("", "sluice-convert-"); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(j.work) }() // what is left of it is temporary
+	if err := j.checkLanguage(); err != nil {
+		return err
+	}
 	given, err := j.toPCL(ctx)
 	if err != nil {
 		return err

@@ -60,7 +60,10 @@ type Row struct{ Mark, Kind, Name, Fate string }
 func (s Sight) Row(n *tree.Node) Row {
 	if n.Status != tree.Running {
 		row := s.p.treeRow("", []*tree.Node{n})
-		if n.Status == tree.Done && n.Step.Op == stages.OpSame {
+		switch {
+		case n.Status == tree.Failed && n.Err == nil && n.Note != "":
+			row.fate += " error: " + firstLine(n.Note)
+		case n.Status == tree.Done && n.Step.Op == stages.OpSame:
 			row.mark, row.fate = "  ", s.p.style.paint(grey, "unchanged")
 		}
 		return Row{row.mark, row.kind, row.name, row.fate}

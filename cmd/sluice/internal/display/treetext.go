@@ -169,9 +169,6 @@ func (p stepPrinter) treeRow(branch string, g []*tree.Node) treeRow {
 		row.mark = "  "
 	case n.Status == tree.Failed:
 		row.fate = p.failed(n.Step, n.Err, n.Took)
-		if n.Err == nil && n.Note != "" {
-			row.fate += " error: " + firstLine(n.Note)
-		}
 	case n.Status == tree.Running:
 		row.fate = wordsFor(n.Doing).running + " (interrupted)"
 	case n.Step.Op == stages.OpSame && !p.ShowSames:

@@ -46,6 +46,9 @@ func (p *Program) Client() (port int, inline bool, err error) {
 	return port, true, nil
 }
 
+// ClientAddress is where the process is that serves the program, as it was given; "" if there is none.
+func (p *Program) ClientAddress() string { return p.client }
+
 // AddRun registers the flags of operations that may run the program. usage describes the one that makes it run where it does not
 // run anyway.
 func (p *Program) AddRun(f *pflag.FlagSet, usage string) {

@@ -60,6 +60,9 @@ func newProgram(j *Job, files source.Project, plugins sluice.PluginOptions) (sou
 	if err != nil {
 		return nil, err
 	}
+	if inline && files.Debug {
+		j.remarks.warn("--attach-debugger: the program is served by the process at %s, which starts no debugger for it; start that process in one", j.Flags.Program.ClientAddress())
+	}
 	if inline {
 		return sluice.NewInlineProgram(files, port, plugins), nil
 	}

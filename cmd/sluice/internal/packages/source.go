@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"google.golang.org/grpc/status"
@@ -34,6 +33,26 @@ type Package struct {
 	Entry *workspace.Package
 	// plugin is the folder of a plugin on the disk, "" for one that is found by its name.
 	plugin string
+}
+
+// Parameters are what a plugin makes a package of.
+type Parameters struct {
+	List []string
+	// Extends means that the package is to extend the one of the plugin, and not to take its place.
+	Extends bool
+}
+
+// enter makes a project's entry one with these parameters, if there are any.
+func (of Parameters) enter(entry *workspace.Package) error {
+	switch {
+	case of.Extends && len(entry.Parameters) > 0:
+		return exit.Usagef("the package %s is made of parameters, so that it cannot be extended; name its plugin, %s", entry.Name, entry.Source)
+	case of.Extends:
+		entry.Name, entry.Extensions = "", of.List
+	case len(of.List) > 0:
+		entry.Name, entry.Parameters, entry.Extensions = "", of.List, nil
+	}
+	return nil
 }
 
 // Reader reads the schemas of packages. Make one with [NewReader].
@@ -66,12 +85,12 @@ func (r *Reader) Close() error { return r.service.Close() }
 // Read returns the package that somebody has written: the name of a package of the project, the name of a plugin, perhaps with a
 // version, its git repository, its folder or its executable, or a file with a schema, "-" being the standard input. The parameters are for the
 // plugin. server is where the plugin can be obtained, "" for the usual places.
-func (r *Reader) Read(ctx context.Context, written string, parameters []string, server string) (*Package, error) {
+func (r *Reader) Read(ctx context.Context, written string, of Parameters, server string) (*Package, error) {
 	text, err := r.readFile(written)
 	switch {
 	case err != nil:
 		return nil, err
-	case text != nil && len(parameters) > 0:
+	case text != nil && len(of.List) > 0:
 		return nil, exit.Usagef("%s is a schema, which takes no parameters", written)
 	case text != nil:
 		return newPackage(written, text, nil)
@@ -80,8 +99,8 @@ func (r *Reader) Read(ctx context.Context, written string, parameters []string, 
 	if err != nil {
 		return nil, err
 	}
-	if len(parameters) > 0 {
-		entry.Parameters = parameters
+	if err := of.enter(&entry); err != nil {
+		return nil, err
 	}
 	if server != "" {
 		entry.Server = server
@@ -99,7 +118,7 @@ func (r *Reader) ReadText(ctx context.Context, written string) ([]byte, error) {
 	if text, err := r.readFile(written); text != nil || err != nil {
 		return text, err
 	}
-	p, err := r.Read(ctx, written, nil, "")
+	p, err := r.Read(ctx, written, Parameters{}, "")
 	if err != nil {
 		return nil, err
 	}
@@ -182,15 +201,12 @@ func (r *Reader) place(entry workspace.Package) (pluginPlace, error) {
 		}
 		return at, nil
 	}
-	local, err := localPlugin(entry.Source)
+	local, err := plugin.ProviderAt(entry.Source)
 	if err != nil {
-		return at, err
+		return at, exit.AsUsage(err)
 	}
 	at.folder = local.Directory
-	others := slices.DeleteFunc(slices.Clone(at.options.ProjectPlugins), func(p plugin.ProjectPlugin) bool {
-		return p.Kind == local.Kind && p.Name == local.Name
-	})
-	at.options.ProjectPlugins = append(others, local)
+	at.options = at.options.With(local)
 	at.spec.Package, at.spec.Version = local.Name, ""
 	return at, nil
 }
@@ -210,8 +226,8 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 		return nil, err
 	}
 	host := sluice.NewPluginHost(at.options)
-	defer func() { _ = host.Close() }() // an error of a plugin while it ends changes nothing
-	of := made(entry.Parameters)
+	defer func() { _ = host.Close() }()                       // an error of a plugin while it ends changes nothing
+	of := made(append(entry.Parameters, entry.Extensions...)) // it has one of them
 	text, err := providers.Schema(ctx, sluice.SchemaHost(host), at.spec, of)
 	if err != nil {
 		return nil, explain(ctx, at.spec.Package, of, err)
@@ -219,6 +235,10 @@ func (r *Reader) Ask(ctx context.Context, entry workspace.Package) (*Package, er
 	p, err := newPackage(at.spec.Package, []byte(text), of)
 	if err != nil {
 		return nil, err
+	}
+	if len(entry.Extensions) > 0 && p.ExtensionParameterization == nil {
+		return nil, fmt.Errorf("the plugin %s makes of %q the package %s, which takes the place of its own and does not extend it; "+
+			"give the parameters after the name, without --extension", at.spec.Package, strings.Join(entry.Extensions, " "), p.Title())
 	}
 	if entry.Name == "" {
 		entry.Name = p.Name
@@ -297,36 +317,4 @@ func newPackage(from string, text []byte, of *providers.ParameterizeRequest) (*P
 			"parameterization, without which no program can use it; this is a bug in the plugin", from, s.Name)
 	}
 	return &Package{PackageSchema: s, Schema: text}, nil
-}
-
-// localPlugin finds the plugin in a folder, or the one that a file is the executable of.
-func localPlugin(path string) (plugin.ProjectPlugin, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return plugin.ProjectPlugin{}, exit.AsUsage(err)
-	}
-	const prefix = "pulumi-" + string(plugin.Resource) + "-"
-	named := func(file string) string {
-		return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), prefix), ".exe")
-	}
-	local := plugin.ProjectPlugin{Kind: plugin.Resource, Directory: path}
-	if !info.IsDir() {
-		if !strings.HasPrefix(filepath.Base(path), prefix) {
-			return local, exit.Usagef("%s is no plugin: the executable of one is called %sNAME", path, prefix)
-		}
-		local.Name, local.Directory = named(path), filepath.Dir(path)
-		return local, nil
-	}
-	if executables, err := filepath.Glob(filepath.Join(path, prefix+"*")); err != nil || len(executables) == 1 {
-		local.Name = named(executables[0])
-		return local, err
-	}
-	if local.Name = named(path); urn.CheckPluginName(local.Name) != nil {
-		local.Name = "local" // the folder of a plugin in source form may be called anything
-	}
-	_, manifest := os.Stat(filepath.Join(path, plugin.PluginManifest))
-	if _, found := plugin.Executable(path, plugin.Resource, local.Name); !found && manifest != nil {
-		return local, exit.Usagef("%s is no plugin: it has neither an executable %sNAME nor a %s", path, prefix, plugin.PluginManifest)
-	}
-	return local, nil
 }

@@ -1,8 +1,10 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sluice-iac/sluice"
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/exit"
@@ -47,7 +49,42 @@ func (p *Places) Needed(ctx context.Context) ([]Need, error) {
 	if err = errors.Join(err, program.Close()); err != nil {
 		return nil, err
 	}
-	return p.needs(packages)
+	needs, err := p.needs(packages)
+	if err != nil {
+		return nil, err
+	}
+	return p.named(needs)
+}
+
+// named adds the plugins of the packages that the project names although the program does not use them.
+func (p *Places) named(needs []Need) ([]Need, error) {
+	for _, entry := range p.Project.Packages {
+		need, err := p.entry(entry)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(needs, func(n Need) bool {
+			return n.Name == need.Name && (n.Version == need.Version || n.Version == "" || need.Version == "")
+		}) {
+			needs = append(needs, need)
+		}
+	}
+	return needs, nil
+}
+
+// entry finds the plugin of a package that the project names. That of a folder is there, and is called after the package.
+func (p *Places) entry(entry workspace.Package) (Need, error) {
+	if path, local := entry.IsLocal(p.Project.Directory()); local {
+		return Need{
+			Request:  install.Request{Kind: plugin.Resource, Name: entry.Name},
+			Location: &plugin.Location{Directory: path, Source: plugin.FromProject},
+		}, nil
+	}
+	pkg := stages.Package{Name: entry.Source, Version: entry.Version, DownloadURL: entry.Server}
+	if server, version, err := plugin.ParsePackageSource(entry.Source); err == nil {
+		pkg.Name, pkg.Version, pkg.DownloadURL = entry.Name, cmp.Or(version, entry.Version), server
+	}
+	return p.need(pkg)
 }
 
 // needs finds the plugins of packages.

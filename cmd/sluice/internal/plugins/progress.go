@@ -40,6 +40,10 @@ const redrawn = 100 * time.Millisecond
 func (p *progress) observe(request int, n install.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if n.Silent > 0 {
+		p.say("nothing has come from %s for %s; %s is still waited for", n.URL, n.Silent, n.Plugin)
+		return
+	}
 	before, known := p.now[request]
 	begins := !known || before.Phase != n.Phase || before.URL != n.URL
 	if n.Phase != install.Downloading {
@@ -53,6 +57,8 @@ func (p *progress) observe(request int, n install.Progress) {
 		p.say("downloading %s from %s, going on after %s", n.Plugin, n.URL, format.Bytes(n.Done))
 	case begins && n.Phase == install.Downloading:
 		p.say("downloading %s from %s", n.Plugin, n.URL)
+	case begins && n.Phase == install.Verified:
+		p.say("the checksum of %s is the one that %s says", n.Plugin, n.URL)
 	case begins && n.Phase == install.Completing:
 		p.say("installing what %s needs", n.Plugin)
 	case n.Phase == install.Complete:

@@ -40,6 +40,7 @@ type Traces struct {
 	place    string // where they go, for messages
 	patience time.Duration
 	provider *sdktrace.TracerProvider
+	relay    *relay // nil if programs and plugins send their spans to the collector
 	span     trace.Span
 	// variables are what programs and plugins get in their environment.
 	variables map[string]string
@@ -72,7 +73,11 @@ func Start(ctx context.Context, command string, o Options) (context.Context, *Tr
 		return ctx, nil, err
 	}
 	to.patience = o.patience()
-	exporter, err := to.exporter(ctx)
+	client, err := to.client()
+	if err != nil {
+		return ctx, nil, err
+	}
+	exporter, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return ctx, nil, err
 	}
@@ -96,6 +101,10 @@ func Start(ctx context.Context, command string, o Options) (context.Context, *Tr
 	propagation.TraceContext{}.Inject(ctx, headers)
 	for name, value := range headers {
 		t.variables[strings.ToUpper(name)] = value
+	}
+	if to.forPrograms == "" {
+		t.relay = startRelay(client, t.failed)
+		to.forPrograms = t.relay.address
 	}
 	if to.forPrograms != "" {
 		t.variables["PULUMI_OTEL_EXPORTER_OTLP_ENDPOINT"] = to.forPrograms
@@ -122,6 +131,7 @@ func (t *Traces) End(failed bool) error {
 	t.span.End()
 	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
+	t.relay.stop()
 	err := t.provider.Shutdown(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -220,8 +230,8 @@ func (o Options) standard() destination {
 	return to
 }
 
-// exporter returns what sends spans. It connects to nothing yet.
-func (d destination) exporter(ctx context.Context) (sdktrace.SpanExporter, error) {
+// client returns what sends spans. It connects to nothing yet.
+func (d destination) client() (otlptrace.Client, error) {
 	// Nothing is tried again: whoever deploys does not wait for a collector.
 	plainGRPC := []otlptracegrpc.Option{otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}), otlptracegrpc.WithTimeout(d.patience)}
 	plainHTTP := []otlptracehttp.Option{otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}), otlptracehttp.WithTimeout(d.patience)}
@@ -231,13 +241,13 @@ func (d destination) exporter(ctx context.Context) (sdktrace.SpanExporter, error
 		if err != nil {
 			return nil, err
 		}
-		return otlptrace.New(ctx, &file{f: f})
+		return &file{f: f}, nil
 	case toGRPC:
-		return otlptracegrpc.New(ctx, append(plainGRPC, otlptracegrpc.WithEndpoint(d.host), otlptracegrpc.WithInsecure())...)
+		return otlptracegrpc.NewClient(append(plainGRPC, otlptracegrpc.WithEndpoint(d.host), otlptracegrpc.WithInsecure())...), nil
 	case toGRPCS:
-		return otlptracegrpc.New(ctx, append(plainGRPC, otlptracegrpc.WithEndpoint(d.host))...)
+		return otlptracegrpc.NewClient(append(plainGRPC, otlptracegrpc.WithEndpoint(d.host))...), nil
 	case envGRPC:
-		return otlptracegrpc.New(ctx, plainGRPC...)
+		return otlptracegrpc.NewClient(plainGRPC...), nil
 	case toHTTP:
 		plainHTTP = append(plainHTTP, otlptracehttp.WithInsecure())
 	}
@@ -247,5 +257,5 @@ func (d destination) exporter(ctx context.Context) (sdktrace.SpanExporter, error
 			plainHTTP = append(plainHTTP, otlptracehttp.WithURLPath(d.path))
 		}
 	}
-	return otlptracehttp.New(ctx, plainHTTP...)
+	return otlptracehttp.NewClient(plainHTTP...), nil
 }

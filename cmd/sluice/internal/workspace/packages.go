@@ -23,13 +23,13 @@ type Package struct {
 	// Source is the name of a plugin, or a folder relative to the file.
 	Source  string
 	Version string // "" for any
-	// Parameters are what the plugin makes the package of.
-	Parameters []string
+	// Parameters are what the plugin makes the package of; Extensions are those of a package that extends the plugin's own instead.
+	Parameters, Extensions []string
 	// Server is where a missing plugin can be obtained; "" is the public host.
 	Server string
 }
 
-// String is the short form of a package without parameters and server.
+// String is the short form of a package without parameters, extensions and server.
 func (p Package) String() string {
 	if p.Version == "" {
 		return p.Source
@@ -74,27 +74,37 @@ func (r *projectReader) pkg(entries *yaml.Node, name string) Package {
 		p.Version = strings.TrimPrefix(p.Version, "v")
 		return p
 	}
-	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "pluginDownloadURL")
+	r.warnAboutOthers(n, fmt.Sprintf("the package %q", name), "source", "version", "parameters", "extensions", "pluginDownloadURL")
 	p := Package{
 		Name: name, Source: r.text(n, "source", "name a plugin or a directory"), Version: strings.TrimPrefix(r.text(n, "version", ""), "v"),
 		Server: r.text(n, "pluginDownloadURL", "write a URL"),
 	}
-	_, parameters := child(n, "parameters")
-	if parameters = resolve(parameters); parameters == nil || isNull(parameters) || r.err != nil {
-		return p
-	}
-	if parameters.Kind != yaml.SequenceNode {
-		r.fail(parameters, fmt.Sprintf("the `parameters` of the package %q must be a list, not %s", name, describe(parameters)), "")
-		return p
-	}
-	for _, one := range parameters.Content {
-		if one = resolve(one); one.Kind != yaml.ScalarNode || isNull(one) {
-			r.fail(one, fmt.Sprintf("a parameter of the package %q must be a text, not %s", name, describe(one)), "")
-			return p
-		}
-		p.Parameters = append(p.Parameters, one.Value)
+	p.Parameters, p.Extensions = r.parameters(n, name, "parameters"), r.parameters(n, name, "extensions")
+	if len(p.Parameters) > 0 && len(p.Extensions) > 0 {
+		r.fail(n, fmt.Sprintf("the package %q has both `parameters` and `extensions`", name), "leave one of them out")
 	}
 	return p
+}
+
+// parameters reads a list of texts of a package.
+func (r *projectReader) parameters(entry *yaml.Node, name, key string) []string {
+	_, list := child(entry, key)
+	if list = resolve(list); list == nil || isNull(list) || r.err != nil {
+		return nil
+	}
+	if list.Kind != yaml.SequenceNode {
+		r.fail(list, fmt.Sprintf("the `%s` of the package %q must be a list, not %s", key, name, describe(list)), "")
+		return nil
+	}
+	var texts []string
+	for _, one := range list.Content {
+		if one = resolve(one); one.Kind != yaml.ScalarNode || isNull(one) {
+			r.fail(one, fmt.Sprintf("one of the `%s` of the package %q must be a text, not %s", key, name, describe(one)), "")
+			return nil
+		}
+		texts = append(texts, one.Value)
+	}
+	return texts
 }
 
 // PackageFile returns the project file of a folder or of those above it, or the PulumiPlugin.yaml of a plugin if that is nearer. The
@@ -147,7 +157,7 @@ func AddPackage(path string, p Package) error {
 	}
 	_, old := child(entries, p.Name)
 	entry := p.node()
-	if old = resolve(old); len(p.Parameters) == 0 && p.Server == "" && (old == nil || old.Kind != yaml.MappingNode) {
+	if old = resolve(old); len(p.Parameters) == 0 && len(p.Extensions) == 0 && p.Server == "" && (old == nil || old.Kind != yaml.MappingNode) {
 		entry = newText(p.String())
 	}
 	inserted := insertPackage(data, doc, p.Name, entry)
@@ -213,17 +223,24 @@ func (p Package) node() *yaml.Node {
 	if p.Version != "" {
 		setChild(n, "version", newText(p.Version))
 	}
-	if len(p.Parameters) > 0 {
-		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, one := range p.Parameters {
-			list.Content = append(list.Content, newText(one))
-		}
-		setChild(n, "parameters", list)
-	}
+	setTexts(n, "parameters", p.Parameters)
+	setTexts(n, "extensions", p.Extensions)
 	if p.Server != "" {
 		setChild(n, "pluginDownloadURL", newText(p.Server))
 	}
 	return n
+}
+
+// setTexts adds a list of texts to a mapping, unless it is empty.
+func setTexts(n *yaml.Node, key string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for _, one := range texts {
+		list.Content = append(list.Content, newText(one))
+	}
+	setChild(n, key, list)
 }
 
 // readPackages adds the packages whose source is a directory or a git repository to the providers of the project, and the packages

@@ -494,9 +494,11 @@ func TestPackagesOfAProjectAreRead(t *testing.T) {
 		{Name: "a", Source: "a", Version: "1.0.0"}, {Name: "b", Source: "bridge", Version: "2.0.0", Parameters: []string{"one", "2"}},
 	}, p.Packages)
 	for text, problem := range map[string]string{
-		"packages: {a: {source: b, parameters: x}}":    "the `parameters` of the package \"a\" must be a list, not a text",
-		"packages: {a: {source: b, parameters: [[]]}}": "a parameter of the package \"a\" must be a text, not a list",
-		"packages: {a: []}":                            "`a` must be a text, not a list",
+		"packages: {a: {source: b, parameters: x}}":                    "the `parameters` of the package \"a\" must be a list, not a text",
+		"packages: {a: {source: b, parameters: [[]]}}":                 "one of the `parameters` of the package \"a\" must be a text, not a list",
+		"packages: {a: {source: b, extensions: x}}":                    "the `extensions` of the package \"a\" must be a list, not a text",
+		"packages: {a: {source: b, extensions: [x], parameters: [y]}}": "the package \"a\" has both `parameters` and `extensions`",
+		"packages: {a: []}": "`a` must be a text, not a list",
 	} {
 		_, err := ParseProject("/x/Pulumi.yaml", []byte("name: x\nruntime: yaml\n"+text+"\n"))
 		require.ErrorContains(t, err, problem)
