@@ -5,14 +5,17 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,7 +31,7 @@ import (
 //	size 60x20   make the window another size
 //	make FILE    make a file, for which something waits
 //
-// What is on the screen at the end, and the exit status, are the standard output.
+// What it has written on the normal screen, without colours, and the exit status are the standard output.
 func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: onterminal COLUMNSxROWS SCRIPT COMMAND...")
@@ -59,7 +62,7 @@ func onTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	read.Wait()
 	_ = file.Close()
-	_, err = io.WriteString(ts.Stdout(), s.shown()+"\nstatus "+strconv.Itoa(status)+"\n")
+	_, err = fmt.Fprintf(ts.Stdout(), "%s\nstatus %d\n", s.scrollback(), status)
 	ts.Check(err)
 }
 
@@ -69,13 +72,22 @@ type screen struct {
 	cmd  *exec.Cmd
 	file *os.File
 	term vt10x.Terminal
+	all  strings.Builder // that the command has written
 }
 
 // read draws what the command writes, until it has ended.
 func (s *screen) read() {
-	r := bufio.NewReader(s.file)
+	r := bufio.NewReader(io.TeeReader(s.file, &s.all))
 	for s.term.Parse(r) == nil {
 	}
+}
+
+// alternate matches what was written while the whole screen was drawn on.
+var alternate = regexp.MustCompile(`(?s)\x1b\[\?1049h.*?\x1b\[\?1049l`)
+
+// scrollback returns the text on the normal screen and above it. What was drawn more than once is there more than once.
+func (s *screen) scrollback() string {
+	return strings.ReplaceAll(ansi.Strip(alternate.ReplaceAllString(s.all.String(), "")), "\r", "")
 }
 
 // shown returns the lines of the screen.

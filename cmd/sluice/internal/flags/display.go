@@ -13,8 +13,8 @@ import (
 type Display struct {
 	EventLog         string // the file that events are written to; "" is none
 	Form             Form
-	json             bool   // events or a document for programs, instead of a text for people
-	summary          bool   // one line for programs
+	json             bool // events or a document for programs, instead of a text for people
+	summary          bool // one line for programs
 	suppressProgress bool
 	lines            display.Lines
 	details          display.Details

@@ -81,6 +81,9 @@ func Browse(ctx context.Context, report *display.Report, o Options) error {
 	return nil
 }
 
+// Tick does nothing: the screen shows what takes long.
+func (*Screen) Tick() {}
+
 // Leave is [Screen.Close] for the end of the process in the middle of the operation.
 func (s *Screen) Leave() { s.Close() }
 
