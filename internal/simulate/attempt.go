@@ -45,7 +45,8 @@ type attempt struct {
 	events  []stages.Event
 	faults  []string
 	cut     []effect // of the calls that were cut off
-	// failedLate is true when a step after the program has failed while others were running.
+	// failedLate is true when something failed while others were running: a step after the program, or a registration that a stage
+	// refuses although the program has its reply.
 	failedLate bool
 
 	result *sluice.Result

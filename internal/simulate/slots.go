@@ -77,7 +77,7 @@ func insert[T any](slot *sluice.Slot[T], i inserted, located func(T) stages.Loca
 			case i.Do == Delay:
 				i.pause()
 			case i.Do == Refuse && i.In != Executed && l.URN.Type() == "test:index:Thing":
-				i.slots.refuse(l.URN)
+				i.slots.refuse(l)
 				return l.Refuse(refusal)
 			}
 			return emit(in)
@@ -117,10 +117,15 @@ func (s *slots) passes(stage int, l stages.Located) {
 	}
 }
 
-func (s *slots) refuse(u urn.URN) {
+func (s *slots) refuse(l stages.Located) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.refused[u] = true
+	s.refused[l.URN] = true
+	s.mu.Unlock()
+	if l.Course == stages.Answered {
+		s.attempt.mu.Lock()
+		defer s.attempt.mu.Unlock()
+		s.attempt.failedLate = true // the program may have registered more
+	}
 }
 
 // refuses reports whether a stage has refused a resource, or anything if the URN is "".
