@@ -14,7 +14,7 @@ func (w *world) doubts() map[urn.URN]int {
 	out := map[urn.URN]int{}
 	if w.snapshot != nil {
 		for _, p := range w.snapshot.Pending {
-			if p.Type == state.Creating {
+			if p.Type == state.Creating && !w.records(p.Resource) {
 				out[p.Resource.URN]++
 			}
 		}

@@ -81,7 +81,7 @@ func (a verification) verifyEvents() {
 			started[key{e.Step.Op, e.Step.URN}]++
 		case stages.StepDone:
 			k := key{e.Step.Op, e.Step.URN}
-			if (a.op.Do == Refresh || a.op.Do == Recover) && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
+			if (a.op.Do == Refresh || a.op.Do == Recover) && started[k] == 0 && started[key{stages.OpRefresh, e.Step.URN}] > 0 {
 				k.op = stages.OpRefresh // reported as what it found
 			}
 			if !e.Outputs {

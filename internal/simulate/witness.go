@@ -190,8 +190,10 @@ func (j *journal) judge(seen *state.Snapshot, durable map[*record]bool) (faults 
 // outlineOf returns what identifies a recorded state or a pending operation to a reader. What is in another resource gets another
 // URN when that is renamed, and an old copy another name.
 func outlineOf(k any) string {
-	if op, ok := k.(state.Pending); ok {
+	if op, ok := k.(state.Pending); ok && op.Type == state.Creating {
 		return fmt.Sprintf("%s %s", op.Type, op.Resource.URN.Name())
+	} else if ok {
+		return fmt.Sprintf("%s %s", op.Type, op.Resource.ID) // it follows its object, which may get another name
 	}
 	r := k.(*state.Resource)
 	name := r.URN.Name()

@@ -54,9 +54,13 @@ func (w *world) resources() []*state.Resource {
 // isInDoubt reports whether an interrupted create of that name may have made an object that is not recorded.
 func (w *world) isInDoubt(u urn.URN) bool {
 	return w.snapshot != nil && slices.ContainsFunc(w.snapshot.Pending, func(p state.Pending) bool {
-		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() &&
-			!slices.ContainsFunc(w.resources(), func(r *state.Resource) bool { return r.URN == u && r.ID != "" && r.ID == p.Resource.ID })
+		return p.Type == state.Creating && p.Resource.URN == u && p.Resource.Custom && !u.Type().IsProvider() && !w.records(p.Resource)
 	})
+}
+
+// records reports whether the object that a pending operation names is recorded.
+func (w *world) records(pending *state.Resource) bool {
+	return pending.ID != "" && slices.ContainsFunc(w.resources(), func(r *state.Resource) bool { return r.URN == pending.URN && r.ID == pending.ID })
 }
 
 // isPending reports whether the state records an operation on a resource as begun.
