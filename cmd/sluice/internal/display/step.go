@@ -94,10 +94,11 @@ func (p stepPrinter) failure(s stages.StepInfo, err error, took time.Duration) s
 // failed says that a step has failed, and why.
 func (p stepPrinter) failed(s stages.StepInfo, err error, took time.Duration) string {
 	w := wordsFor(s.Op)
-	said := "**" + w.running + " failed**"
-	if w.running == "" {
-		said = "**failed**"
+	said := strings.TrimPrefix(w.running+" failed", " ")
+	if p.IsPreview {
+		said = strings.TrimPrefix(w.plan+" failed", " ")
 	}
+	said = "**" + said + "**"
 	said = p.style.paint(red, said)
 	if took > 0 {
 		said += " (" + formatTook(took) + ")"
@@ -117,6 +118,10 @@ func reasonOf(s stages.StepInfo) string {
 	switch s.Op {
 	case stages.OpReplace, stages.OpRefresh:
 		return s.Reason.String()
+	case stages.OpCreate:
+		if s.Reason.Kind == stages.ReasonVanished {
+			return s.Reason.String()
+		}
 	case stages.OpDelete, stages.OpUpdate, stages.OpDiscard:
 		if s.Op == stages.OpUpdate && len(s.Reason.Properties) > 0 {
 			return "" // the changed properties are listed anyway

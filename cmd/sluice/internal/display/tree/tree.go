@@ -76,7 +76,7 @@ func (t *Tree) Observe(e stages.Event) {
 		case !isShown(e.Step):
 		case isCustom(e.Step) && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
 			t.begin(e)
-		case !isCustom(e.Step):
+		case !isCustom(e.Step) && e.Step.Op != stages.OpRefresh:
 			t.end(e.Step, Done, e.At) // no provider is asked for a component
 		default:
 			t.place(e.Step)
@@ -112,7 +112,9 @@ func (t *Tree) begin(e stages.StepStarted) {
 		if n.Status != Failed {
 			n.Status = Running
 		}
-		n.tell(e.Step)
+		if e.Step.Op != stages.OpRefresh { // what that finds is not known yet
+			n.tell(e.Step)
+		}
 	})
 }
 
@@ -150,7 +152,7 @@ func (t *Tree) diagnose(d stages.Diagnostic) {
 
 // tell takes over what a step says of the whole, unless more is known.
 func (n *Node) tell(s stages.StepInfo) {
-	op := wholeOp(s.Op)
+	op := wholeOp(s)
 	switch was := n.Step.Op; {
 	case was == "":
 	case was == stages.OpReplace && op != stages.OpDelete,
@@ -167,12 +169,16 @@ func (n *Node) tell(s stages.StepInfo) {
 }
 
 // wholeOp returns the kind of the operation on a resource that a step is a part of.
-func wholeOp(op stages.Op) stages.Op {
-	switch op {
+func wholeOp(s stages.StepInfo) stages.Op {
+	switch s.Op {
+	case stages.OpRefresh:
+		if s.Reason.Kind == stages.ReasonUnchanged {
+			return stages.OpSame
+		}
 	case stages.OpCreateReplacement, stages.OpDeleteReplaced, stages.OpReadReplacement, stages.OpDiscardReplaced, stages.OpImportReplacement:
 		return stages.OpReplace
 	}
-	return op
+	return s.Op
 }
 
 // place returns the node of a step's resource, below its parent.

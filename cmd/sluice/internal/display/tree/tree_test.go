@@ -46,6 +46,13 @@ func failed(op stages.Op, n, parent string) stages.Event {
 	return stages.StepFailed{Step: step(op, n, parent), Err: errors.New("no quota"), At: start.Add(time.Second)}
 }
 
+// unchanged is the end of a refresh that has found what is recorded.
+func unchanged(n string) stages.Event {
+	s := step(stages.OpRefresh, n, "")
+	s.Reason.Kind = stages.ReasonUnchanged
+	return stages.StepDone{Step: s, At: start.Add(2 * time.Second)}
+}
+
 // text draws a tree: a line for each node.
 func text(n *Node) string {
 	var b strings.Builder
@@ -93,6 +100,12 @@ func TestOneNodeShowsAllStepsOfAResource(t *testing.T) {
 		},
 		"unchanged, and then deleted": {
 			[]stages.Event{done(stages.OpSame, "a", ""), done(stages.OpDelete, "a", "")}, "a delete 2\n",
+		},
+		"a refresh that finds nothing": {
+			[]stages.Event{began(stages.OpRefresh, "a", ""), unchanged("a")}, "a same 2 2s\n",
+		},
+		"a refresh that finds nothing, and an update": {
+			[]stages.Event{began(stages.OpRefresh, "a", ""), unchanged("a"), done(stages.OpUpdate, "a", "")}, "a update 2 2s\n",
 		},
 		"a failure stays": {
 			[]stages.Event{began(stages.OpCreate, "a", ""), failed(stages.OpCreate, "a", ""), done(stages.OpSame, "a", "")}, "a create 3 1s no quota\n",
