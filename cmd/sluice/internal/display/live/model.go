@@ -32,7 +32,7 @@ const (
 
 // model is what the user has made of the screen: what is selected, folded and searched for.
 type model struct {
-	over      <-chan struct{} // closed when the operation is over; nil if it was before
+	over      func() // returns when the operation is over; nil if it was before
 	report    *display.Report
 	interrupt func() // for each Ctrl-C
 
@@ -59,7 +59,7 @@ func (m *model) Init() tea.Cmd {
 	if m.over == nil {
 		return nil
 	}
-	return tea.Batch(tick(), func() tea.Msg { <-m.over; return tea.Quit() })
+	return tea.Batch(tick(), func() tea.Msg { m.over(); return tea.Quit() })
 }
 
 // Update implements [tea.Model].

@@ -64,7 +64,7 @@ func (s *Screen) run(ctx context.Context) {
 		return
 	}
 	m := newModel(s.Report)
-	m.over, m.interrupt = ctx.Done(), s.options.Interrupt
+	m.over, m.interrupt = func() { <-ctx.Done() }, s.options.Interrupt
 	// If the terminal cannot be drawn on, nothing is shown; the report is written in any case.
 	_, _ = tea.NewProgram(m, s.options.program()...).Run()
 }
