@@ -81,7 +81,7 @@ func (c *choice) press(key tea.KeyPressMsg) tea.Cmd {
 		return tea.Quit
 	case "ctrl+z":
 		return tea.Suspend
-	case "enter":
+	case "enter", "ctrl+j": // some terminals send a line feed
 		c.end = chosen
 		return tea.Quit
 	case "up":
