@@ -334,6 +334,29 @@ func TestALineIsCutToTheTerminalAndLeavesNothing(t *testing.T) {
 	l.Clear()
 }
 
+func TestLinesOfAReportAreHeldBackOnlyForAScreen(t *testing.T) {
+	debugger := stages.Diagnostic{LogMessage: stages.LogMessage{Message: "Waiting for debugger to attach", Debugger: map[string]any{}}}
+	for _, held := range []bool{false, true} {
+		var out bytes.Buffer
+		r := NewReport(Options{Title: "T", Out: &out})
+		if held {
+			r.Hold()
+		}
+		for _, e := range []stages.Event{stages.Stdout{Message: "hello\n"}, debugger} {
+			r.Observe(e)
+		}
+		r.Note("^C received")
+		const lines = "hello\n @  Waiting for debugger to attach\n^C received\n"
+		if !held {
+			require.Equal(t, "T\n"+lines, out.String(), "somebody waits for them")
+		} else {
+			require.Equal(t, "T\n", out.String())
+		}
+		r.Close()
+		require.Equal(t, "T\n"+lines, out.String())
+	}
+}
+
 func TestInterruptedStepsAreShownAtTheEnd(t *testing.T) {
 	c := newClock()
 	var out bytes.Buffer

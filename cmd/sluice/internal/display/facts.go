@@ -2,6 +2,7 @@ package display
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -12,30 +13,45 @@ import (
 
 // facts are what is known of an operation, in words.
 type facts struct {
-	p    stepPrinter
-	m    *model
-	note string // the last ephemeral message
+	p       stepPrinter
+	m       *model
+	note    string    // the last ephemeral message
+	lastOut time.Time // when something was last written, for heartbeats
 }
 
 func newFacts(o Options) facts {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return facts{p: stepPrinter{o, style{o.Color}}, m: newModel(o.Now(), o.ShowFullOutput)}
+	now := o.Now()
+	return facts{p: stepPrinter{o, style{o.Color}}, m: newModel(now, o.ShowFullOutput), lastOut: now}
 }
 
-// remember keeps an ephemeral message until the next one.
-func (f *facts) remember(d stages.Diagnostic) {
-	if d.Ephemeral && (d.Severity != stages.Debug || f.p.Debug) {
-		f.note = firstLine(d.Message)
-	}
+// write writes a text with a line end.
+func (f *facts) write(text string) {
+	_, _ = io.WriteString(f.p.Out, text+"\n")
+	f.lastOut = f.p.Now()
 }
 
-func (f *facts) withNote(text string) string {
-	if f.note != "" {
-		text += "; " + f.note
+// line returns what an event says of the operation as a whole, and whether it says anything. It keeps an ephemeral message until the next one; others are
+// kept for the section at the end. Somebody has to attach the debugger that a process waits for, so that is a line of its own.
+func (f *facts) line(e stages.Event) (text string, said bool) {
+	switch e := e.(type) {
+	case stages.Prelude:
+		if f.p.ShowConfig {
+			return configText(e.Config), true
+		}
+	case stages.Diagnostic:
+		if e.Debugger != nil {
+			return " @  " + cleanLine(e.Message), true
+		}
+		if e.Ephemeral && (e.Severity != stages.Debug || f.p.Debug) {
+			f.note = firstLine(e.Message)
+		}
+	case stages.Stdout:
+		return strings.TrimRight(clean(e.Message), "\n"), true
 	}
-	return text
+	return "", false
 }
 
 // configText shows the settings. Secrets are masked, as they are in the event.
@@ -70,14 +86,20 @@ func (f *facts) running() []string {
 	return out
 }
 
-// isUnderWay reports whether there is something to say of what the operation does.
-func (f *facts) isUnderWay() bool {
-	return len(f.m.running) > 0 || f.isBeginning() || f.p.WaitsFor != ""
-}
+// heartbeat is how long people may be told nothing while an operation is under way.
+const heartbeat = 20 * time.Second
 
-// heartbeat returns the line of a log that has been silent for long.
-func (f *facts) heartbeat(now time.Time) string {
-	return fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(f.m.started)), f.withNote(f.progress(now)))
+// beat says what goes on, if nothing was written for long.
+func (f *facts) beat() {
+	now := f.p.Now()
+	if f.p.SuppressProgress || now.Sub(f.lastOut) < heartbeat || len(f.m.running) == 0 && !f.isBeginning() && f.p.WaitsFor == "" {
+		return
+	}
+	text := fmt.Sprintf(" @  after %s: %s", formatTook(now.Sub(f.m.started)), f.progress(now))
+	if f.note != "" {
+		text += "; " + f.note
+	}
+	f.write(text)
 }
 
 // isBeginning reports whether no step has begun yet and there is a description of what is under way instead. If calls wait for a limit, that

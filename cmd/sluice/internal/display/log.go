@@ -1,7 +1,6 @@
 package display
 
 import (
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -14,19 +13,14 @@ import (
 type Log struct {
 	mu sync.Mutex
 	facts
-	lastOut time.Time // when the last line was written, for heartbeats
 	// overtaken holds the components that were reported before their outputs were set, and the operation on each.
 	overtaken map[urn.URN]stages.Op
 }
 
-// heartbeat is how long a log may stay silent while an operation is under way.
-const heartbeat = 20 * time.Second
-
 // NewLog begins a log with its title.
 func NewLog(o Options) *Log {
 	l := &Log{facts: newFacts(o), overtaken: map[urn.URN]stages.Op{}}
-	l.lastOut = l.m.started
-	l.print(l.p.style.bold(o.Title))
+	l.write(l.p.style.bold(o.Title))
 	return l
 }
 
@@ -38,22 +32,17 @@ func (l *Log) Observe(e stages.Event) {
 		l.overtake(e.Step)
 	}
 	took := l.m.observe(e)
+	if text, said := l.line(e); said {
+		l.write(text)
+	}
 	switch e := e.(type) {
-	case stages.Prelude:
-		if l.p.ShowConfig {
-			l.print(configText(e.Config))
-		}
 	case stages.StepDone:
 		l.done(e, took)
 	case stages.StepFailed:
 		if l.p.Diff && l.p.shows(e.Step) {
-			l.print(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+			l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
 		}
-		l.print(l.p.failure(e.Step, e.Err, took))
-	case stages.Diagnostic:
-		l.diagnostic(e)
-	case stages.Stdout:
-		l.print(strings.TrimRight(clean(e.Message), "\n"))
+		l.write(l.p.failure(e.Step, e.Err, took))
 	}
 }
 
@@ -61,9 +50,7 @@ func (l *Log) Observe(e stages.Event) {
 func (l *Log) Tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.p.Now(); !l.p.SuppressProgress && now.Sub(l.lastOut) >= heartbeat && l.isUnderWay() {
-		l.print(l.heartbeat(now))
-	}
+	l.beat()
 }
 
 // Leave does nothing: what has happened is written already.
@@ -78,7 +65,7 @@ func (l *Log) Close() {
 		l.interrupted()
 	}
 	for _, section := range l.sections() {
-		l.print(section)
+		l.write(section)
 	}
 }
 
@@ -88,7 +75,7 @@ func (l *Log) silentComponents() {
 		c, waiting := l.m.components[u]
 		delete(l.m.components, u)
 		if waiting && l.p.shows(c) && c.Op != stages.OpSame {
-			l.print(l.p.outcome(c, 0))
+			l.write(l.p.outcome(c, 0))
 		}
 	}
 }
@@ -102,7 +89,7 @@ func (l *Log) overtake(next stages.StepInfo) {
 	}
 	l.overtaken[next.URN] = c.Op
 	if l.p.shows(c) {
-		l.print(l.p.outcome(c, 0))
+		l.write(l.p.outcome(c, 0))
 	}
 }
 
@@ -117,7 +104,7 @@ func (l *Log) Running() []string {
 func (l *Log) Note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.print(clean(text))
+	l.write(clean(text))
 }
 
 func (l *Log) done(e stages.StepDone, took time.Duration) {
@@ -128,31 +115,17 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 		return
 	}
 	if l.p.Diff {
-		l.print(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
+		l.write(strings.TrimSuffix(l.p.block(e.Step, 0), "\n"))
 		if l.p.IsPreview {
 			return
 		}
 	}
-	l.print(l.p.outcome(e.Step, took))
-}
-
-// diagnostic remembers ephemeral messages; others are kept for the section at the end. Somebody has to attach the debugger that a process waits for, so that is a line of its own.
-func (l *Log) diagnostic(d stages.Diagnostic) {
-	if d.Debugger != nil {
-		l.print(" @  " + cleanLine(d.Message))
-		return
-	}
-	l.remember(d)
+	l.write(l.p.outcome(e.Step, took))
 }
 
 func (l *Log) interrupted() {
 	for _, r := range l.m.running {
 		w := wordsFor(r.step.Op)
-		l.print(l.p.row(w, r.step, w.running+" (interrupted)"))
+		l.write(l.p.row(w, r.step, w.running+" (interrupted)"))
 	}
-}
-
-func (l *Log) print(text string) {
-	_, _ = io.WriteString(l.p.Out, text+"\n")
-	l.lastOut = l.p.Now()
 }

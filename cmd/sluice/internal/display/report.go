@@ -1,10 +1,8 @@
 package display
 
 import (
-	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
@@ -15,17 +13,32 @@ import (
 type Report struct {
 	mu sync.Mutex
 	facts
-	tree    *tree.Tree
-	lines   []string // to be written before the tree
-	lastOut time.Time
+	tree  *tree.Tree
+	held  bool     // lines are held back
+	lines []string // those that are
 }
 
 // NewReport begins a report with its title.
 func NewReport(o Options) *Report {
 	r := &Report{facts: newFacts(o), tree: tree.New()}
-	r.lastOut = r.m.started
-	_, _ = io.WriteString(r.p.Out, r.p.style.bold(o.Title)+"\n")
+	r.write(r.p.style.bold(o.Title))
 	return r
+}
+
+// Hold keeps lines about the operation as a whole back until the report is written, because a screen shows them until then.
+func (r *Report) Hold() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held = true
+}
+
+// say writes a line about the operation as a whole, or holds it back.
+func (r *Report) say(text string) {
+	if r.held {
+		r.lines = append(r.lines, text)
+		return
+	}
+	r.write(text)
 }
 
 // Observe takes account of an event.
@@ -34,18 +47,8 @@ func (r *Report) Observe(e stages.Event) {
 	defer r.mu.Unlock()
 	r.m.observe(e)
 	r.tree.Observe(e)
-	switch e := e.(type) {
-	case stages.Prelude:
-		if r.p.ShowConfig {
-			r.lines = append(r.lines, configText(e.Config))
-		}
-	case stages.Diagnostic:
-		if e.Debugger != nil {
-			r.lines = append(r.lines, " @  "+cleanLine(e.Message))
-		}
-		r.remember(e)
-	case stages.Stdout:
-		r.lines = append(r.lines, strings.TrimRight(clean(e.Message), "\n"))
+	if text, said := r.line(e); said {
+		r.say(text)
 	}
 }
 
@@ -60,17 +63,14 @@ func (r *Report) Running() []string {
 func (r *Report) Note(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, clean(text))
+	r.say(clean(text))
 }
 
 // Tick says what takes long, if nothing was written for a while. The caller calls it about ten times a second.
 func (r *Report) Tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := r.p.Now(); !r.p.SuppressProgress && now.Sub(r.lastOut) >= heartbeat && r.isUnderWay() {
-		_, _ = io.WriteString(r.p.Out, r.heartbeat(now)+"\n")
-		r.lastOut = now
-	}
+	r.beat()
 }
 
 // Leave writes the report in the middle of the operation, because the process ends.
@@ -89,6 +89,6 @@ func (r *Report) Close() {
 		parts = append(parts, strings.TrimSuffix(text, "\n"))
 	}
 	for _, text := range append(parts, r.sections()...) {
-		_, _ = io.WriteString(r.p.Out, text+"\n")
+		r.write(text)
 	}
 }

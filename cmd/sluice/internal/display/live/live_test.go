@@ -34,6 +34,7 @@ func newStage(o display.Options) *stage {
 	s := &stage{now: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)}
 	o.Out, o.Now = io.Discard, func() time.Time { return s.now }
 	s.report = display.NewReport(o)
+	s.report.Hold()
 	return s
 }
 

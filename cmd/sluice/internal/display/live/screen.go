@@ -50,6 +50,7 @@ type Screen struct {
 func Open(report *display.Report, o Options) *Screen {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Screen{Report: report, options: o, stop: stop}
+	report.Hold()
 	s.release = o.Hold(func(text string) { report.Note(strings.TrimSuffix(text, "\n")) })
 	s.wg.Go(func() { s.run(ctx) })
 	return s
