@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -76,11 +77,8 @@ func (p stepPrinter) identity(s stages.StepInfo) []string {
 }
 
 func hiddenOf(s stages.StepInfo) []property.Path {
-	if s.New != nil {
-		return hiddenPaths(s.New.HideDiff)
-	}
-	if s.Old != nil {
-		return hiddenPaths(s.Old.HideDiff)
+	if r := cmp.Or(s.New, s.Old); r != nil {
+		return hiddenPaths(r.HideDiff)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -111,7 +112,7 @@ func (l *Log) done(e stages.StepDone, took time.Duration) {
 	if !l.p.shows(e.Step) {
 		return
 	}
-	if e.Outputs && (isCustom(e.Step) || l.p.IsPreview || l.overtaken[e.Step.URN] == e.Step.Op) {
+	if e.Outputs && (tree.IsCustom(e.Step) || l.p.IsPreview || l.overtaken[e.Step.URN] == e.Step.Op) {
 		return
 	}
 	if l.p.Diff {

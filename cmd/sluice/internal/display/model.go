@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluice-iac/sluice/cmd/sluice/internal/display/tree"
 	"github.com/sluice-iac/sluice/stages"
 	"github.com/sluice-iac/sluice/urn"
 )
@@ -75,7 +76,7 @@ func (m *model) observe(e stages.Event) time.Duration {
 func (m *model) begin(e stages.StepStarted) {
 	switch {
 	case e.Step.Op == stages.OpSame || e.Step.Op == stages.OpReplace || e.Step.Internal:
-	case isCustom(e.Step):
+	case tree.IsCustom(e.Step):
 		m.running = append(m.running, &runningStep{e.Step, e.At})
 	case !e.Planning:
 		m.components[e.Step.URN] = e.Step
@@ -172,11 +173,4 @@ func (m *model) errored() int {
 		n--
 	}
 	return n
-}
-
-func isCustom(s stages.StepInfo) bool {
-	if s.New != nil {
-		return s.New.Custom
-	}
-	return s.Old != nil && s.Old.Custom
 }

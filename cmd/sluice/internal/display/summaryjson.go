@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
-	"github.com/sluice-iac/sluice/state"
 )
 
 // SummaryLine collects the events of one phase for --output json, which prints one line of JSON when the phase is over. It is safe
@@ -70,11 +70,8 @@ func (l *SummaryLine) Observe(e stages.Event) {
 
 func newSummaryResource(s stages.StepInfo) summaryResource {
 	out := summaryResource{URN: string(s.URN), Type: string(s.URN.Type()), Name: s.URN.Name(), Op: string(s.Op)}
-	for _, r := range []*state.Resource{s.New, s.Old} {
-		if r != nil {
-			out.Parent = string(r.Parent)
-			break
-		}
+	if r := cmp.Or(s.New, s.Old); r != nil {
+		out.Parent = string(r.Parent)
 	}
 	return out
 }

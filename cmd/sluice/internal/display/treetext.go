@@ -35,7 +35,7 @@ type treeRow struct {
 // treeText draws the resources that an operation changes below those that they are parts of, in the order of types and names: the text
 // depends on what happens, and not on when. It returns "" if there are none.
 func (p stepPrinter) treeText(t *tree.Tree) string {
-	rows := p.treeRows(t.Top, "", true)
+	rows := p.treeRows(t.Top, "")
 	kinds, names := 0, 0
 	for _, r := range rows {
 		kinds = max(kinds, min(ansi.StringWidth(r.branch+r.kind), maxTypeWidth))
@@ -78,23 +78,14 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
-// treeRows returns the rows of what is below a node. top is true if no lines lead to them.
-func (p stepPrinter) treeRows(n *tree.Node, branch string, top bool) []treeRow {
+// treeRows returns the rows of what is below a node. branch leads to them.
+func (p stepPrinter) treeRows(n *tree.Node, branch string) []treeRow {
 	groups := p.groups(slices.Collect(n.Children()))
 	var out []treeRow
 	for i, g := range groups {
-		here, below := branch+"├─ ", branch+"│  "
-		switch {
-		case top:
-			here, below = "", ""
-		case i == len(groups)-1:
-			here, below = branch+"└─ ", branch+"   "
-		}
-		first := g[0]
+		here, below := g[0].Branch(branch, i == len(groups)-1)
 		out = append(out, p.treeRow(here, g))
-		if !first.IsLeaf() {
-			out = append(out, p.treeRows(first, below, false)...)
-		}
+		out = append(out, p.treeRows(g[0], below)...) // what shares a row has no children
 	}
 	return out
 }
@@ -136,11 +127,11 @@ func (p stepPrinter) groups(siblings []*tree.Node) [][]*tree.Node {
 
 // draws reports whether a resource, or anything below it, has a row.
 func (p stepPrinter) draws(n *tree.Node) bool {
-	if n.Status == tree.Failed || n.Status == tree.Running || n.Status == tree.Done && p.shows(n.Step) {
+	if n.Below.Failed+n.Below.Running > 0 {
 		return true
 	}
-	for c := range n.Children() {
-		if p.draws(c) {
+	for op := range n.Below.Done {
+		if p.shows(stages.StepInfo{Op: op}) {
 			return true
 		}
 	}

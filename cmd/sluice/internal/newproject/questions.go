@@ -42,15 +42,20 @@ func chooseTemplate(t *terminal.Terminal, kind templates.Kind, name string, asks
 		if err != nil {
 			return nil, err
 		}
-		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(kind.Names()) {
-			answer = kind.Names()[i-1]
-		}
-		found, err := kind.Find(answer)
+		found, err := kind.Find(byNumber(answer, kind.Names()))
 		if err == nil {
 			return found, nil
 		}
 		fmt.Fprintln(t.Err, err)
 	}
+}
+
+// byNumber returns the name that an answer has the number of in a list, which begins with 1; any other answer is returned as it is.
+func byNumber(answer string, names []string) string {
+	if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(names) {
+		return names[i-1]
+	}
+	return answer
 }
 
 // askAll asks for the missing ones of name, description, stack and options of the runtime.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -61,9 +60,7 @@ func (c runtimeChoice) ask(n *creation) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if i, err := strconv.Atoi(answer); err == nil && i >= 1 && i <= len(c.answers) {
-			answer = c.answers[i-1]
-		}
+		answer = byNumber(answer, c.answers)
 		if slices.Contains(c.answers, answer) {
 			return answer, nil
 		}

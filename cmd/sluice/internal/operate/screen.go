@@ -48,7 +48,7 @@ type view interface {
 	Close()
 }
 
-// tick is the interval at which the live line is redrawn.
+// tick is the interval at which a view is called to say what takes long.
 const tick = 100 * time.Millisecond
 
 // openScreen opens the screen of a phase.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/sourcegraph/conc"
 )
 
 // ErrInterrupted says that the user has pressed Ctrl-C at a question.
@@ -23,21 +22,6 @@ func Choose(ctx context.Context, o Options, question string, answers []string, a
 		return 0, ErrInterrupted
 	}
 	return q.at, nil
-}
-
-// runUntil runs a program until it ends or ctx is done, and gives the terminal back.
-func runUntil(ctx context.Context, m tea.Model, o Options) error {
-	p := tea.NewProgram(m, o.program()...)
-	ctx, done := context.WithCancel(ctx)
-	var wg conc.WaitGroup
-	wg.Go(func() {
-		<-ctx.Done()
-		p.Quit()
-	})
-	_, err := p.Run()
-	done()
-	wg.Wait()
-	return err
 }
 
 // ending is how a question has ended.

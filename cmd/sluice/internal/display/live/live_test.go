@@ -129,9 +129,7 @@ func frames(t *testing.T, name string, m tea.Model) {
 
 // screenOf returns the model of a running operation.
 func screenOf(s *stage) *model {
-	m := newModel(s.report)
-	m.over = func() {} // its message is not asked for
-	return m
+	return newModel(s.report, func() {})
 }
 
 func press(m tea.Model, keys ...string) tea.Model {
@@ -235,7 +233,7 @@ func TestAPreviewIsBrowsedInTheOrderOfDanger(t *testing.T) {
 		s.end(op, name)
 	}
 	s.end(stages.OpSame, "net", "e")
-	frames(t, "browse", newModel(s.report))
+	frames(t, "browse", newModel(s.report, nil))
 }
 
 func TestAnswersAreChosenByKeysAndByTheirBeginnings(t *testing.T) {

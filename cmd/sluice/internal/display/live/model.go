@@ -32,9 +32,8 @@ const (
 
 // model is what the user has made of the screen: what is selected, folded and searched for.
 type model struct {
-	over      func() // returns when the operation is over; nil if it was before
 	report    *display.Report
-	interrupt func() // for each Ctrl-C
+	interrupt func() // for each Ctrl-C; nil if the operation is over
 
 	width, height int
 	frame         int
@@ -48,19 +47,22 @@ type model struct {
 	lines         []line // as they were drawn last
 }
 
-func newModel(report *display.Report) *model {
+func newModel(report *display.Report, interrupt func()) *model {
 	filter := textinput.New()
 	filter.Prompt = "/"
-	return &model{report: report, folds: map[urn.URN]bool{}, filter: filter, detail: viewport.New()}
+	return &model{report: report, interrupt: interrupt, folds: map[urn.URN]bool{}, filter: filter, detail: viewport.New()}
 }
 
 // Init implements [tea.Model].
 func (m *model) Init() tea.Cmd {
-	if m.over == nil {
+	if m.isOver() {
 		return nil
 	}
-	return tea.Batch(tick(), func() tea.Msg { m.over(); return tea.Quit() })
+	return tick()
 }
+
+// isOver reports whether the operation is over, so that what is shown does not change.
+func (m *model) isOver() bool { return m.interrupt == nil }
 
 // Update implements [tea.Model].
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -79,7 +81,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	switch key.String() {
 	case "ctrl+c":
-		if m.over == nil {
+		if m.isOver() {
 			m.broken = true
 			return tea.Quit
 		}
@@ -94,7 +96,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	case opened:
 		return m.pressOpened(key)
 	}
-	if m.over == nil && key.String() == "q" {
+	if m.isOver() && key.String() == "q" {
 		return tea.Quit
 	}
 	m.pressBrowsing(key)

@@ -52,33 +52,27 @@ func linesOf(s display.Sight, folds map[urn.URN]bool, filter string, room int) [
 	default:
 		l.extent = current
 	}
-	l.list(s.Tree.Top, "", true)
+	l.list(s.Tree.Top, "")
 	return l.out
 }
 
 // planned returns the lines of what an operation has changed or will change, all of them: what is most dangerous is first among siblings.
 func planned(s display.Sight, folds map[urn.URN]bool, filter string) []line {
 	l := &lister{sight: s, folds: folds, filter: strings.ToLower(filter), extent: changes, danger: true}
-	l.list(s.Tree.Top, "", true)
+	l.list(s.Tree.Top, "")
 	return l.out
 }
 
-func (l *lister) list(n *tree.Node, branch string, top bool) {
+func (l *lister) list(n *tree.Node, branch string) {
 	children := l.children(n)
 	others := l.others(n, children)
 	for i, c := range children {
-		here, below := branch+"├─ ", branch+"│  "
-		switch {
-		case top:
-			here, below = "", ""
-		case i == len(children)-1 && others == "":
-			here, below = branch+"└─ ", branch+"   "
-		}
+		here, below := c.Branch(branch, i == len(children)-1 && others == "")
 		l.out = append(l.out, line{branch: here, node: c})
-		l.list(c, below, false)
+		l.list(c, below)
 	}
 	if others != "" {
-		if !top {
+		if n.Parent != nil {
 			branch += "└─ "
 		}
 		l.out = append(l.out, line{branch: branch, others: others})
@@ -88,22 +82,22 @@ func (l *lister) list(n *tree.Node, branch string, top bool) {
 // children returns the children that are listed, in the order in which they were first seen, or that of danger. If there is not room for
 // everything, failures come first.
 func (l *lister) children(n *tree.Node) []*tree.Node {
-	out := l.chosen(n)
+	out := l.listed(n)
 	if l.danger {
 		slices.SortStableFunc(out, func(a, b *tree.Node) int { return cmp.Compare(l.sight.Danger(a), l.sight.Danger(b)) })
 	}
 	return out
 }
 
-func (l *lister) chosen(n *tree.Node) []*tree.Node {
-	hide, chosen := l.folds[n.URN]
+func (l *lister) listed(n *tree.Node) []*tree.Node {
+	hide, set := l.folds[n.URN]
 	var out []*tree.Node
 	switch {
 	case l.filter != "":
 		out = slices.Collect(n.Children())
 		out = slices.DeleteFunc(out, func(c *tree.Node) bool { return !l.matches(c) })
-	case chosen && hide:
-	case chosen || l.extent == everything:
+	case set && hide:
+	case set || l.extent == everything:
 		out = slices.Collect(n.Children())
 	case l.extent == changes:
 		out = slices.Collect(n.Children())

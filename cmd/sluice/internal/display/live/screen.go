@@ -36,6 +36,21 @@ func (o Options) program() []tea.ProgramOption {
 	return options
 }
 
+// runUntil runs a program until it ends or ctx is done, and gives the terminal back.
+func runUntil(ctx context.Context, m tea.Model, o Options) error {
+	p := tea.NewProgram(m, o.program()...)
+	ctx, done := context.WithCancel(ctx)
+	var wg conc.WaitGroup
+	wg.Go(func() {
+		<-ctx.Done()
+		p.Quit()
+	})
+	_, err := p.Run()
+	done()
+	wg.Wait()
+	return err
+}
+
 // Screen shows a report while it grows. It is safe for concurrent use.
 type Screen struct {
 	*display.Report
@@ -64,15 +79,13 @@ func (s *Screen) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	m := newModel(s.Report)
-	m.over, m.interrupt = func() { <-ctx.Done() }, s.options.Interrupt
 	// If the terminal cannot be drawn on, nothing is shown; the report is written in any case.
-	_, _ = tea.NewProgram(m, s.options.program()...).Run()
+	_ = runUntil(ctx, newModel(s.Report, s.options.Interrupt), s.options)
 }
 
 // Browse shows a report that is closed until the user has seen enough of it.
 func Browse(ctx context.Context, report *display.Report, o Options) error {
-	m := newModel(report)
+	m := newModel(report, nil)
 	if err := runUntil(ctx, m, o); err != nil {
 		return err
 	}

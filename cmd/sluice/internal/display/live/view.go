@@ -62,7 +62,7 @@ func (m *model) draw(s display.Sight) string {
 func (m *model) room() int { return max(m.height-6, 1) }
 
 func (m *model) head(s display.Sight) []string {
-	if m.over == nil {
+	if m.isOver() {
 		return []string{bold.Render(s.Title)}
 	}
 	return []string{bold.Render(s.Title) + faint.Render("  "+s.Elapsed.Truncate(time.Second).String())}
@@ -75,7 +75,7 @@ func (m *model) body(s display.Sight, room int) []string {
 		m.detail.SetContentLines(s.Details(m.selected))
 		return strings.Split(m.detail.View(), "\n")
 	}
-	if m.over == nil {
+	if m.isOver() {
 		m.lines = planned(s, m.folds, m.filter.Value())
 	} else {
 		m.lines = linesOf(s, m.folds, m.filter.Value(), room)
@@ -148,7 +148,7 @@ func fit(text string, width int) string {
 }
 
 func (m *model) foot(s display.Sight) []string {
-	if m.over == nil {
+	if m.isOver() {
 		return []string{m.keys()}
 	}
 	out := []string{m.progress(s)}
@@ -203,7 +203,7 @@ func (m *model) keys() string {
 		return faint.Render("↑↓ scroll  esc back  ^C cancel")
 	}
 	text := "↑↓ select  enter open  ←→ fold  / find  "
-	if m.over == nil {
+	if m.isOver() {
 		text += "q back"
 	} else {
 		text += "^C cancel"

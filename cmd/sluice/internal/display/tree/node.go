@@ -28,13 +28,16 @@ func (n *Node) Failed() []*Node { return n.failed }
 // IsLeaf reports whether nothing is below the node.
 func (n *Node) IsLeaf() bool { return len(n.children) == n.moved }
 
-// Depth returns how many resources are above the node.
-func (n *Node) Depth() int {
-	depth := -1
-	for p := n.Parent; p != nil; p = p.Parent {
-		depth++
+// Branch returns what leads to a node in a drawing, and what to its children: above is what leads to its siblings. last is true if none
+// of these follows. Nothing leads to what is below the top.
+func (n *Node) Branch(above string, last bool) (here, below string) {
+	switch {
+	case n.Parent.Parent == nil:
+		return "", ""
+	case last:
+		return above + "└─ ", above + "   "
 	}
-	return depth
+	return above + "├─ ", above + "│  "
 }
 
 // share returns what a node itself adds to the counts.

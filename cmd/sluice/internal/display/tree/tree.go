@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sluice-iac/sluice/stages"
@@ -74,9 +75,9 @@ func (t *Tree) Observe(e stages.Event) {
 	case stages.StepStarted:
 		switch {
 		case !isShown(e.Step):
-		case isCustom(e.Step) && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
+		case IsCustom(e.Step) && e.Step.Op != stages.OpSame && e.Step.Op != stages.OpReplace:
 			t.begin(e)
-		case !isCustom(e.Step) && e.Step.Op != stages.OpRefresh:
+		case !IsCustom(e.Step) && e.Step.Op != stages.OpRefresh:
 			t.end(e.Step, Done, e.At) // no provider is asked for a component
 		default:
 			t.place(e.Step)
@@ -98,11 +99,10 @@ func (t *Tree) Observe(e stages.Event) {
 // isShown reports whether a step is one of a resource that people know.
 func isShown(s stages.StepInfo) bool { return !s.Internal && s.Op != stages.OpRemovePendingReplace }
 
-func isCustom(s stages.StepInfo) bool {
-	if s.New != nil {
-		return s.New.Custom
-	}
-	return s.Old != nil && s.Old.Custom
+// IsCustom reports whether a step is one of a resource that a provider makes, and not of a component.
+func IsCustom(s stages.StepInfo) bool {
+	r := cmp.Or(s.New, s.Old)
+	return r != nil && r.Custom
 }
 
 func (t *Tree) begin(e stages.StepStarted) {
@@ -183,10 +183,7 @@ func wholeOp(s stages.StepInfo) stages.Op {
 
 // place returns the node of a step's resource, below its parent.
 func (t *Tree) place(s stages.StepInfo) *Node {
-	r := s.New
-	if r == nil {
-		r = s.Old
-	}
+	r := cmp.Or(s.New, s.Old)
 	n := t.nodes[s.URN]
 	if n != nil && (n.known || r == nil) {
 		return n
